@@ -3,11 +3,13 @@ import PackageDescription
 
 import class Foundation.ProcessInfo
 
-let house: [SwiftSetting] = [
+var house: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
+// Continuous integration passes no warning; while one writes, a warning is no reason to stop.
+if ProcessInfo.processInfo.environment["SEALKIT_STRICT"] == "1" { house.append(.treatAllWarnings(as: .error)) }
 /// The core handles secrets and hostile bytes: every unsafe construct in it is marked where it stands.
 let core: [SwiftSetting] = house + [.strictMemorySafety()]
 
@@ -40,7 +42,8 @@ let package = Package(
     ],
     targets: [
         // Floor 0
-        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+        .systemLibrary(
+            name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CCurlShim", dependencies: ["CCurl"]),
         .target(name: "SealSystem", swiftSettings: house),
@@ -50,7 +53,8 @@ let package = Package(
             name: "SealWire",
             dependencies: [.product(name: "SwiftProtobuf", package: "swift-protobuf")],
             exclude: [
-                "sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto", "keys.proto",
+                "sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto",
+                "keys.proto",
                 "shares.proto", "sharing.proto", "deletion.proto", "devices.proto", "restore.proto", "recovery.proto",
                 "verification.proto", "uploads.proto",
             ],
@@ -61,7 +65,8 @@ let package = Package(
         .target(
             name: "SealCoding",
             dependencies: [
-                "SealPrimitives", "SealStatements", "SealWire", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+                "SealPrimitives", "SealStatements", "SealWire",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
         .target(name: "SealSchema", dependencies: ["SealPrimitives", "SealStatements"], swiftSettings: house),
@@ -91,7 +96,8 @@ let package = Package(
         .target(
             name: "SealService",
             dependencies: [
-                "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "SealStorage",
+                "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery",
+                "SealStorage",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -118,7 +124,8 @@ let package = Package(
         .target(
             name: "SealServer",
             dependencies: [
-                "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery", "SealStorage",
+                "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery",
+                "SealStorage",
                 "SealService", "CCurl", "CCurlShim",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -158,7 +165,8 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(
-            name: "SealLab", dependencies: ["SealKit", .product(name: "NIOCore", package: "swift-nio")], swiftSettings: house),
+            name: "SealLab", dependencies: ["SealKit", .product(name: "NIOCore", package: "swift-nio")],
+            swiftSettings: house),
         .executableTarget(
             name: "SealTorture",
             dependencies: [
@@ -182,7 +190,8 @@ let package = Package(
             swiftSettings: house),
         // Tests
         .testTarget(name: "SealPrimitivesTests", dependencies: ["SealPrimitives"], swiftSettings: house),
-        .testTarget(name: "SealStatementsTests", dependencies: ["SealPrimitives", "SealStatements"], swiftSettings: house),
+        .testTarget(
+            name: "SealStatementsTests", dependencies: ["SealPrimitives", "SealStatements"], swiftSettings: house),
         .testTarget(name: "SealSchemaTests", dependencies: ["SealSchema", "SealStatements"], swiftSettings: house),
         .testTarget(
             name: "SealQueryTests",
@@ -197,7 +206,8 @@ let package = Package(
         .testTarget(
             name: "SecretsTests",
             dependencies: [
-                "SealKit", "SealStorage", "SealService", "SealServer", "SealEnvelope", "SealStatements", "SealPrimitives", "SealWire",
+                "SealKit", "SealStorage", "SealService", "SealServer", "SealEnvelope", "SealStatements",
+                "SealPrimitives", "SealWire",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: house),
@@ -205,7 +215,8 @@ let package = Package(
         .testTarget(
             name: "SealKitTests",
             dependencies: [
-                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery", "sealkit", "SealLab",
+                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery",
+                "sealkit", "SealLab",
                 "SealTorture", "CSodium", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
@@ -214,7 +225,8 @@ let package = Package(
         .testTarget(
             name: "SealServerTests",
             dependencies: [
-                "SealStorage", "SealService", "SealServer", "SealKit", "SealSystem", "SealEnvelope", "SealStatements", "SealPrimitives",
+                "SealStorage", "SealService", "SealServer", "SealKit", "SealSystem", "SealEnvelope", "SealStatements",
+                "SealPrimitives",
                 "SealCoding", "SealWire", "SealSchema", "SealQuery", "SealLab",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -231,9 +243,11 @@ let package = Package(
             swiftSettings: house),
         // What an app sees: Tests/Consumer/README.md
         .target(
-            name: "ConsumerSwift5", dependencies: ["SealKit"], path: "Tests/Consumer/Swift5", swiftSettings: [.swiftLanguageMode(.v5)]),
+            name: "ConsumerSwift5", dependencies: ["SealKit"], path: "Tests/Consumer/Swift5",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         .target(
-            name: "ConsumerSwift6", dependencies: ["SealKit"], path: "Tests/Consumer/Swift6", swiftSettings: [.swiftLanguageMode(.v6)]),
+            name: "ConsumerSwift6", dependencies: ["SealKit"], path: "Tests/Consumer/Swift6",
+            swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(
             name: "ConsumerMemberImports", dependencies: ["SealKit"], path: "Tests/Consumer/MemberImports",
             swiftSettings: [.swiftLanguageMode(.v5), .enableUpcomingFeature("MemberImportVisibility")]),
@@ -248,7 +262,9 @@ let package = Package(
             ],
             path: "Tests/Consumer/Bystander", swiftSettings: [.swiftLanguageMode(.v6)]),
         // What an app of the sync engine looks like: Examples/Todo/README.md
-        .target(name: "TodoList", dependencies: ["SealKit"], path: "Examples/Todo/TodoList", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .target(
+            name: "TodoList", dependencies: ["SealKit"], path: "Examples/Todo/TodoList",
+            swiftSettings: [.swiftLanguageMode(.v6)]),
         .executableTarget(
             name: "todo",
             dependencies: ["TodoList", "SealKit", .product(name: "ArgumentParser", package: "swift-argument-parser")],
@@ -258,14 +274,16 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .testTarget(
             name: "ConsumerTests",
-            dependencies: ["SealKit", "ConsumerSwift5", "ConsumerSwift6", "ConsumerMemberImports", "ConsumerBystander"],
+            dependencies: [
+                "SealKit", "ConsumerSwift5", "ConsumerSwift6", "ConsumerMemberImports", "ConsumerBystander",
+            ],
             path: "Tests/Consumer/Tests", swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]
 )
 
-// `make fuzz`: the core alone, and what feeds it to libFuzzer. Nothing else is fetched or built, and without the variable
-// the package has no such targets: they link only with the sanitizer.
+// `make fuzz`: the core alone, and what feeds it to libFuzzer. Nothing else is fetched or built, and without the
+// variable the package has no such targets: they link only with the sanitizer.
 switch ProcessInfo.processInfo.environment["SEALKIT_FUZZ"] {
 case "1":
     let core = ["CSodium", "SealPrimitives", "SealStatements", "SealEnvelope"]
@@ -281,7 +299,8 @@ case "1":
 case "server":
     // The server with its packages, and the core's harness and world once more.
     let kept = [
-        "CSodium", "CCurl", "CCurlShim", "SealSystem", "SealPrimitives", "SealWire", "SealStatements", "SealEnvelope", "SealCoding",
+        "CSodium", "CCurl", "CCurlShim", "SealSystem", "SealPrimitives", "SealWire", "SealStatements", "SealEnvelope",
+        "SealCoding",
         "SealSchema", "SealQuery", "SealStorage", "SealService", "SealServer",
     ]
     package.products = []

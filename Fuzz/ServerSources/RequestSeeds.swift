@@ -29,7 +29,10 @@ enum RequestSeeds {
                 }
             }
             if route.template.contains("{zone}") {
-                seeds.append(.made([number, 16] + Array("a\ndevelopment\nprivate\n-\nNotes\n0123456789abcdef0123456789abcdef\nbytes".utf8)))
+                seeds.append(
+                    .made(
+                        [number, 16]
+                            + Array("a\ndevelopment\nprivate\n-\nNotes\n0123456789abcdef0123456789abcdef\nbytes".utf8)))
             }
         }
         return seeds
@@ -57,7 +60,8 @@ enum RequestSeeds {
         var random = FixedRandom()
         let (owner, zone) = (world.owner, world.zone)
         let next = try owner.author.next(
-            on: zone, changes: [], settings: SettingsDraft(secret: World.link), rotating: true, current: world.zoneKey, time: 2,
+            on: zone, changes: [], settings: SettingsDraft(secret: World.link), rotating: true, current: world.zoneKey,
+            time: 2,
             random: &random)
         let close = owner.author.plain(.close, on: zone, time: 2)
         return [
@@ -118,7 +122,8 @@ enum RequestSeeds {
                     $0.chain = owner.chain.wire
                     $0.loginBinding = Data(
                         owner.signingKey.sign(
-                            Challenges.loginBinding(container: World.container, loginKey: owner.signingKey.verificationKey)))
+                            Challenges.loginBinding(
+                                container: World.container, loginKey: owner.signingKey.verificationKey)))
                 }
             ],
             "directory/lookup": [
@@ -131,7 +136,9 @@ enum RequestSeeds {
                 }
             ],
             "verification/begin": [
-                Sealkit_V1_BeginVerificationRequest.with { ($0.container, $0.address) = (World.container, "a@example.org") }
+                Sealkit_V1_BeginVerificationRequest.with {
+                    ($0.container, $0.address) = (World.container, "a@example.org")
+                }
             ],
             "verification/complete": [
                 Sealkit_V1_CompleteVerificationRequest.with {
@@ -140,7 +147,9 @@ enum RequestSeeds {
             ],
             "share/metadata": [Sealkit_V1_ShareMetadataRequest.with { $0.routingID = operation }],
             "share/accept": [
-                Sealkit_V1_AcceptShareRequest.with { ($0.operationID, $0.routingID, $0.entry) = (operation, operation, next.entry.wire) }
+                Sealkit_V1_AcceptShareRequest.with {
+                    ($0.operationID, $0.routingID, $0.entry) = (operation, operation, next.entry.wire)
+                }
             ],
             "rosters/fetch": [
                 Sealkit_V1_FetchRostersRequest.with {
@@ -207,7 +216,8 @@ enum RequestSeeds {
     private static func save(_ world: RequestWorld) throws -> Sealkit_V1_ModifyRecordsRequest {
         var random = FixedRandom()
         let values: [(name: String, field: FieldDraft)] = [
-            ("a", .plain(.string("text"))), ("b", .plain(.int64(1))), ("c", .plain(.double(0.5))), ("d", .plain(.data([1, 2]))),
+            ("a", .plain(.string("text"))), ("b", .plain(.int64(1))), ("c", .plain(.double(0.5))),
+            ("d", .plain(.data([1, 2]))),
             ("e", .plain(.list([.string("x")]))), ("f", .encrypted(.string("sealed"))),
             ("g", .plain(.date(0.1))), ("h", .plain(.list([]))),
         ]

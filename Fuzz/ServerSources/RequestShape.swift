@@ -7,6 +7,7 @@ import SealWire
 @testable import SealServer
 @testable import SealService
 
+// swift-format-ignore: AvoidRetroactiveConformances
 extension Route: @retroactive CustomStringConvertible {
     public var description: String { "\(method.rawValue) \(template)" }
 }
@@ -42,7 +43,8 @@ struct RequestShape {
         ]
         if !hasNoSession { headers[.authorization] = "Bearer \(token)" }
         return Request(
-            head: HTTPRequest(method: route.method.http, scheme: "http", authority: "localhost", path: path, headerFields: headers),
+            head: HTTPRequest(
+                method: route.method.http, scheme: "http", authority: "localhost", path: path, headerFields: headers),
             body: RequestBody(buffer: ByteBuffer(bytes: body)))
     }
 

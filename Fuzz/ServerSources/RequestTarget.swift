@@ -38,7 +38,8 @@ enum RequestTarget: FuzzTarget {
             let failure =
                 response.headers[.contentType] == "application/json"
                 ? try Sealkit_V1_Failure(jsonUTF8Bytes: body) : try Sealkit_V1_Failure(serializedBytes: body)
-            require(failure.errorCode != nil && !failure.reason.isEmpty, "\(route) answers \(status) without saying why")
+            require(
+                failure.errorCode != nil && !failure.reason.isEmpty, "\(route) answers \(status) without saying why")
         } catch {
             violated("\(route) throws \(type(of: error))")
         }

@@ -35,7 +35,9 @@ final class RequestWorld: Sendable {
     private init() throws {
         let folder = "/tmp/sealkit-fuzz-\(getpid())"
         let configuration = ServerConfiguration(dataFolder: folder + "/data", limits: Self.noRates)
-        for path in [folder, configuration.dataFolder, configuration.secretsFolder] { try PrivateFiles.createFolder(at: path) }
+        for path in [folder, configuration.dataFolder, configuration.secretsFolder] {
+            try PrivateFiles.createFolder(at: path)
+        }
         let base = try SQLiteDatabase(path: configuration.dataFolder + "/sealkit.sqlite", migrations: Migration.all)
         let undoing = UndoingDatabase(base: base)
         let services = Services(
@@ -72,7 +74,8 @@ final class RequestWorld: Sendable {
         // What is set up stays.
         undoing.isUndoing.withLock { $0 = false }
         let made = RequestSeeds.opening(opening)
-        let request = RequestShape(0).request(to: Endpoints.zones.modify.route, try made.serializedBytes(), token: token)
+        let request = RequestShape(0).request(
+            to: Endpoints.zones.modify.route, try made.serializedBytes(), token: token)
         let context = Self.context()
         let respond = respond
         let status = try Self.wait { try await respond(request, context).status }

@@ -6,8 +6,8 @@ import SealPrimitives
 import SealStatements
 import Synchronization
 
-/// Assets: chunks sealed and hashed into the tree, on one core and on two, next to the two primitives alone; and file to
-/// file next to `age`, which seals chunks of the same size by the same cipher, without a tree.
+/// Assets: chunks sealed and hashed into the tree, on one core and on two, next to the two primitives alone; and file
+/// to file next to `age`, which seals chunks of the same size by the same cipher, without a tree.
 struct AssetBenchmark {
     private static let size = 64 << 20
     private let layout: AssetLayout
@@ -16,13 +16,15 @@ struct AssetBenchmark {
     init() {
         var random = SystemRandom()
         layout = AssetLayout(size: UInt64(Self.size))
-        cipher = AssetCipher(fileKey: SecretBytes(random: &random), salt: SealPrimitives.Digest(random: &random), layout: layout)
+        cipher = AssetCipher(
+            fileKey: SecretBytes(random: &random), salt: SealPrimitives.Digest(random: &random), layout: layout)
     }
 
     func run(_ report: inout Report) throws {
         report.heading(
             "Assets: 64 MiB, as a multiple of the two primitives' time",
-            "Bare: libsodium's ChaCha20-Poly1305 over each 64 KiB chunk, and swift-crypto's SHA-256 over the sealed chunk.")
+            "Bare: libsodium's ChaCha20-Poly1305 over each 64 KiB chunk, and swift-crypto's SHA-256 over the sealed chunk."
+        )
         let source = Buffer(Self.size, filled: true)
         let target = Buffer(Int(layout.sealedBytes))
         let back = Buffer(Self.size)
@@ -42,26 +44,35 @@ struct AssetBenchmark {
         func seal(_ chunks: Range<UInt64>) throws { try sealChunks(chunks, source, target) }
         func open(_ chunks: Range<UInt64>) throws { try openChunks(chunks, target, back) }
         for cores in [1, 2] {
-            let times = try measure(rounds: 5, [
-                { try Self.split(count, cores, bare) }, { try Self.split(count, cores, seal) },
-                { try Self.split(count, cores, open) },
-            ])
+            let times = try measure(
+                rounds: 5,
+                [
+                    { try Self.split(count, cores, bare) }, { try Self.split(count, cores, seal) },
+                    { try Self.split(count, cores, open) },
+                ])
             let megabytes = Double(Self.size) / 1e6
             let name = cores == 1 ? "one core" : "two cores"
             report.row("bare, \(name)", megabytes / times[0], "MB/s")
             // 90 % of what the two allow together.
-            report.row("sealed, \(name)", megabytes / times[1], "MB/s", ratio: times[1] / times[0], aim: .atMost(1 / 0.9))
-            report.row("opened, \(name)", megabytes / times[2], "MB/s", ratio: times[2] / times[0], aim: .atMost(1 / 0.9))
+            report.row(
+                "sealed, \(name)", megabytes / times[1], "MB/s", ratio: times[1] / times[0], aim: .atMost(1 / 0.9))
+            report.row(
+                "opened, \(name)", megabytes / times[2], "MB/s", ratio: times[2] / times[0], aim: .atMost(1 / 0.9))
         }
         try againstAge(source, &report)
     }
 
     /// Bytes a second, in megabytes, that one core seals and hashes, and hashes and opens.
     func rates() throws -> (sealed: Double, opened: Double) {
-        let (source, target, back) = (Buffer(Self.size, filled: true), Buffer(Int(layout.sealedBytes)), Buffer(Self.size))
-        let times = try measure(rounds: 3, [
-            { try sealChunks(0..<layout.chunkCount, source, target) }, { try openChunks(0..<layout.chunkCount, target, back) },
-        ])
+        let (source, target, back) = (
+            Buffer(Self.size, filled: true), Buffer(Int(layout.sealedBytes)), Buffer(Self.size)
+        )
+        let times = try measure(
+            rounds: 3,
+            [
+                { try sealChunks(0..<layout.chunkCount, source, target) },
+                { try openChunks(0..<layout.chunkCount, target, back) },
+            ])
         let megabytes = Double(Self.size) / 1e6
         return (megabytes / times[0], megabytes / times[1])
     }
@@ -109,23 +120,30 @@ extension AssetBenchmark {
             report.heading("age is not installed (`Tests/Support/setup age`): not compared.")
             return
         }
-        report.heading("The same file to file, as a multiple of age's time", "age, from Debian, to one recipient, without a tree.")
+        report.heading(
+            "The same file to file, as a multiple of age's time", "age, from Debian, to one recipient, without a tree.")
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-age-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let plain = folder.appendingPathComponent("plain").path
-        try Data(bytesNoCopy: source.base, count: source.count, deallocator: .none).write(to: URL(fileURLWithPath: plain))
+        try Data(bytesNoCopy: source.base, count: source.count, deallocator: .none).write(
+            to: URL(fileURLWithPath: plain))
         let (key, sealed, opened) = (folder.path + "/key", folder.path + "/sealed", folder.path + "/opened")
         try Self.run(keygen, ["-o", key])
         let text = try String(contentsOfFile: key, encoding: .utf8)
-        guard let recipient = text.split(separator: " ").last(where: { $0.hasPrefix("age1") })?.prefix(while: { $0 != "\n" })
+        guard
+            let recipient = text.split(separator: " ").last(where: { $0.hasPrefix("age1") })?.prefix(while: {
+                $0 != "\n"
+            })
         else { return }
-        let times = try measure(rounds: 3, [
-            { try Self.run(age, ["-r", String(recipient), "-o", sealed + ".age", plain]) },
-            { try sealFile(plain, to: sealed) },
-            { try Self.run(age, ["-d", "-i", key, "-o", opened, sealed + ".age"]) },
-            { try openFile(sealed, to: opened) },
-        ])
+        let times = try measure(
+            rounds: 3,
+            [
+                { try Self.run(age, ["-r", String(recipient), "-o", sealed + ".age", plain]) },
+                { try sealFile(plain, to: sealed) },
+                { try Self.run(age, ["-d", "-i", key, "-o", opened, sealed + ".age"]) },
+                { try openFile(sealed, to: opened) },
+            ])
         let megabytes = Double(Self.size) / 1e6
         report.row("age seals", megabytes / times[0], "MB/s")
         report.row("a file sealed and hashed", megabytes / times[1], "MB/s", ratio: times[1] / times[0])

@@ -54,7 +54,11 @@ enum Bare {
             sign()
         }
 
-        @inline(__always) func sign() { crypto_sign_detached(&signature, nil, message, UInt64(message.count), secretKey) }
-        @inline(__always) func verify() { _ = crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey) }
+        @inline(__always) func sign() {
+            crypto_sign_detached(&signature, nil, message, UInt64(message.count), secretKey)
+        }
+        @inline(__always) func verify() {
+            _ = crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey)
+        }
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
-import SealLab
 import Hummingbird
 import Logging
 import NIOCore
+import SealLab
 
 /// The limit of look-ups: a Hummingbird server with one route that reads the body and answers so many bytes, as a
 /// process of its own like the real one.

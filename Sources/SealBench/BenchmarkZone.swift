@@ -29,8 +29,10 @@ struct BenchmarkZone {
         let scope = roster.scope
         return Statement(
             kind: .save, container: scope.container, environment: scope.environment, owner: scope.owner,
-            zoneName: scope.zoneName, zoneIncarnation: 1, recordName: recordName, recordType: "Note", creator: scope.owner,
-            author: scope.owner, clientTime: 0, revision: 1, previous: .zero, scopeID: roster.scopeID, scopeIncarnation: 1,
+            zoneName: scope.zoneName, zoneIncarnation: 1, recordName: recordName, recordType: "Note",
+            creator: scope.owner,
+            author: scope.owner, clientTime: 0, revision: 1, previous: .zero, scopeID: roster.scopeID,
+            scopeIncarnation: 1,
             epoch: 0, wrappedKey: [], rosterSequence: 0, rosterHead: roster.head, checkpoint: Checkpoint.none,
             parent: nil, share: nil, salt: .zero,
             fieldsDigest: .zero)

@@ -13,7 +13,8 @@ struct ChangesBenchmark {
 
     func run(_ report: inout Report) async throws {
         report.heading(
-            "Fetching \(Self.changes) changes", "Zones filled with copies of one record while the server is stopped; changes saved through the server.")
+            "Fetching \(Self.changes) changes",
+            "Zones filled with copies of one record while the server is stopped; changes saved through the server.")
         let folder = ServerProcess.temporaryFolder()
         var server = try ServerProcess(folder: folder)
         try server.waitUntilListening()
@@ -37,14 +38,17 @@ struct ChangesBenchmark {
             for (index, request) in requests.enumerated() {
                 let own = Array(repeating: request, count: 25)
                 let seconds = try Load.run(port: server.port, [own]) { status, body in
-                    guard status == 200, let page = try? Sealkit_V1_RecordChangesResponse(serializedBytes: body) else { return false }
+                    guard status == 200, let page = try? Sealkit_V1_RecordChangesResponse(serializedBytes: body) else {
+                        return false
+                    }
                     return page.records.count == Self.changes && !page.moreComing
                 }
                 best[index] = min(best[index], seconds / Double(own.count))
             }
         }
         report.row("of a zone of \(Self.sizes[0]) records", best[0] * 1e6, "µs")
-        report.row("of a zone of \(Self.sizes[1]) records", best[1] * 1e6, "µs", ratio: best[1] / best[0], aim: .atMost(1.2))
+        report.row(
+            "of a zone of \(Self.sizes[1]) records", best[1] * 1e6, "µs", ratio: best[1] / best[0], aim: .atMost(1.2))
     }
 
     /// Numbers the copies on in their zone's feed.
@@ -62,7 +66,8 @@ struct ChangesBenchmark {
                         FROM number JOIN zone z ON z.name = ? JOIN record r ON r.owner = z.owner AND r.zone = z.zone
                         WHERE r.name = 'found'
                         """, arguments: [size, "zone-\(size)"])
-                try database.execute(sql: "UPDATE zone SET position = position + ? WHERE name = ?", arguments: [size, "zone-\(size)"])
+                try database.execute(
+                    sql: "UPDATE zone SET position = position + ? WHERE name = ?", arguments: [size, "zone-\(size)"])
             }
         }
     }

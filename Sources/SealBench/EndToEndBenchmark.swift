@@ -13,10 +13,12 @@ struct EndToEndBenchmark {
     func run(_ part: String?, _ report: inout Report) async throws {
         report.heading(
             "Client and server over HTTP: two cores, both processes together",
-            "Ratios are to what the core alone does with the same bytes on one core: seals them, or verifies and opens them.")
+            "Ratios are to what the core alone does with the same bytes on one core: seals them, or verifies and opens them."
+        )
         let server = try ServerProcess.temporary()
         defer { server.remove() }
-        let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench").account
+        let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench")
+            .account
         let database = try Container("org.sealkit.bench", account: account).privateDatabase.fetchingAssets(.onDemand)
         // Assets first: memory is the peak of each process so far.
         if part != "records" { try await asset(database, server, &report) }
@@ -48,7 +50,9 @@ struct EndToEndBenchmark {
             var count = 0
             while true {
                 let page = try await fresh.recordZoneChanges(inZoneWith: zone, since: token)
-                for (_, result) in page.modifications where try result.get().encryptedValues.allKeys().count == 10 { count += 1 }
+                for (_, result) in page.modifications where try result.get().encryptedValues.allKeys().count == 10 {
+                    count += 1
+                }
                 token = page.changeToken
                 if !page.moreComing { break }
             }
@@ -66,7 +70,8 @@ struct EndToEndBenchmark {
         let text = String(repeating: "0123456789", count: 10)
         return stride(from: 0, to: Self.records, by: Self.batch).map { start in
             (start..<start + Self.batch).map { index in
-                var record = Record(recordType: "Note", recordID: Record.ID(recordName: "record-\(index)", zoneID: zone))
+                var record = Record(
+                    recordType: "Note", recordID: Record.ID(recordName: "record-\(index)", zoneID: zone))
                 for field in 0..<10 { record.encryptedValues["field\(field)"] = text }
                 return record
             }
@@ -116,9 +121,12 @@ struct EndToEndBenchmark {
         let memory = ServerProcess.megabytes("VmHWM", of: getpid())
         let limit = try AssetBenchmark().rates()
         report.row("an asset of 256 MiB, the core alone seals", limit.sealed, "MB/s")
-        report.row("up, sealed, durable", megabytes / up, "MB/s", ratio: megabytes / up / limit.sealed, aim: .atLeast(0.9))
+        report.row(
+            "up, sealed, durable", megabytes / up, "MB/s", ratio: megabytes / up / limit.sealed, aim: .atLeast(0.9))
         report.row("an asset of 256 MiB, the core alone opens", limit.opened, "MB/s")
-        report.row("down, checked, opened", megabytes / down, "MB/s", ratio: megabytes / down / limit.opened, aim: .atLeast(0.9))
+        report.row(
+            "down, checked, opened", megabytes / down, "MB/s", ratio: megabytes / down / limit.opened,
+            aim: .atLeast(0.9))
         report.row("peak memory, server", server.peakMegabytes, "MiB", aim: .atMost(100))
         report.row("peak memory, client (this process)", memory, "MiB", aim: .atMost(100))
     }

@@ -11,15 +11,20 @@ struct FirstSyncBenchmark {
     func run(_ report: inout Report) async throws {
         report.heading(
             "A new device's first sync of \(Self.zones) zones with \(Self.recordsEach) records each",
-            "Every zone's roster, every statement and every field is fetched, verified and opened. Against one zone that holds as many records.")
-        let server = try ServerProcess.temporary(arguments: ["request", "write", "read"].flatMap { ["--\($0)-rate", "0"] })
+            "Every zone's roster, every statement and every field is fetched, verified and opened. Against one zone that holds as many records."
+        )
+        let server = try ServerProcess.temporary(
+            arguments: ["request", "write", "read"].flatMap { ["--\($0)-rate", "0"] })
         defer { server.remove() }
-        let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench").account
+        let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench")
+            .account
         let database = try Container("org.sealkit.bench", account: account).privateDatabase
         for index in 0..<Self.zones { try await fill("zone-\(index)", Self.recordsEach, database) }
         let many = try await best(of: account)
-        let other = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench").account
-        try await fill("all", Self.zones * Self.recordsEach, try Container("org.sealkit.bench", account: other).privateDatabase)
+        let other = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench")
+            .account
+        try await fill(
+            "all", Self.zones * Self.recordsEach, try Container("org.sealkit.bench", account: other).privateDatabase)
         let one = try await best(of: other)
         report.row("one zone", one * 1_000, "ms")
         report.row("\(Self.zones) zones", many * 1_000, "ms", ratio: many / one)
@@ -32,7 +37,8 @@ struct FirstSyncBenchmark {
         let zone = try await database.save(RecordZone(zoneName: name)).zoneID
         for start in stride(from: 0, to: count, by: EndToEndBenchmark.batch) {
             let records = (start..<min(count, start + EndToEndBenchmark.batch)).map { index in
-                var record = Record(recordType: "Note", recordID: Record.ID(recordName: "record-\(index)", zoneID: zone))
+                var record = Record(
+                    recordType: "Note", recordID: Record.ID(recordName: "record-\(index)", zoneID: zone))
                 record.encryptedValues["text"] = "record \(index) of \(name)"
                 return record
             }

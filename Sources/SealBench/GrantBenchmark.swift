@@ -42,7 +42,11 @@ struct GrantBenchmark {
                     _ = try recipient.open(sealed)
                 }
             },
-            { for _ in 0..<Self.grants { _ = try Grants<XWingHPKE>.open(grant, epoch: epoch, as: identity.userID, keys: keys) } },
+            {
+                for _ in 0..<Self.grants {
+                    _ = try Grants<XWingHPKE>.open(grant, epoch: epoch, as: identity.userID, keys: keys)
+                }
+            },
         ])
         let count = Double(Self.grants)
         report.row("grants sealed", count / times[1], "/s", ratio: times[1] / times[0], aim: .atMost(1.1))

@@ -1,9 +1,11 @@
 import Foundation
 import GRDB
 
-/// The limit of durable saves: rows of a record's size into SQLite with the server's own settings, and nothing around it.
+/// The limit of durable saves: rows of a record's size into SQLite with the server's own settings, and nothing around
+/// it.
 final class RawSQLite {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-bench-\(UUID().uuidString)")
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "sealkit-bench-\(UUID().uuidString)")
     private let queue: DatabasePool
     private var next = 0
 

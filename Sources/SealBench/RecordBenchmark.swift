@@ -75,7 +75,9 @@ struct RecordBenchmark {
                     fields: names.map { ($0, .encrypted(value)) })
             }
             sealed = try zone.seal(drafts)
-            guard case .stored(.encrypted(_, let bytes)) = sealed.records[0].fields[0].content else { throw SealError.malformed }
+            guard case .stored(.encrypted(_, let bytes)) = sealed.records[0].fields[0].content else {
+                throw SealError.malformed
+            }
             let (name, container) = (names[0].utf8.count, BenchmarkZone.container.utf8.count)
             field = Bare.Cipher(bytes.count - AEAD.overhead, data: Bare.pae(22, 32, name, 1))
             wrap = Bare.Cipher(32, data: Bare.pae(20, 32, 4, 4, 4, 32))

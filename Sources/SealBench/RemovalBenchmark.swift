@@ -44,7 +44,8 @@ struct RemovalBenchmark {
     private struct Mismatch: Error {}
 
     private func person(_ server: ServerProcess) async throws -> Container {
-        let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench").account
+        let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench")
+            .account
         let container = try Container("org.sealkit.bench", account: account)
         // The first call makes this account known in the container.
         _ = try await container.privateDatabase.allRecordZones()
@@ -68,7 +69,8 @@ struct RemovalBenchmark {
         let text = String(repeating: "0123456789", count: 10)
         for start in stride(from: 0, to: Self.records, by: Self.batch) {
             let records = (start..<start + Self.batch).map { index in
-                var record = Record(recordType: "Note", recordID: Record.ID(recordName: "record-\(index)", zoneID: zone))
+                var record = Record(
+                    recordType: "Note", recordID: Record.ID(recordName: "record-\(index)", zoneID: zone))
                 record.encryptedValues["text"] = text
                 return record
             }

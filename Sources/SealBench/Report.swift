@@ -1,7 +1,7 @@
 import Foundation
 
-/// Prints figures as a table, each with its aim where there is one. A ratio compares with a limit that was measured in the
-/// same run, in turns with what is measured; nothing here fails on a slow machine.
+/// Prints figures as a table, each with its aim where there is one. A ratio compares with a limit that was measured in
+/// the same run, in turns with what is measured; nothing here fails on a slow machine.
 struct Report {
     enum Aim {
         case atMost(Double)
@@ -66,7 +66,9 @@ struct Report {
         return "aim \(aim.text)  \(isMet ? "met" : "NOT MET")"
     }
 
-    static func right(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.count)) + text }
+    static func right(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
 
     static func number(_ value: Double) -> String {
         guard value < 1000 else { return Int(value.rounded()).formatted(.number.locale(Locale(identifier: "en_US"))) }

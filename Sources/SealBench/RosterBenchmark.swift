@@ -25,31 +25,34 @@ struct RosterBenchmark {
             let hashes = entries.prefix(64).map { Bare.Hash($0.bytes.count + 48) }
             var hash = [UInt8](repeating: 0, count: 32)
             let (point, scalar) = (log.point, [UInt8](repeating: 1, count: 32))
-            // Of three entries two hold an identity, one an acceptance and one an invitation's keys: one of each for every
-            // entry.
-            let times = try measure(rounds: size > 5_000 ? 3 : 7, [
-                {
-                    for index in 0..<size {
-                        signers[index % 64].verify()
-                        hashes[index % 64].run(into: &hash)
-                    }
-                    for _ in 0..<size { identity.verify() }
-                },
-                {
-                    for _ in 0..<size {
-                        _ = crypto_core_ed25519_is_valid_point(point)
-                        _ = crypto_scalarmult(&hash, scalar, log.grantPoint)
-                    }
-                },
-                {
-                    var roster = try Roster(opening: entries[0], scope: log.scope)
-                    for entry in entries.dropFirst() { try roster.append(entry) }
-                },
-            ])
+            // Of three entries two hold an identity, one an acceptance and one an invitation's keys: one of each for
+            // every entry.
+            let times = try measure(
+                rounds: size > 5_000 ? 3 : 7,
+                [
+                    {
+                        for index in 0..<size {
+                            signers[index % 64].verify()
+                            hashes[index % 64].run(into: &hash)
+                        }
+                        for _ in 0..<size { identity.verify() }
+                    },
+                    {
+                        for _ in 0..<size {
+                            _ = crypto_core_ed25519_is_valid_point(point)
+                            _ = crypto_scalarmult(&hash, scalar, log.grantPoint)
+                        }
+                    },
+                    {
+                        var roster = try Roster(opening: entries[0], scope: log.scope)
+                        for entry in entries.dropFirst() { try roster.append(entry) }
+                    },
+                ])
             perEntry.append(times[2] / Double(size))
             report.row("\(size) entries", times[2] * 1000, "ms", ratio: times[2] / times[0])
             report.row(
-                "  each; with the checks of keys", times[2] / Double(size) * 1e6, "µs", ratio: times[2] / (times[0] + times[1]),
+                "  each; with the checks of keys", times[2] / Double(size) * 1e6, "µs",
+                ratio: times[2] / (times[0] + times[1]),
                 aim: .atMost(1.25))
         }
         report.row("an entry of 10,000 to one of 1,000", perEntry[1] / perEntry[0], "", aim: .atMost(1.15))
@@ -64,7 +67,8 @@ struct RosterBenchmark {
     private func makeLog(entries count: Int) throws -> Log {
         var random = SystemRandom()
         func person() throws -> (keys: IdentityKeys, identity: IdentityChain, author: RosterAuthor<XWingHPKE>) {
-            let keys = try AccountSeed(random: &random).identityKeys(container: BenchmarkZone.container, using: XWingHPKE.self)
+            let keys = try AccountSeed(random: &random).identityKeys(
+                container: BenchmarkZone.container, using: XWingHPKE.self)
             let identity = try keys.firstIdentity(time: 0)
             return (keys, identity, RosterAuthor(user: identity.userID, keys: keys))
         }
@@ -92,11 +96,13 @@ struct RosterBenchmark {
             let invitation = try InvitationDraft(
                 keys: keys, permission: .readWrite, invitee: guest.identity, using: XWingHPKE.self)
             draft = try owner.author.next(
-                on: roster, changes: [], invitations: [invitation], rotating: false, current: key, time: 0, random: &random)
+                on: roster, changes: [], invitations: [invitation], rotating: false, current: key, time: 0,
+                random: &random)
             try add(draft)
             try add(guest.author.accept(keys, on: roster, identity: guest.identity, epochKey: key, time: 0))
             draft = try owner.author.next(
-                on: roster, changes: [.remove(guest.identity.userID)], rotating: true, current: key, time: 0, random: &random)
+                on: roster, changes: [.remove(guest.identity.userID)], rotating: true, current: key, time: 0,
+                random: &random)
             try add(draft)
         }
         return log

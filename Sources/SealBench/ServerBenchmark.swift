@@ -14,7 +14,8 @@ struct ServerBenchmark {
     func run(_ report: inout Report) async throws {
         report.heading(
             "The server under \(Self.clients) clients at once, on loopback",
-            "Requests are sealed and signed beforehand; clients are threads on plain sockets. Commits are durable: synchronous=FULL.")
+            "Requests are sealed and signed beforehand; clients are threads on plain sockets. Commits are durable: synchronous=FULL."
+        )
         let limit = try RawSQLite()
         let server = try ServerProcess.temporary()
         defer { server.remove() }
@@ -34,12 +35,16 @@ struct ServerBenchmark {
             var requests: [[[UInt8]]] = Array(repeating: [], count: people.count)
             // Made in the order in which they will come, as when each is sent at once.
             for index in 0..<Self.savesEach {
-                for (own, person) in people.enumerated() { requests[own].append(try await person.save("round-\(round)-\(index)")) }
+                for (own, person) in people.enumerated() {
+                    requests[own].append(try await person.save("round-\(round)-\(index)"))
+                }
             }
             single = min(single, try limit.seconds(commits: 2_000, rowsEach: 1) / 2_000)
             grouped = min(grouped, try limit.seconds(commits: 200, rowsEach: Self.clients) / Double(200 * Self.clients))
             let seconds = try Load.run(port: server.port, requests) { status, body in
-                guard status == 200, let answer = try? Sealkit_V1_ModifyRecordsResponse(serializedBytes: body) else { return false }
+                guard status == 200, let answer = try? Sealkit_V1_ModifyRecordsResponse(serializedBytes: body) else {
+                    return false
+                }
                 if case .record = answer.results.first?.outcome { return true }
                 return false
             }

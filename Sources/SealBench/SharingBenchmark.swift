@@ -2,7 +2,8 @@ import Foundation
 import SealKit
 import SealLab
 
-/// How long somebody who is invited waits: from the owner's saving of the share to the first record that the guest reads.
+/// How long somebody who is invited waits: from the owner's saving of the share to the first record that the guest
+/// reads.
 struct SharingBenchmark {
     private static let guests = 100
 
@@ -27,7 +28,10 @@ struct SharingBenchmark {
             acceptances.append(times[1])
             readings.append(times[2])
         }
-        let parts = [("the owner invites", invitations), ("the guest accepts by URL", acceptances), ("and reads the record", readings)]
+        let parts = [
+            ("the owner invites", invitations), ("the guest accepts by URL", acceptances),
+            ("and reads the record", readings),
+        ]
         for (name, seconds) in parts { report.row(name, Self.middle(seconds) * 1_000, "ms") }
         let all = zip(invitations, zip(acceptances, readings)).map { $0 + $1.0 + $1.1 }
         report.row("all of it", Self.middle(all) * 1_000, "ms", aim: .atMost(5))
@@ -38,7 +42,8 @@ struct SharingBenchmark {
     private static func middle(_ seconds: [Double]) -> Double { seconds.sorted()[seconds.count / 2] }
 
     private static func person(_ server: ServerProcess) async throws -> Container {
-        let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench").account
+        let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench")
+            .account
         let container = try Container("org.sealkit.bench", account: account)
         // The first call makes this account known in the container.
         _ = try await container.privateDatabase.allRecordZones()

@@ -9,7 +9,8 @@ struct StatementBenchmark {
     func run(_ report: inout Report) throws {
         report.heading(
             "Statements: time a record, sealing left out",
-            "Signing: statement encoded and hashed, tree, signature. Verifying: statement decoded, judged, its path, signature.")
+            "Signing: statement encoded and hashed, tree, signature. Verifying: statement decoded, judged, its path, signature."
+        )
         let signer = Bare.Signer(500)
         let bare = try measure([{ for _ in 0..<100 { signer.sign() } }, { for _ in 0..<100 { signer.verify() } }])
         report.row("an Ed25519 signature over each, by libsodium", bare[0] / 100 * 1e6, "µs")
@@ -28,7 +29,8 @@ struct StatementBenchmark {
             ])
             let records = Double(count * rounds)
             report.row("signed, \(count) at once", times[0] / records * 1e6, "µs", aim: count == 400 ? .atMost(6) : nil)
-            report.row("verified, \(count) at once", times[1] / records * 1e6, "µs", aim: count == 400 ? .atMost(6) : nil)
+            report.row(
+                "verified, \(count) at once", times[1] / records * 1e6, "µs", aim: count == 400 ? .atMost(6) : nil)
         }
     }
 
@@ -49,6 +51,8 @@ struct StatementBenchmark {
 
     private func verify(_ signed: Signed) throws {
         var verifier = StatementVerifier(roster: zone.roster)
-        for (bytes, proof) in zip(signed.bytes, signed.proofs) { _ = try verifier.verify(bytes, proof: proof, recordName: nil) }
+        for (bytes, proof) in zip(signed.bytes, signed.proofs) {
+            _ = try verifier.verify(bytes, proof: proof, recordName: nil)
+        }
     }
 }

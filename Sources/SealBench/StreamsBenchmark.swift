@@ -1,14 +1,17 @@
 import Foundation
 import SealLab
 
-/// The memory of a server that many devices listen to, each by an event stream of its own, and none of them hearing anything.
+/// The memory of a server that many devices listen to, each by an event stream of its own, and none of them hearing
+/// anything.
 struct StreamsBenchmark {
     private static let people = 10
     private static let streamsEach = 100
 
     func run(_ report: inout Report) async throws {
         let count = Self.people * Self.streamsEach
-        report.heading("\(count) open event streams", "\(Self.people) people with \(Self.streamsEach) devices each, which have read the first event.")
+        report.heading(
+            "\(count) open event streams",
+            "\(Self.people) people with \(Self.streamsEach) devices each, which have read the first event.")
         let server = try ServerProcess.temporary()
         defer { server.remove() }
         var open: [HTTPConnection] = []

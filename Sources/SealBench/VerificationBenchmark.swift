@@ -4,8 +4,8 @@ import SealWire
 import SwiftProtobuf
 import Synchronization
 
-/// What others notice while somebody tries to verify one address a thousand times a second: asks for codes to it, and sends
-/// codes back.
+/// What others notice while somebody tries to verify one address a thousand times a second: asks for codes to it, and
+/// sends codes back.
 struct VerificationBenchmark {
     static let attemptsPerSecond = 1_000
     private static let attackers = 8
@@ -22,7 +22,9 @@ struct VerificationBenchmark {
             """)
         // Mail goes nowhere: its relay is down, as it would be under such a load.
         let server = try ServerProcess.temporary(
-            arguments: ["--smtp-url", "smtp://127.0.0.1:9", "--smtp-from", "codes@example.org", "--smtp-starttls", "off"])
+            arguments: [
+                "--smtp-url", "smtp://127.0.0.1:9", "--smtp-from", "codes@example.org", "--smtp-starttls", "off",
+            ])
         defer { server.remove() }
         let victim = try await BenchmarkPerson(server)
         var attackers: [BenchmarkPerson] = []
@@ -51,7 +53,9 @@ struct VerificationBenchmark {
             var requests: [[[UInt8]]] = []
             for part in 0..<2 {
                 var own: [[UInt8]] = []
-                for index in 0..<Self.requestsEach { own.append(try await victim.save("round-\(round)-\(part)-\(index)")) }
+                for index in 0..<Self.requestsEach {
+                    own.append(try await victim.save("round-\(round)-\(part)-\(index)"))
+                }
                 requests.append(own)
             }
             let lookup = Array(repeating: try victim.lookup(), count: Self.requestsEach)

@@ -1,9 +1,9 @@
 public import SealPrimitives
 public import SealStatements
 public import SealWire
+import SwiftProtobuf
 
 import struct Foundation.Data
-import SwiftProtobuf
 
 /// A field as it travels: with its stored bytes, or as the digest of bytes that stay where they are (omitted by
 /// `desiredKeys` on the way down, carried over on the way up).
@@ -97,7 +97,9 @@ extension DerivedDeletion {
     ///   - record: the record's own statement, verified.
     ///   - tombstone: the one that `wire` brings, verified.
     /// - Throws: `malformed` for a path that is none.
-    public init(_ wire: Sealkit_V1_DerivedDeletion, of record: VerifiedStatement, tombstone: VerifiedStatement) throws(SealError) {
+    public init(_ wire: Sealkit_V1_DerivedDeletion, of record: VerifiedStatement, tombstone: VerifiedStatement)
+        throws(SealError)
+    {
         guard let count = Int(exactly: wire.count), let index = Int(exactly: wire.index) else { throw .malformed }
         self.init(record: record, tombstone: tombstone, count: count, index: index, path: try wire.siblings())
     }
@@ -129,7 +131,8 @@ extension StatementProof {
             let index = Int(exactly: wire.index)
         else { throw .malformed }
         self.init(
-            signature: [UInt8](wire.signature), leafCount: leafCount, index: index, path: try [Digest](treePath: wire.path))
+            signature: [UInt8](wire.signature), leafCount: leafCount, index: index,
+            path: try [Digest](treePath: wire.path))
     }
 
     public var wire: Sealkit_V1_StatementProof {

@@ -1,9 +1,9 @@
 public import SealPrimitives
 public import SealStatements
 public import SealWire
+import SwiftProtobuf
 
 import struct Foundation.Data
-import SwiftProtobuf
 
 extension IdentityChain {
     /// The chain, verified. - Throws: as `IdentityChain.init(verifying:container:)`.

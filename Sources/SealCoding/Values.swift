@@ -1,13 +1,13 @@
 public import SealPrimitives
 public import SealStatements
 public import SealWire
-
-import struct Foundation.Data
 import SwiftProtobuf
 
+import struct Foundation.Data
+
 extension Value {
-    /// - Throws: `malformed` for an absent or unknown kind, a list of mixed kinds, a list in a list, and a date that is not finite or
-    ///   is a negative zero.
+    /// - Throws: `malformed` for an absent or unknown kind, a list of mixed kinds, a list in a list, and a date that is
+    ///   not finite or is a negative zero.
     public init(_ wire: Sealkit_V1_Value) throws(SealError) {
         switch wire.kind {
         case .string(let text): self = .string(text)

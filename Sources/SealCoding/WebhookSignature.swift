@@ -20,7 +20,8 @@ public struct WebhookSignature: Sendable, Hashable {
     public init(header: String) throws(SealError) {
         guard header.utf8.count <= 512 else { throw .malformed }
         let parts = header.split(separator: ",", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].hasPrefix("keyid="), parts[1].hasPrefix("time="), parts[2].hasPrefix("signature="),
+        guard parts.count == 3, parts[0].hasPrefix("keyid="), parts[1].hasPrefix("time="),
+            parts[2].hasPrefix("signature="),
             let time = Int64(parts[1].dropFirst(5)), let signature = try? Base64URL.decode(parts[2].dropFirst(10))
         else { throw .malformed }
         self.init(keyID: String(parts[0].dropFirst(6)), time: time, signature: signature)

@@ -18,7 +18,9 @@ public struct AccountSeed: Sendable {
     /// The seeds of all generations as a bundle or a key file holds them, oldest first.
     /// - Throws: `malformed` unless there is a whole number of them, 1 to 64.
     public static func all(in bytes: SecretBytes) throws(SealError) -> [AccountSeed] {
-        guard bytes.count > 0, bytes.count % 32 == 0, bytes.count / 32 <= Limits.identityGenerations else { throw .malformed }
+        guard bytes.count > 0, bytes.count % 32 == 0, bytes.count / 32 <= Limits.identityGenerations else {
+            throw .malformed
+        }
         var seeds: [AccountSeed] = []
         for start in stride(from: 0, to: bytes.count, by: 32) {
             guard let part = bytes.part(start..<start + 32) else { throw .malformed }
@@ -68,8 +70,11 @@ public struct IdentityKeys: Sendable {
     /// - Parameters:
     ///   - previous: the keys of the chain's newest generation.
     /// - Throws: `invalidIdentity` when `previous` are not those keys; `invalidLength` for one generation too many.
-    public func nextIdentity(after chain: IdentityChain, signedBy previous: IdentityKeys, time: Int64) throws(SealError) -> IdentityChain {
-        guard previous.signingKey.verificationKey == chain.current.signingKey, chain.current.container == container else {
+    public func nextIdentity(after chain: IdentityChain, signedBy previous: IdentityKeys, time: Int64) throws(SealError)
+        -> IdentityChain
+    {
+        guard previous.signingKey.verificationKey == chain.current.signingKey, chain.current.container == container
+        else {
             throw .invalidIdentity
         }
         let identity = Identity(

@@ -29,9 +29,12 @@ public struct SealedAsset: Sendable {
 
     private static let descriptorBytes = 40
 
-    /// - Throws: `malformed` unless the size gives exactly the committed number of chunks; `invalidLength` above the limit.
+    /// - Throws: `malformed` unless the size gives exactly the committed number of chunks; `invalidLength` above the
+    ///   limit.
     init(descriptor: SecretBytes, commitment: AssetCommitment) throws(SealError) {
-        guard descriptor.count == SealedAsset.descriptorBytes, let key = descriptor.part(0..<32) else { throw .malformed }
+        guard descriptor.count == SealedAsset.descriptorBytes, let key = descriptor.part(0..<32) else {
+            throw .malformed
+        }
         fileKey = key
         size = unsafe descriptor.withPointer { bytes in
             (0..<8).reduce(0) { unsafe $0 | UInt64(bytes[32 + $1]) << UInt64($1 * 8) }
@@ -101,7 +104,9 @@ public struct AssetCipher: Sendable {
     public func seal(
         chunk index: UInt64, _ plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(SealError) {
-        guard index < layout.chunkCount, plaintext.count == layout.plaintextBytes(ofChunk: index) else { throw .invalidLength }
+        guard index < layout.chunkCount, plaintext.count == layout.plaintextBytes(ofChunk: index) else {
+            throw .invalidLength
+        }
         try unsafe ChunkAEAD.seal(plaintext, into: output, nonce: nonce(index), under: key)
     }
 

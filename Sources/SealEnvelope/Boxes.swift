@@ -6,7 +6,8 @@ public enum StorageBox {
     ///   - purpose: what the box holds; a box for one purpose does not open as another.
     ///   - context: what it belongs to (a routing id, a scope id).
     public static func seal(
-        _ secret: SecretBytes, purpose: String, context: [UInt8], under storageKey: SecretBytes, random: inout some RandomSource
+        _ secret: SecretBytes, purpose: String, context: [UInt8], under storageKey: SecretBytes,
+        random: inout some RandomSource
     ) -> [UInt8] {
         AEAD.seal(secret, under: storageKey, associatedData: associatedData(purpose, context), random: &random)
     }
@@ -51,7 +52,8 @@ public enum PasswordBox {
         var reader = CanonicalReader(header)
         let parameters = PasswordParameters(passes: try reader.number(), memoryKiB: try reader.number())
         let key = try parameters.derive(password, salt: try reader.raw(PasswordParameters.saltBytes))
-        return try AEAD.openSecret([UInt8](box.dropFirst(headerBytes)), under: key, associatedData: associatedData(header))
+        return try AEAD.openSecret(
+            [UInt8](box.dropFirst(headerBytes)), under: key, associatedData: associatedData(header))
     }
 
     private static func associatedData(_ header: [UInt8]) -> [UInt8] {

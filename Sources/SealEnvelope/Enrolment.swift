@@ -3,9 +3,9 @@ import SealStatements
 
 /// Bringing an account to a new device from one that has it, by way of a server that may be anybody.
 ///
-/// The new device commits to its key and nonce, the old one answers with its nonce, the new one reveals. Only then do both
-/// know the transcript, so that nobody between them could choose keys for a matching code: an attacker has one try in a
-/// million, in front of the users. Seeds are sealed and opened only after the users of both devices have
+/// The new device commits to its key and nonce, the old one answers with its nonce, the new one reveals. Only then do
+/// both know the transcript, so that nobody between them could choose keys for a matching code: an attacker has one try
+/// in a million, in front of the users. Seeds are sealed and opened only after the users of both devices have
 /// confirmed the code (or scanned the whole transcript).
 public enum Enrolment {
     public static let nonceBytes = 32
@@ -69,8 +69,8 @@ public enum Enrolment {
             return String(decoding: Decimal.digits(number % 1_000_000, count: 6), as: UTF8.self)
         }
 
-        /// Once this device's user has seen the same code on both devices and said so. Both devices need it: a server that
-        /// talks to the new one alone could hand it an account of its own.
+        /// Once this device's user has seen the same code on both devices and said so. Both devices need it: a server
+        /// that talks to the new one alone could hand it an account of its own.
         public func confirmedByUser() -> Confirmed { Confirmed(transcript: self) }
 
         /// Once this device has scanned the whole hash off the other one.
@@ -141,13 +141,15 @@ extension Enrolment {
                 enrolmentID: enrolmentID, commitment: commitment, answer: answer, reveal: reveal, loginKey: loginKey)
         }
 
-        /// - Throws: `authenticationFailed`; `malformed`; `keyMismatch` when the newest seed is not of the account whose
-        ///   login key the transcript names.
+        /// - Throws: `authenticationFailed`; `malformed`; `keyMismatch` when the newest seed is not of the account
+        ///   whose login key the transcript names.
         public func open(_ sealed: [UInt8], confirmed: Confirmed) throws(SealError) -> Package {
             var plaintext = try H.open(sealed, seed: seed, info: confirmed.transcript.info)
             defer { wipe(&plaintext) }
             let package = try Package(padded: plaintext)
-            guard let newest = package.seeds.last, try newest.loginKey().verificationKey == confirmed.transcript.loginKey else {
+            guard let newest = package.seeds.last,
+                try newest.loginKey().verificationKey == confirmed.transcript.loginKey
+            else {
                 throw .keyMismatch
             }
             return package
@@ -170,7 +172,8 @@ extension Enrolment.Package {
     private static let countBytes = 6
     private static let headBytes = 72
 
-    /// `u16` count, seeds; `u32` count, then strictly ascending by scope: scope id, `u64` sequence, hash. Padded as values are.
+    /// `u16` count, seeds; `u32` count, then strictly ascending by scope: scope id, `u64` sequence, hash. Padded as
+    /// values are.
     /// - Throws: `invalidLength`; `malformed` for a scope that comes twice.
     func paddedBytes() throws(SealError) -> [UInt8] {
         guard !seeds.isEmpty, seeds.count <= Limits.identityGenerations, heads.count <= Limits.enrolledHeads else {
@@ -213,7 +216,8 @@ extension Enrolment.Package {
         var heads: [Enrolment.Head] = []
         heads.reserveCapacity(headCount)
         for _ in 0..<headCount {
-            let head = Enrolment.Head(scopeID: try reader.digest(), sequence: try reader.number(), hash: try reader.digest())
+            let head = Enrolment.Head(
+                scopeID: try reader.digest(), sequence: try reader.number(), hash: try reader.digest())
             if let last = heads.last, !(last.scopeID < head.scopeID) { throw .malformed }
             heads.append(head)
         }

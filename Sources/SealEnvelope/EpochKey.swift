@@ -57,7 +57,9 @@ public struct EpochKey: Sendable {
 
     // MARK: Record keys
 
-    func wrap(_ recordKey: SecretBytes, recordContext: Digest, draw: inout NonceDraw, wrapper: borrowing SealingKey) -> [UInt8] {
+    func wrap(_ recordKey: SecretBytes, recordContext: Digest, draw: inout NonceDraw, wrapper: borrowing SealingKey)
+        -> [UInt8]
+    {
         wrapper.seal(recordKey, associatedData: recordKeyData(recordContext), draw: &draw)
     }
 

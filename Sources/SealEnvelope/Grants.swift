@@ -22,7 +22,8 @@ public enum Grants<H: HybridEncryption> {
         let inner = try seal(key, subject: subject, to: invitationKey)
         guard let invitee else { return inner }
         return try H.seal(
-            inner, to: invitee.current.grantKey, info: info(.grantOuter, key.context, keyID: key.keyID, subject: subject))
+            inner, to: invitee.current.grantKey,
+            info: info(.grantOuter, key.context, keyID: key.keyID, subject: subject))
     }
 
     /// For whoever has the share-wide URL, while that lets people join.
@@ -45,7 +46,9 @@ public enum Grants<H: HybridEncryption> {
     }
 
     /// - Throws: `authenticationFailed`; `keyMismatch` when the key is not the epoch's.
-    public static func open(_ sealed: [UInt8], epoch: Roster.Epoch, as user: UserID, keys: IdentityKeys) throws(SealError) -> EpochKey {
+    public static func open(_ sealed: [UInt8], epoch: Roster.Epoch, as user: UserID, keys: IdentityKeys)
+        throws(SealError) -> EpochKey
+    {
         try open(sealed, epoch: epoch, subject: .member(user), seed: keys.grantSeed)
     }
 
@@ -62,7 +65,8 @@ public enum Grants<H: HybridEncryption> {
         return try open(inner, epoch: epoch, subject: subject, seed: invitation.grantSeed)
     }
 
-    private static func seal(_ key: EpochKey, subject: GrantSubject, to publicKey: [UInt8]) throws(SealError) -> [UInt8] {
+    private static func seal(_ key: EpochKey, subject: GrantSubject, to publicKey: [UInt8]) throws(SealError) -> [UInt8]
+    {
         var plaintext = key.key.copyBytes()
         defer { wipe(&plaintext) }
         return try H.seal(plaintext, to: publicKey, info: info(.grant, key.context, keyID: key.keyID, subject: subject))

@@ -101,8 +101,10 @@ public struct ShareURL: Sendable {
         guard let hash = text.utf8.firstIndex(of: 0x23) else { throw .invalidURL }
         let address = text[..<hash]
         guard let slash = address.utf8.lastIndex(of: 0x2F), address[..<slash].hasSuffix("/s"),
-            let routing = try? Base64URL.decode(address[address.utf8.index(after: slash)...]), let id = try? ID16(routing),
-            let part = try? Base64URL.decodeSecret(text[text.utf8.index(after: hash)...]), part.count == ShareURL.secretPartBytes,
+            let routing = try? Base64URL.decode(address[address.utf8.index(after: slash)...]),
+            let id = try? ID16(routing),
+            let part = try? Base64URL.decodeSecret(text[text.utf8.index(after: hash)...]),
+            part.count == ShareURL.secretPartBytes,
             let version = part.part(0..<1)?.copyBytes(), version == [ShareURL.version], let bytes = part.part(1..<33),
             let check = part.part(33..<49)
         else { throw .invalidURL }

@@ -17,8 +17,8 @@ public enum PublicRecords {
     }
 
     /// - Returns: the finished statements' bytes, and the author's signature over the tree of them, in this order.
-    /// - Throws: `wrongContext` for a statement of a scope; `malformed` for fields out of order, or of a deletion; `invalidLength` for no
-    ///   record, or more than 400.
+    /// - Throws: `wrongContext` for a statement of a scope; `malformed` for fields out of order, or of a deletion;
+    ///   `invalidLength` for no record, or more than 400.
     public static func sign(
         _ drafts: [Draft], signingKey: SigningKey, random: inout some RandomSource
     ) throws(SealError) -> (statements: [[UInt8]], signature: [UInt8]) {
@@ -29,7 +29,8 @@ public enum PublicRecords {
             var statement = draft.statement
             statement.salt = ID16(random: &random)
             guard statement.kind == .save || draft.fields.isEmpty else { throw .malformed }
-            statement.fieldsDigest = statement.kind == .delete ? TakenRecords.none.digest : try FieldSet.digest(draft.fields)
+            statement.fieldsDigest =
+                statement.kind == .delete ? TakenRecords.none.digest : try FieldSet.digest(draft.fields)
             try statement.check()
             statements.append(statement.canonicalBytes())
         }

@@ -2,9 +2,9 @@ public import SealPrimitives
 public import SealStatements
 
 extension RecordDraft {
-    /// A record as it is, carried over into another scope or epoch: the same fields under the same record key, which alone
-    /// is wrapped anew. For sharing, re-parenting and migration; the statement says so (`isKeyCarried`), and whoever seals
-    /// something there next makes a fresh record key.
+    /// A record as it is, carried over into another scope or epoch: the same fields under the same record key, which
+    /// alone is wrapped anew. For sharing, re-parenting and migration; the statement says so (`isKeyCarried`), and
+    /// whoever seals something there next makes a fresh record key.
     ///
     /// - Parameters:
     ///   - record: the record's newest statement, verified.
@@ -34,6 +34,7 @@ extension RecordDraft {
         statement.rosterHead = roster.head
         statement.checkpoint = Checkpoint.none
         self.init(
-            statement: statement, recordKey: recordKey, fields: fields.map { (name: $0.name, field: .carried($0.digest)) })
+            statement: statement, recordKey: recordKey,
+            fields: fields.map { (name: $0.name, field: .carried($0.digest)) })
     }
 }

@@ -23,8 +23,8 @@ public struct RecordOpener: Sendable {
         recordKey = try epochKey.unwrap(statement.wrappedKey, recordContext: binding.context)
     }
 
-    /// Whether a key unwraps the record key that a statement carries, whatever epoch the two name: to show that a removed
-    /// participant's keys do not. It opens no field.
+    /// Whether a key unwraps the record key that a statement carries, whatever epoch the two name: to show that a
+    /// removed participant's keys do not. It opens no field.
     public static func unwraps(_ statement: Statement, with key: EpochKey) -> Bool {
         let renamed = EpochKey(unchecked: key.key, context: statement.epochContext)
         return (try? renamed.unwrap(statement.wrappedKey, recordContext: RecordBinding(statement).context)) != nil

@@ -31,7 +31,8 @@ public struct RecordDraft: Sendable {
     public var taken: TakenRecords
 
     public init(
-        statement: Statement, recordKey: SecretBytes?, fields: [(name: String, field: FieldDraft)], taking taken: TakenRecords = .none
+        statement: Statement, recordKey: SecretBytes?, fields: [(name: String, field: FieldDraft)],
+        taking taken: TakenRecords = .none
     ) {
         self.statement = statement
         self.recordKey = recordKey
@@ -98,10 +99,10 @@ public enum RecordSealer {
     ///   - drafts: 1 to 400, of one author.
     ///   - epochKey: of the epoch that every draft's statement names.
     /// - Returns: the sealed records, and the author's signature over the tree of their statements, in this order.
-    /// - Throws: `malformed` for mixed lists, fields out of order, or a deletion with fields; `unsupported` for a reference or an asset among
-    ///   encrypted values; `wrongContext` when a draft names another epoch; `missingKey` when a field is carried without
-    ///   the key it was sealed under, or something is sealed under a key that was carried over; `invalidLength` and others for
-    ///   what no statement can say.
+    /// - Throws: `malformed` for mixed lists, fields out of order, or a deletion with fields; `unsupported` for a
+    ///   reference or an asset among encrypted values; `wrongContext` when a draft names another epoch; `missingKey`
+    ///   when a field is carried without the key it was sealed under, or something is sealed under a key that was
+    ///   carried over; `invalidLength` and others for what no statement can say.
     public static func seal(
         _ drafts: [RecordDraft], epochKey: EpochKey, signingKey: SigningKey, random: inout some RandomSource
     ) throws(SealError) -> (records: [SealedRecord], signature: [UInt8]) {
@@ -177,7 +178,9 @@ public enum RecordSealer {
             ? [] : epochKey.wrap(recordKey, recordContext: binding.context, draw: &draw, wrapper: wrapper)
         try statement.check()
         let bytes = statement.canonicalBytes()
-        return SealedRecord(statement: statement, statementBytes: bytes, hash: Statement.hash(bytes), fields: contents, recordKey: recordKey)
+        return SealedRecord(
+            statement: statement, statementBytes: bytes, hash: Statement.hash(bytes), fields: contents,
+            recordKey: recordKey)
     }
 
     private static func seal(
@@ -196,7 +199,9 @@ public enum RecordSealer {
             let data = binding.descriptorData(name, salt: asset.salt)
             let descriptor = sealer.seal(asset.descriptor(), associatedData: data, draw: &draw)
             return .stored(
-                .asset(AssetCommitment(salt: asset.salt, chunkCount: asset.chunkCount, root: asset.root, descriptor: descriptor)))
+                .asset(
+                    AssetCommitment(
+                        salt: asset.salt, chunkCount: asset.chunkCount, root: asset.root, descriptor: descriptor)))
         case .carried(let digest):
             return .carried(digest)
         }

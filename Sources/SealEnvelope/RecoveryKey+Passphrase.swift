@@ -1,13 +1,13 @@
 public import SealPrimitives
 
 extension RecoveryKey {
-    /// The recovery key that a passphrase gives, together with a name that its user chose and one server: what it names and
-    /// seals nobody finds, let alone opens, without an Argon2id for each passphrase that is tried.
+    /// The recovery key that a passphrase gives, together with a name that its user chose and one server: what it names
+    /// and seals nobody finds, let alone opens, without an Argon2id for each passphrase that is tried.
     ///
     /// - Parameters:
     ///   - passphrase: as its UTF-8 is.
-    ///   - name: keeps people with the same passphrase apart; an e-mail address serves. Spaces around it and the case of A to Z
-    ///     do not matter.
+    ///   - name: keeps people with the same passphrase apart; an e-mail address serves. Spaces around it and the case
+    ///     of A to Z do not matter.
     ///   - origin: of the server.
     /// - Throws: `invalidLength` for a passphrase or a name of no bytes, or a name above 255; `outOfMemory`.
     public init(passphrase: SecretBytes, name: String, origin: String) throws(SealError) {
@@ -15,7 +15,8 @@ extension RecoveryKey {
         guard passphrase.count > 0, (1...255).contains(name.count) else { throw .invalidLength }
         let salt = Hash.digest(.recoveryPassphrase, [UInt8](origin.utf8), name)
         try self.init(
-            PasswordParameters.moderate.derive(passphrase, salt: [UInt8](salt.bytes.prefix(PasswordParameters.saltBytes))))
+            PasswordParameters.moderate.derive(
+                passphrase, salt: [UInt8](salt.bytes.prefix(PasswordParameters.saltBytes))))
     }
 
     private static func folded(_ name: String) -> [UInt8] {

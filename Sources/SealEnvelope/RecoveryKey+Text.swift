@@ -1,7 +1,7 @@
 public import SealPrimitives
 
-// The printed form. Which characters a key has is computed without a table and without a branch that depends on them, and
-// every intermediate is secret memory; the text itself is a `String`, which nobody can wipe.
+// The printed form. Which characters a key has is computed without a table and without a branch that depends on them,
+// and every intermediate is secret memory; the text itself is a `String`, which nobody can wipe.
 
 extension RecoveryKey {
     private static let groups = 13
@@ -82,8 +82,8 @@ extension RecoveryKey {
         return difference | spare != 0
     }
 
-    /// One symbol a byte; nil unless there are exactly as many as expected: those of a key. What is told apart by branches is only what
-    /// is a symbol, a separator or neither.
+    /// One symbol a byte; nil unless there are exactly as many as expected: those of a key. What is told apart by
+    /// branches is only what is a symbol, a separator or neither.
     private static func symbols(_ text: String, count expected: Int = groups * groupSymbols) -> SecretBytes? {
         var count = 0
         let symbols = unsafe SecretBytes(count: expected) { output in

@@ -39,7 +39,8 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
     /// - Throws: `changeNotApplicable` after the last life that a number can name; `invalidKey`.
     public func open(
         _ scope: Scope, following: Roster?, encryptionScope: EncryptionScope, incarnations: Incarnations? = nil,
-        rootRecordName: String? = nil, abandoned: RosterChange.AbandonedHead? = nil, identity: IdentityChain, time: Int64,
+        rootRecordName: String? = nil, abandoned: RosterChange.AbandonedHead? = nil, identity: IdentityChain,
+        time: Int64,
         random: inout some RandomSource
     ) throws(SealError) -> Draft {
         let (next, isPastLast) = (following?.incarnations.scope ?? 0).addingReportingOverflow(1)
@@ -54,7 +55,8 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
             coverage: [.init(subject: .member(user), grantHash: GrantHash.of(sealed))])
         let change = RosterChange.open(
             .init(
-                scope: scope, incarnations: incarnations, encryptionScope: encryptionScope, rootRecordName: rootRecordName,
+                scope: scope, incarnations: incarnations, encryptionScope: encryptionScope,
+                rootRecordName: rootRecordName,
                 abandoned: abandoned, owner: identity))
         let entry = RosterEntry(
             scopeID: scope.id, sequence: following?.nextSequence ?? 0, previous: following?.head ?? .zero, author: user,
@@ -67,7 +69,8 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
     ///
     /// - Parameters:
     ///   - settings: the scope's settings where they change; they come before everything else.
-    ///   - invitations: new ones whose grant hash is still open; they are sealed here, under the new epoch if there is one.
+    ///   - invitations: new ones whose grant hash is still open; they are sealed here, under the new epoch if there is
+    ///     one.
     ///   - current: the key of the epoch in force.
     ///   - rotating: open a new epoch in the same step.
     /// - Throws: what the rules refuse (`Roster.append`); `invalidKey`.
@@ -90,7 +93,8 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
             return GrantHash.of(sealed)
         }
         if let settings {
-            let seat = try settings.publicSeat(scopeID: roster.scopeID, using: H.self) { keys, grantKey throws(SealError) in
+            let seat = try settings.publicSeat(scopeID: roster.scopeID, using: H.self) {
+                keys, grantKey throws(SealError) in
                 add(
                     try Grants<H>.seal(sealingKey, invitationID: keys.id, invitationKey: grantKey, invitee: nil),
                     for: .invitation(keys.id))
@@ -112,7 +116,8 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
             for subject in after.subjects where !sealedAlready.contains(subject) {
                 _ = add(try Grants<H>.seal(new, to: subject, of: after), for: subject)
             }
-            let coverage = grants
+            let coverage =
+                grants
                 .map { EpochOpening.Coverage(subject: $0.subject, grantHash: GrantHash.of($0.sealed)) }
                 .sorted { $0.subject < $1.subject }
             opening = EpochOpening(
@@ -127,7 +132,8 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
     }
 
     /// Takes the seat of an open invitation, or the public one; the acceptor seals its own grant.
-    /// - Throws: `invalidURL` when the keys are of another link secret; `changeNotApplicable` when there is no such seat.
+    /// - Throws: `invalidURL` when the keys are of another link secret; `changeNotApplicable` when there is no such
+    ///   seat.
     public func accept(
         _ invitationKeys: InvitationKeys, on roster: Roster, identity: IdentityChain, epochKey: EpochKey, time: Int64
     ) throws(SealError) -> Draft {

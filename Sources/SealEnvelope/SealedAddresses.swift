@@ -9,7 +9,8 @@ public enum SealedAddresses<H: HybridEncryption> {
         var sealed: [SealedAddress] = []
         for reader in readers.sorted(by: { $0.userID < $1.userID }) {
             let text = SealedText(label: .sealedAddress, scopeID: scopeID, id: invitationID, reader: reader.userID)
-            sealed.append(SealedAddress(reader: reader.userID, sealed: try text.seal(address, to: reader, using: H.self)))
+            sealed.append(
+                SealedAddress(reader: reader.userID, sealed: try text.seal(address, to: reader, using: H.self)))
         }
         return sealed
     }

@@ -3,7 +3,9 @@ public import SealStatements
 
 /// The share-wide link secret on its way to the owner and administrators: HPKE to each, kept by the server.
 public enum SealedLinks<H: HybridEncryption> {
-    public static func seal(_ secret: LinkSecret, scopeID: Digest, to reader: IdentityChain) throws(SealError) -> [UInt8] {
+    public static func seal(_ secret: LinkSecret, scopeID: Digest, to reader: IdentityChain) throws(SealError)
+        -> [UInt8]
+    {
         var plaintext = secret.bytes.copyBytes()
         defer { wipe(&plaintext) }
         return try H.seal(

@@ -14,8 +14,8 @@ public struct SharePreview: Sendable, Hashable {
     }
 }
 
-/// A preview with who says so: whoever has the URL can seal one, and the server can exchange it, so that it counts only by
-/// the signature of somebody who administers the share.
+/// A preview with who says so: whoever has the URL can seal one, and the server can exchange it, so that it counts only
+/// by the signature of somebody who administers the share.
 public struct SignedPreview: Sendable, Hashable {
     public let preview: SharePreview
     /// The owner or an administrator.
@@ -32,7 +32,8 @@ public struct SignedPreview: Sendable, Hashable {
     ///   - key: the author's identity key in that roster.
     ///   - last: the one whose place it takes; clocks of two administrators need not agree.
     public init(
-        _ preview: SharePreview, by author: UserID, key: SigningKey, on roster: Roster, time: Int64, after last: SignedPreview?
+        _ preview: SharePreview, by author: UserID, key: SigningKey, on roster: Roster, time: Int64,
+        after last: SignedPreview?
     ) {
         var time = time
         if let last, last.rosterSequence >= roster.sequence, last.time >= time {
@@ -47,7 +48,8 @@ public struct SignedPreview: Sendable, Hashable {
 
     /// What somebody says that it has signed.
     public init(
-        _ preview: SharePreview, author: UserID, rosterSequence: UInt64, rosterHead: Digest, time: Int64, signature: [UInt8]
+        _ preview: SharePreview, author: UserID, rosterSequence: UInt64, rosterHead: Digest, time: Int64,
+        signature: [UInt8]
     ) {
         self.preview = preview
         self.author = author
@@ -65,10 +67,10 @@ public struct SignedPreview: Sendable, Hashable {
     /// What it shows, where somebody vouches for it who administers the share now.
     ///
     /// - Parameter roster: the share's, verified, as it is now.
-    /// - Returns: nil where its author has administered the share in its present life and does no more: whoever does renews it.
-    ///   So too for one of an earlier life.
-    /// - Throws: `unknownRosterHead` where the roster has no such head; `authorNotPermitted` by somebody who administered
-    ///   nothing there; `invalidSignature`.
+    /// - Returns: nil where its author has administered the share in its present life and does no more: whoever does
+    ///   renews it. So too for one of an earlier life.
+    /// - Throws: `unknownRosterHead` where the roster has no such head; `authorNotPermitted` by somebody who
+    ///   administered nothing there; `invalidSignature`.
     public func verified(in roster: Roster) throws(SealError) -> SharePreview? {
         guard rosterSequence < roster.nextSequence, roster.hashes[Int(rosterSequence)] == rosterHead else {
             throw .unknownRosterHead
@@ -126,7 +128,8 @@ extension SignedPreview {
         rosterHead = try reader.digest()
         time = try reader.number()
         preview = SharePreview(
-            title: try reader.string(atMost: Limits.previewBytes), shareType: try reader.string(atMost: Limits.previewBytes),
+            title: try reader.string(atMost: Limits.previewBytes),
+            shareType: try reader.string(atMost: Limits.previewBytes),
             thumbnail: try reader.blob(atMost: Limits.previewBytes))
         signature = try reader.raw(SigningKey.signatureBytes)
         try reader.finishPadded(total: bytes.count)

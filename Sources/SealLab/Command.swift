@@ -8,7 +8,8 @@ public struct Command: Sendable {
     public let output: String
     public let errors: String
 
-    /// Each has pipes open in this process, and beside more than about a thousand open files Foundation's `Process` crashes.
+    /// Each has pipes open in this process, and beside more than about a thousand open files Foundation's `Process`
+    /// crashes.
     private static let places = Turnstile(atOnce: 8)
 
     /// Few at once; the others wait for their turn, so that no program may wait for another one that is run by this.
@@ -45,8 +46,11 @@ public struct Command: Sendable {
 }
 
 extension Thread {
-    /// Does what blocks its thread without holding one of Swift's pool, of which there are as many as cores: other tests need those.
-    public static func waiting<T: Sendable, E: Error>(_ body: @escaping @Sendable () throws(E) -> T) async throws(E) -> T {
+    /// Does what blocks its thread without holding one of Swift's pool, of which there are as many as cores: other
+    /// tests need those.
+    public static func waiting<T: Sendable, E: Error>(_ body: @escaping @Sendable () throws(E) -> T) async throws(E)
+        -> T
+    {
         let result: Result<T, E> = await withCheckedContinuation { continuation in
             detachNewThread { continuation.resume(returning: Result(catching: body)) }
         }

@@ -1,13 +1,13 @@
 public import Foundation
 
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// One HTTP/1.1 connection on a blocking socket: so little work that what it measures is the server, and so much control
-/// that it can misbehave.
+/// One HTTP/1.1 connection on a blocking socket: so little work that what it measures is the server, and so much
+/// control that it can misbehave.
 public final class HTTPConnection {
     private let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
@@ -22,9 +22,9 @@ public final class HTTPConnection {
     ///   - source: the address that the server sees, of 127.0.0.0/8; nil for the one that it listens at.
     public init(port: Int, from source: String? = nil) throws(Failure) {
         #if canImport(Glibc)
-        let stream = Int32(SOCK_STREAM.rawValue)
+            let stream = Int32(SOCK_STREAM.rawValue)
         #else
-        let stream = SOCK_STREAM
+            let stream = SOCK_STREAM
         #endif
         descriptor = socket(AF_INET, stream, 0)
         guard descriptor >= 0 else { throw Failure(description: "no socket") }
@@ -45,7 +45,8 @@ public final class HTTPConnection {
         let connected = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
         }
-        // What is thrown from here runs `deinit`, which closes: a second time, it might be another thread's new descriptor.
+        // What is thrown from here runs `deinit`, which closes: a second time, it might be another thread's new
+        // descriptor.
         guard connected else { throw Failure(description: "the server does not accept connections") }
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -80,9 +81,9 @@ public final class HTTPConnection {
     /// Without the signal that a closed connection would raise.
     private static func write(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
         #if canImport(Glibc)
-        Glibc.send(descriptor, start, count, Int32(MSG_NOSIGNAL))
+            Glibc.send(descriptor, start, count, Int32(MSG_NOSIGNAL))
         #else
-        Darwin.send(descriptor, start, count, 0)
+            Darwin.send(descriptor, start, count, 0)
         #endif
     }
 
@@ -94,7 +95,9 @@ public final class HTTPConnection {
             try fill()
             head = Self.headEnd(buffer, filled)
         }
-        guard let length = Self.contentLength(buffer, head), filled >= 12 else { throw Failure(description: "the answer has no length") }
+        guard let length = Self.contentLength(buffer, head), filled >= 12 else {
+            throw Failure(description: "the answer has no length")
+        }
         while filled < head + length { try fill() }
         let status = buffer[9..<12].reduce(0) { $0 * 10 + Int($1) - 48 }
         return (status, Data(buffer[head..<head + length]))
@@ -122,7 +125,8 @@ public final class HTTPConnection {
     /// Where the body begins; 0 as long as the head is not whole.
     private static func headEnd(_ bytes: [UInt8], _ count: Int) -> Int {
         guard count >= 4 else { return 0 }
-        for index in 3..<count where bytes[index] == 10 && bytes[index - 1] == 13 && bytes[index - 2] == 10 && bytes[index - 3] == 13 {
+        for index in 3..<count
+        where bytes[index] == 10 && bytes[index - 1] == 13 && bytes[index - 2] == 10 && bytes[index - 3] == 13 {
             return index + 1
         }
         return 0

@@ -62,7 +62,9 @@ public final class MailServer: @unchecked Sendable {
     /// All that was sent to an address, oldest first.
     public func messages(to address: String) -> [String] {
         let new = folder.appendingPathComponent("new")
-        let files = (try? FileManager.default.contentsOfDirectory(at: new, includingPropertiesForKeys: [.creationDateKey])) ?? []
+        let files =
+            (try? FileManager.default.contentsOfDirectory(at: new, includingPropertiesForKeys: [.creationDateKey]))
+            ?? []
         return files.sorted { modified($0) < modified($1) }
             .compactMap { try? String(contentsOf: $0, encoding: .utf8) }
             .filter { $0.contains(address) }
@@ -88,7 +90,9 @@ public final class MailServer: @unchecked Sendable {
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let bound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0 }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
         }
         guard bound else { throw NoMail() }
         return Int(UInt16(bigEndian: address.sin_port))

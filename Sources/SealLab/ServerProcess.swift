@@ -25,22 +25,26 @@ open class ServerProcess: @unchecked Sendable {
     ///   - logLevel: of the server's log.
     ///   - executable: `sealkit`, or a program that ends its own options with `serve` ones.
     public init(
-        folder: URL, port: Int = 0, logLevel: String = "error", arguments: [String] = [], executable: URL = ServerProcess.executable
+        folder: URL, port: Int = 0, logLevel: String = "error", arguments: [String] = [],
+        executable: URL = ServerProcess.executable
     ) throws {
         self.folder = folder
         guard FileManager.default.isExecutableFile(atPath: executable.path) else {
-            throw StartFailure(description: "there is no \(executable.lastPathComponent) beside this program: run `swift build` first")
+            throw StartFailure(
+                description: "there is no \(executable.lastPathComponent) beside this program: run `swift build` first")
         }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let log = folder.appendingPathComponent("server.log")
-        if !FileManager.default.fileExists(atPath: log.path) { _ = FileManager.default.createFile(atPath: log.path, contents: nil) }
+        if !FileManager.default.fileExists(atPath: log.path) {
+            _ = FileManager.default.createFile(atPath: log.path, contents: nil)
+        }
         let handle = try FileHandle(forWritingTo: log)
         try handle.seekToEnd()
         process.executableURL = executable
         process.arguments =
             ["serve", "--data", dataFolder.path, "--listen", "127.0.0.1:\(port)", "--log-level", logLevel]
-                // Built without optimisation, on a machine that is busy, honest requests may take long.
-                + ["--write-budget", "60"] + arguments
+            // Built without optimisation, on a machine that is busy, honest requests may take long.
+            + ["--write-budget", "60"] + arguments
         process.standardOutput = output
         process.standardError = handle
         process.standardInput = FileHandle.nullDevice
@@ -60,7 +64,9 @@ open class ServerProcess: @unchecked Sendable {
     }
 
     public var dataFolder: URL { folder.appendingPathComponent("data") }
-    public var log: String { (try? String(contentsOf: folder.appendingPathComponent("server.log"), encoding: .utf8)) ?? "" }
+    public var log: String {
+        (try? String(contentsOf: folder.appendingPathComponent("server.log"), encoding: .utf8)) ?? ""
+    }
     public var identifier: Int32 { process.processIdentifier }
     public var isRunning: Bool { process.isRunning }
     public var port: Int { URL(string: origin)?.port ?? 0 }

@@ -141,7 +141,8 @@ public enum ChunkAEAD {
 
     /// Seals `plaintext` into `output`, which has room for the plaintext and a 16-byte tag.
     public static func seal(
-        _ plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, nonce: [UInt8], under key: SecretBytes
+        _ plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, nonce: [UInt8],
+        under key: SecretBytes
     ) throws(SealError) {
         guard output.count == plaintext.count + tagBytes, nonce.count == nonceBytes, let source = plaintext.baseAddress,
             let target = output.baseAddress
@@ -155,7 +156,8 @@ public enum ChunkAEAD {
 
     /// - Throws: `authenticationFailed`; `output` then holds nothing of the plaintext.
     public static func open(
-        _ sealed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, nonce: [UInt8], under key: SecretBytes
+        _ sealed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, nonce: [UInt8],
+        under key: SecretBytes
     ) throws(SealError) {
         guard sealed.count >= tagBytes, output.count == sealed.count - tagBytes, nonce.count == nonceBytes,
             let source = sealed.baseAddress, let target = output.baseAddress

@@ -13,7 +13,9 @@ public struct CanonicalWriter: Sendable {
     @usableFromInline
     mutating func append(word: UInt64, count: Int) {
         var word = word.littleEndian
-        unsafe withUnsafeBytes(of: &word) { unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        unsafe withUnsafeBytes(of: &word) {
+            unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+        }
     }
 
     public mutating func flag(_ value: Bool) { bytes.append(value ? 1 : 0) }

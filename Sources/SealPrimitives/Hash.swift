@@ -35,7 +35,8 @@ public enum Hash {
                 for index in 0..<text.count { unsafe buffer[16 + index] = text[index] }
                 var pieces = (UInt64(Digest.byteCount).littleEndian, left, UInt64(Digest.byteCount).littleEndian, right)
                 unsafe withUnsafeBytes(of: &pieces) { pieces in
-                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(16 + text.count)...]).copyMemory(from: pieces)
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(16 + text.count)...]).copyMemory(
+                        from: pieces)
                 }
                 return unsafe Digest { output in
                     guard let bytes = buffer.baseAddress else { return }

@@ -1,7 +1,7 @@
 import CSodium
 
-/// Whether an X-Wing public key can be sealed to (draft-connolly-cfrg-xwing-kem: ML-KEM-768 key, 1,184 bytes, then X25519
-/// key, 32 bytes).
+/// Whether an X-Wing public key can be sealed to (draft-connolly-cfrg-xwing-kem: ML-KEM-768 key, 1,184 bytes, then
+/// X25519 key, 32 bytes).
 ///
 /// A member whose key cannot be sealed to would stop every rotation, so such a key never gets into a roster.
 public enum HybridKeyCheck {

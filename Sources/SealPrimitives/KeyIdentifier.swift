@@ -2,7 +2,8 @@ import CSodium
 
 /// Short public names of public keys.
 public enum KeyIdentifier {
-    /// PASERK `k4.pid` (paserk, "ID"): `"k4.pid."` and the base64url of BLAKE2b-264 over it and the key's `k4.public.` form.
+    /// PASERK `k4.pid` (paserk, "ID"): `"k4.pid."` and the base64url of BLAKE2b-264 over it and the key's `k4.public.`
+    /// form.
     public static func paserk(of key: VerificationKey) -> String {
         let header = "k4.pid."
         let message = [UInt8]((header + "k4.public." + Base64URL.encode(key.bytes)).utf8)

@@ -88,12 +88,14 @@ extension Label {
     /// All of them, for the tests that try every signature and ciphertext under every other label.
     public static let all: [Label] = [
         .signingSeed, .grantSeed, .loginSeed, .storageKey, .userName, .identity, .identityHash, .loginBinding,
-        .loginChallenge, .device, .accountDeletion, .loginRotation, .verificationCode, .safetyNumber, .serverRequest, .webhook,
+        .loginChallenge, .device, .accountDeletion, .loginRotation, .verificationCode, .safetyNumber, .serverRequest,
+        .webhook,
         .enrolmentCommitment, .enrolmentTranscript, .enrolmentSeeds,
         .recoveryID, .recoveryKey, .recoveryBundle, .recoveryPassphrase, .passwordBox, .storageBox,
         .scope, .rosterEntry, .rosterHash, .keyID, .previousKey, .grant, .grantOuter, .grantHash, .sealedAddress,
         .recordWrap, .recordKey, .recordContext, .sealedField, .field, .fields, .statement, .statementNode,
-        .statements, .taken, .fileKey, .assetChunks, .assetLeaf, .assetNode, .link, .linkID, .sealedLink, .invitationSign,
+        .statements, .taken, .fileKey, .assetChunks, .assetLeaf, .assetNode, .link, .linkID, .sealedLink,
+        .invitationSign,
         .invitationGrant, .previewKey, .preview, .previewSignature, .acceptance, .sealedContact,
     ]
 }

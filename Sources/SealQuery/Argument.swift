@@ -2,7 +2,8 @@ public import Foundation
 public import SealStatements
 
 extension Query {
-    /// What can stand in the place of `%@` in a predicate: strings, numbers, dates, data, locations, references, and arrays.
+    /// What can stand in the place of `%@` in a predicate: strings, numbers, dates, data, locations, references, and
+    /// arrays.
     public protocol Argument: Sendable {
         var queryValue: Value { get }
     }

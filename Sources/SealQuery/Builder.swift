@@ -3,7 +3,8 @@ public import SealStatements
 extension Query {
     /// A plain field with its type, to build conditions that the compiler checks:
     ///
-    ///     Query.Field<Int>("age") > 3 && Query.Field<String>("name").beginsWith("An") && !(Query.Field<String>("city") == "Rome")
+    ///     Query.Field<Int>("age") > 3 && Query.Field<String>("name").beginsWith("An") && !(Query.Field<String>("city")
+    ///     == "Rome")
     ///
     /// What CloudKit does not have, like NOT over several conditions, does not compile.
     public struct Field<Value: Argument>: Sendable, Hashable {

@@ -25,7 +25,8 @@ extension Query {
     }
 
     public enum Comparison: UInt8, Sendable, Hashable, CaseIterable {
-        case equal = 1, notEqual, less, lessOrEqual, greater, greaterOrEqual
+        case equal = 1
+        case notEqual, less, lessOrEqual, greater, greaterOrEqual
 
         /// What holds of `b` and `a` when this holds of `a` and `b`.
         var flipped: Comparison {
@@ -55,7 +56,8 @@ extension Query {
         case contains(String, Value)
         /// `ANY tags IN {'red', 'blue'}`: of lists.
         case containsAny(String, [Value])
-        /// `self CONTAINS 'bob smith'`: any (or all) of these words in the searchable texts, without regard to case and accents.
+        /// `self CONTAINS 'bob smith'`: any (or all) of these words in the searchable texts, without regard to case and
+        /// accents.
         case words(String, all: Bool)
         /// `distanceToLocation:fromLocation:(place, %@) < 1000`: at most so many metres away.
         case near(String, latitude: Double, longitude: Double, metres: Double)

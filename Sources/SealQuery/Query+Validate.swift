@@ -4,14 +4,17 @@ extension Query {
     /// Checks names, kinds and limits: what a query holds does not depend on who made it.
     public func validate() throws(QueryError) {
         guard Names.isIdentifier(recordType) else {
-            throw QueryError("the record type is not a name", remedy: "use letters, digits and underscores, a letter first")
+            throw QueryError(
+                "the record type is not a name", remedy: "use letters, digits and underscores, a letter first")
         }
         guard predicate.conditions.count <= Limits.conditions else {
-            throw QueryError("the predicate has more than \(Limits.conditions) conditions", remedy: "ask in several queries")
+            throw QueryError(
+                "the predicate has more than \(Limits.conditions) conditions", remedy: "ask in several queries")
         }
         for condition in predicate.conditions { try condition.validate() }
         guard sortDescriptors.count <= Limits.sortDescriptors else {
-            throw QueryError("there are more than \(Limits.sortDescriptors) sort descriptors", remedy: "leave the last ones out")
+            throw QueryError(
+                "there are more than \(Limits.sortDescriptors) sort descriptors", remedy: "leave the last ones out")
         }
         guard Set(sortDescriptors.map(\.key)).count == sortDescriptors.count else {
             throw QueryError("a key is sorted by twice", remedy: "name each key once")
@@ -23,7 +26,9 @@ extension Query {
     }
 
     static func checkKey(_ key: String) throws(QueryError) {
-        guard Query.SystemField(rawValue: key) != nil || (Names.isIdentifier(key) && !Names.reservedFields.contains(key)) else {
+        guard
+            Query.SystemField(rawValue: key) != nil || (Names.isIdentifier(key) && !Names.reservedFields.contains(key))
+        else {
             throw QueryError(
                 "a key is neither a field's name nor a system field that can be asked for",
                 remedy: "system fields are \(Query.SystemField.allCases.map(\.rawValue).joined(separator: ", "))")
@@ -32,7 +37,8 @@ extension Query {
 
     static func checkPlace(_ latitude: Double, _ longitude: Double) throws(QueryError) {
         guard abs(latitude) <= 90, abs(longitude) <= 180 else {
-            throw QueryError("a location is not on the earth", remedy: "give latitude within ±90 and longitude within ±180 degrees")
+            throw QueryError(
+                "a location is not on the earth", remedy: "give latitude within ±90 and longitude within ±180 degrees")
         }
     }
 }
@@ -42,7 +48,8 @@ extension Query.Condition {
         if let key = test.key { try Query.checkKey(key) }
         if isNegated, !test.mayBeNegated {
             throw QueryError(
-                "NOT does not go with BETWEEN, words or a distance, as in CloudKit", remedy: "negate comparisons, IN, CONTAINS or BEGINSWITH")
+                "NOT does not go with BETWEEN, words or a distance, as in CloudKit",
+                remedy: "negate comparisons, IN, CONTAINS or BEGINSWITH")
         }
         switch test {
         case .never: break
@@ -52,7 +59,8 @@ extension Query.Condition {
             try Query.checkValue(high, of: key)
         case .isIn(let key, let values), .containsAny(let key, let values):
             guard values.count <= Query.Limits.listValues else {
-                throw QueryError("a list has more than \(Query.Limits.listValues) values", remedy: "ask in several queries")
+                throw QueryError(
+                    "a list has more than \(Query.Limits.listValues) values", remedy: "ask in several queries")
             }
             for value in values { try Query.checkValue(value, of: key) }
         case .beginsWith(let key, let text): try Query.checkValue(.string(text), of: key)
@@ -80,17 +88,21 @@ extension Query {
         case .int64, .double: break
         case .date(let seconds):
             guard seconds.isFinite else {
-                throw QueryError("\(key) is compared with a date that is no number", remedy: "give a date that is finite")
+                throw QueryError(
+                    "\(key) is compared with a date that is no number", remedy: "give a date that is finite")
             }
         case .location:
-            throw QueryError("a location is compared with", remedy: "ask for a distance: distanceToLocation:fromLocation:(key, %@) < metres")
+            throw QueryError(
+                "a location is compared with",
+                remedy: "ask for a distance: distanceToLocation:fromLocation:(key, %@) < metres")
         case .list: throw QueryError("a list is compared with", remedy: "use IN, or CONTAINS for one element")
         }
     }
 
     fileprivate static func checkSize(_ size: Int) throws(QueryError) {
         guard size <= Limits.valueBytes else {
-            throw QueryError("a value has more than \(Limits.valueBytes) bytes", remedy: "ask for a part of it with BEGINSWITH")
+            throw QueryError(
+                "a value has more than \(Limits.valueBytes) bytes", remedy: "ask for a part of it with BEGINSWITH")
         }
     }
 }

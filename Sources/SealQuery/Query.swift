@@ -19,7 +19,8 @@ public struct Query: Sendable, Hashable {
         self.init(recordType: recordType, predicate: Predicate([condition]), sortDescriptors: sortDescriptors)
     }
 
-    /// An order: by a field's value, or by a location's distance (CloudKit's `NSSortDescriptor`, `CKLocationSortDescriptor`).
+    /// An order: by a field's value, or by a location's distance (CloudKit's `NSSortDescriptor`,
+    /// `CKLocationSortDescriptor`).
     public struct SortDescriptor: Sendable, Hashable {
         /// A field's name, or a system field's.
         public let key: String

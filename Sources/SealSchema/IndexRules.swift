@@ -15,8 +15,8 @@ extension RecordType.Field {
     }
 
     /// Which indexes development gives a field that appears with a save, so that queries work at once: equality for
-    /// strings, numbers, dates, references, locations and lists of them, order where values have one, words for strings.
-    /// Bytes get an index only where a schema asks for it.
+    /// strings, numbers, dates, references, locations and lists of them, order where values have one, words for
+    /// strings. Bytes get an index only where a schema asks for it.
     public var automaticIndexes: RecordType.Indexes {
         switch type.kind {
         case .data: []

@@ -55,7 +55,8 @@ extension Schema {
         var schema = self
         for (name, fields) in additions.types {
             let fresh = RecordType(
-                name: name, fields: [SystemField.recordID.rawValue: .init(SystemField.recordID.type, indexes: .queryable)])
+                name: name,
+                fields: [SystemField.recordID.rawValue: .init(SystemField.recordID.type, indexes: .queryable)])
             schema.types[name, default: fresh].fields.merge(fields) { old, _ in old }
         }
         return schema

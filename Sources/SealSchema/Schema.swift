@@ -52,7 +52,9 @@ public struct RecordType: Sendable, Hashable {
 
     public struct Grant: Sendable, Hashable {
         public enum Right: UInt8, Sendable, Hashable, CaseIterable {
-            case read = 1, create = 2, write = 3
+            case read = 1
+            case create = 2
+            case write = 3
         }
 
         public var rights: Set<Right>

@@ -22,8 +22,8 @@ public enum SchemaViolation: Error, Sendable, Hashable {
 
 /// Holds records against a schema, one after the other.
 ///
-/// Where the schema may grow (development), it gathers what each record adds; a later record of the same request is held
-/// against that too. A field declared encrypted is never accepted plain, nor the other way round, wherever it is.
+/// Where the schema may grow (development), it gathers what each record adds; a later record of the same request is
+/// held against that too. A field declared encrypted is never accepted plain, nor the other way round, wherever it is.
 public struct SchemaJudge: Sendable {
     private let schema: Schema
     private let mayGrow: Bool
@@ -78,7 +78,9 @@ public struct SchemaJudge: Sendable {
 
     private static func checkSize(of grown: Schema, _ type: String) throws(SchemaViolation) {
         guard grown.types.count <= SchemaLimits.types else { throw .tooManyTypes }
-        guard grown.types[type]?.userFieldCount ?? 0 <= SchemaLimits.fieldsPerType else { throw .tooManyFields(type: type) }
+        guard grown.types[type]?.userFieldCount ?? 0 <= SchemaLimits.fieldsPerType else {
+            throw .tooManyFields(type: type)
+        }
         guard grown.fieldCount <= SchemaLimits.fields else { throw .tooManyFieldsInAll }
     }
 }

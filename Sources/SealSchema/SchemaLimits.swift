@@ -1,5 +1,5 @@
-/// How large a schema may be. CloudKit documents no such numbers; these are far above any app, and bound what a client in
-/// development can make the server keep.
+/// How large a schema may be. CloudKit documents no such numbers; these are far above any app, and bound what a client
+/// in development can make the server keep.
 public enum SchemaLimits {
     public static let types = 1_000
     /// User fields a record type.

@@ -1,6 +1,7 @@
 public import SealStatements
 
-/// CloudKit's system fields as its schema language names them. Every record has them; a schema lists those with an index.
+/// CloudKit's system fields as its schema language names them. Every record has them; a schema lists those with an
+/// index.
 public enum SystemField: String, Sendable, CaseIterable {
     case recordID = "___recordID"
     case createTime = "___createTime"

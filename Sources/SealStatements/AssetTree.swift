@@ -1,7 +1,7 @@
 public import SealPrimitives
 
-/// The SHA-256 tree over an asset's chunks, sealed ones or, in the public database, plain ones: readers who hold the file key
-/// cannot forge for others, and any range is checked by itself.
+/// The SHA-256 tree over an asset's chunks, sealed ones or, in the public database, plain ones: readers who hold the
+/// file key cannot forge for others, and any range is checked by itself.
 public enum AssetTree {
     /// What precedes a chunk's bytes in `SHA-256(PAE("asset-leaf", chunk))`: hash it, then the chunk.
     public static func leafPrefix(chunkBytes: Int) -> [UInt8] {

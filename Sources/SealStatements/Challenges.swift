@@ -31,8 +31,8 @@ public enum Challenges {
         return pae
     }
 
-    /// Names the login key that takes the place of the one that signs this, at one server. The new key signs a challenge
-    /// beside it.
+    /// Names the login key that takes the place of the one that signs this, at one server. The new key signs a
+    /// challenge beside it.
     public static func loginRotation(origin: String, newKey: VerificationKey) -> PAE {
         var pae = PAE(.loginRotation, pieces: 2)
         pae.add(origin)
@@ -48,8 +48,9 @@ public enum Challenges {
         return pae
     }
 
-    /// A verification code that comes back; signed by the identity that asked for it. It says for which address and which
-    /// share, at which server: a server that hands somebody the number of another verification gets no proof of that one's address.
+    /// A verification code that comes back; signed by the identity that asked for it. It says for which address and
+    /// which share, at which server: a server that hands somebody the number of another verification gets no proof of
+    /// that one's address.
     /// - Parameters:
     ///   - verificationID: as the server gave it.
     ///   - address: exactly as the request for the code carried it.

@@ -24,11 +24,11 @@ public struct DerivedDeletion: Sendable {
 
     /// The record that is gone, as far as the notice holds.
     ///
-    /// That its references lead to the target is not asked again: who deleted the target could write where the record is, and
-    /// so might have deleted it by itself.
+    /// That its references lead to the target is not asked again: who deleted the target could write where the record
+    /// is, and so might have deleted it by itself.
     /// - Parameter scope: which both statements were verified in.
-    /// - Throws: `invalidNotice`; `invalidProof` for a path that such a tree has not; `fieldMismatch` for one that does not lead to
-    ///   what the deletion's author signed.
+    /// - Throws: `invalidNotice`; `invalidProof` for a path that such a tree has not; `fieldMismatch` for one that does
+    ///   not lead to what the deletion's author signed.
     public func verify(in scope: Scope) throws(SealError) -> VerifiedStatement {
         let (gone, deletion) = (record.statement, tombstone.statement)
         guard deletion.kind == .delete, gone.kind == .save, gone.isOfLife(of: deletion), gone.scopeID == scope.id,

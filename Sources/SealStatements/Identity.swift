@@ -15,7 +15,8 @@ public struct Identity: Sendable, Hashable {
     public var previous: Digest
 
     public init(
-        container: String, generation: UInt32, signingKey: VerificationKey, grantKey: [UInt8], time: Int64, previous: Digest
+        container: String, generation: UInt32, signingKey: VerificationKey, grantKey: [UInt8], time: Int64,
+        previous: Digest
     ) {
         self.container = container
         self.generation = generation

@@ -71,7 +71,8 @@ public struct UserID: Sendable, Hashable, Comparable {
 
     @usableFromInline
     init(utf8 name: [UInt8]) throws(SealError) {
-        guard name.count == 33, name[0] == 0x5F, let bytes = try? Hex.decode(utf8: name.dropFirst()), let id = try? ID16(bytes)
+        guard name.count == 33, name[0] == 0x5F, let bytes = try? Hex.decode(utf8: name.dropFirst()),
+            let id = try? ID16(bytes)
         else { throw .invalidName }
         self.id = id
     }

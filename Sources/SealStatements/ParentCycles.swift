@@ -1,10 +1,10 @@
-/// Records that are their own ancestors (PROTOCOL.md, "Placement"): a server takes no save that makes one, so that among records
-/// of one answer, which are of one moment, there is none.
+/// Records that are their own ancestors (PROTOCOL.md, "Placement"): a server takes no save that makes one, so that
+/// among records of one answer, which are of one moment, there is none.
 public enum ParentCycles {
-    /// - Parameter parents: the parent of each record that has one, by its name. A root's own parent counts here as any other:
-    ///   it counts for its place again once the root's share has ended.
-    /// - Returns: the names of each cycle, from the one that is first by its bytes on to its parent and so on; the cycles in
-    ///   the order of their first names. Every record is visited once.
+    /// - Parameter parents: the parent of each record that has one, by its name. A root's own parent counts here as any
+    ///   other: it counts for its place again once the root's share has ended.
+    /// - Returns: the names of each cycle, from the one that is first by its bytes on to its parent and so on; the
+    ///   cycles in the order of their first names. Every record is visited once.
     public static func find(in parents: [String: String]) -> [[String]] {
         var visited: Set<String> = []
         var cycles: [[String]] = []

@@ -21,7 +21,9 @@ public enum PasetoPublic {
         _ token: String, footer expectedFooter: [UInt8], implicit: [UInt8] = [], key: VerificationKey
     ) throws(SealError) -> [UInt8] {
         let (body, footer) = try split(token)
-        guard constantTimeEqual(footer, expectedFooter), body.count >= SigningKey.signatureBytes else { throw .malformed }
+        guard constantTimeEqual(footer, expectedFooter), body.count >= SigningKey.signatureBytes else {
+            throw .malformed
+        }
         let message = [UInt8](body.dropLast(SigningKey.signatureBytes))
         let signature = [UInt8](body.suffix(SigningKey.signatureBytes))
         try key.verify(signature, message: preAuthentication(message, footer, implicit))

@@ -2,8 +2,8 @@ import SealPrimitives
 
 /// Whether a record is where its parent says that it belongs (PROTOCOL.md, "Placement").
 ///
-/// A record's scope is the one of its newest verified statement. One that is out of place is held back until the owner's
-/// devices have moved it; that is no integrity error.
+/// A record's scope is the one of its newest verified statement. One that is out of place is held back until the
+/// owner's devices have moved it; that is no integrity error.
 public enum Placement: Sendable, Hashable {
     case inPlace
     case heldBack

@@ -1,14 +1,14 @@
 public import SealPrimitives
 
-/// The public database: its records are signed by whoever saves them, and nothing in them is sealed. It has no scopes, so
-/// that no roster says who may write: the server's roles decide that, and the signature shows who it was.
+/// The public database: its records are signed by whoever saves them, and nothing in them is sealed. It has no scopes,
+/// so that no roster says who may write: the server's roles decide that, and the signature shows who it was.
 public enum PublicStatements {
     /// Everything about a statement but its signature.
     /// - Parameters:
     ///   - author: the identity of whoever the statement names; a name certifies its keys.
     ///   - recordName: the record that was asked for; nil when the statement itself names it.
-    /// - Throws: `wrongContext`; `authorNotPermitted` when the identity is somebody else's, or the record somebody else's own;
-    ///   `fieldMismatch` for a deletion that takes others along.
+    /// - Throws: `wrongContext`; `authorNotPermitted` when the identity is somebody else's, or the record somebody
+    ///   else's own; `fieldMismatch` for a deletion that takes others along.
     public static func check(
         _ statement: Statement, author: IdentityChain, container: String, environment: Environment, recordName: String?
     ) throws(SealError) {
@@ -16,14 +16,18 @@ public enum PublicStatements {
             statement.owner == UserID(.zero), statement.zoneName == Names.defaultZone
         else { throw .wrongContext }
         guard statement.share == nil, !statement.isShareRecord else { throw .wrongContext }
-        guard statement.kind == .save || statement.fieldsDigest == TakenRecords.none.digest else { throw .fieldMismatch }
+        guard statement.kind == .save || statement.fieldsDigest == TakenRecords.none.digest else {
+            throw .fieldMismatch
+        }
         // Somebody's own record is that person's to write.
         guard statement.recordType != Names.usersType || statement.recordName == author.userID.recordName else {
             throw .authorNotPermitted
         }
         if let recordName, recordName != statement.recordName { throw .wrongContext }
         guard statement.revision > 1 || statement.creator == statement.author else { throw .wrongContext }
-        guard author.userID == statement.author, author.current.container == container else { throw .authorNotPermitted }
+        guard author.userID == statement.author, author.current.container == container else {
+            throw .authorNotPermitted
+        }
     }
 
     /// One statement by itself; `PublicVerifier` verifies many at less cost.
@@ -37,8 +41,8 @@ public enum PublicStatements {
     }
 }
 
-/// Verifies statements of one container's public database. Remembers the roots whose signatures it has checked, so that a
-/// batch costs one signature, however many of its records come.
+/// Verifies statements of one container's public database. Remembers the roots whose signatures it has checked, so that
+/// a batch costs one signature, however many of its records come.
 public struct PublicVerifier: Sendable {
     private struct SignedRoot: Hashable {
         let author: IdentityChain

@@ -12,14 +12,17 @@ public enum ReferenceDate {
         return (isBeyond ? Double(time) - Double(microseconds) : Double(since)) / 1_000_000
     }
 
-    /// The whole microsecond that is nearest to a date value: what `seconds(ofMicroseconds:)` was given, within 270 years of 2001.
+    /// The whole microsecond that is nearest to a date value: what `seconds(ofMicroseconds:)` was given, within 270
+    /// years of 2001.
     /// - Returns: microseconds since 1970; nil for what no 64 bits of them reach.
     public static func microseconds(ofSeconds seconds: Double) -> Int64? {
         guard let since = Int64(exactly: (seconds * 1_000_000).rounded()) else { return nil }
         let (time, isBeyond) = since.addingReportingOverflow(microseconds)
         guard !isBeyond else { return nil }
         // A century and more away the product is rounded too, and may end beside the microsecond that was meant.
-        for beside in [time, time &- 1, time &+ 1] where self.seconds(ofMicroseconds: beside) == seconds { return beside }
+        for beside in [time, time &- 1, time &+ 1] where self.seconds(ofMicroseconds: beside) == seconds {
+            return beside
+        }
         return time
     }
 }

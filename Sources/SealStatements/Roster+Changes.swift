@@ -6,7 +6,8 @@ extension Roster {
     private mutating func remember(_ member: Member, isMember: Bool = true, from sequence: UInt64) {
         history[member.userID, default: []].append(
             Standing(
-                from: sequence, role: member.role, permission: isMember ? member.permission : nil, identity: member.identity))
+                from: sequence, role: member.role, permission: isMember ? member.permission : nil,
+                identity: member.identity))
     }
 
     private mutating func update(_ user: UserID, at sequence: UInt64, _ body: (inout Member) -> Void) {
@@ -89,7 +90,8 @@ extension Roster {
         let after = settings.publicSeat?.permission
         let renewsLink = linkID != settings.linkID
         if author.role != .owner {
-            // Administrators renew the URL, as they have to when they remove somebody; who may join is the owner's affair.
+            // Administrators renew the URL, as they have to when they remove somebody; who may join is the owner's
+            // affair.
             guard author.mayAdminister, isShared, before == after else { throw .changeNotPermitted }
         }
         guard renewsLink || before != after else { throw .changeNotApplicable }
@@ -113,7 +115,8 @@ extension Roster {
         return lowers
     }
 
-    mutating func applyInvitation(_ invitation: Invitation, by author: Member, of entry: RosterEntry) throws(SealError) {
+    mutating func applyInvitation(_ invitation: Invitation, by author: Member, of entry: RosterEntry) throws(SealError)
+    {
         guard usedInvitations[invitation.id] == nil else { throw .changeNotApplicable }
         try checkRoom()
         if let invitee = invitation.invitee {
@@ -167,7 +170,8 @@ extension Roster {
             try checkRoom()
             try seat.signingKey.verify(acceptance.signature, over: message)
             member = Member(
-                identity: acceptor, role: .publicUser, permission: seat.permission, invitation: nil, since: entry.sequence)
+                identity: acceptor, role: .publicUser, permission: seat.permission, invitation: nil,
+                since: entry.sequence)
         } else {
             throw .changeNotApplicable
         }
@@ -191,10 +195,13 @@ extension Roster {
     }
 
     /// - Returns: whether it takes a right away.
-    mutating func applyRole(_ role: Role, of user: UserID, by author: Member, at sequence: UInt64) throws(SealError) -> Bool {
+    mutating func applyRole(_ role: Role, of user: UserID, by author: Member, at sequence: UInt64) throws(SealError)
+        -> Bool
+    {
         guard author.role == .owner else { throw .changeNotPermitted }
         let target = try subordinate(user, to: author)
-        guard target.role != role, role == .privateUser || (role == .administrator && target.permission == .readWrite) else {
+        guard target.role != role, role == .privateUser || (role == .administrator && target.permission == .readWrite)
+        else {
             throw .changeNotApplicable
         }
         update(user, at: sequence) { $0.role = role }
@@ -204,7 +211,9 @@ extension Roster {
 
     /// An administrator takes the open one-time invitations along that it made: it knows their URLs.
     private mutating func endPlaceholders(of user: UserID) {
-        for (id, invitation) in invitations where invitation.invitee == nil && inviters[id] == user { endInvitation(id) }
+        for (id, invitation) in invitations where invitation.invitee == nil && inviters[id] == user {
+            endInvitation(id)
+        }
     }
 
     mutating func endMembership(of member: Member, at sequence: UInt64) {
@@ -233,7 +242,9 @@ extension Roster {
         if author.role != .publicUser { rotationDue = true }
     }
 
-    mutating func applyIdentity(_ generations: [SignedIdentity], of author: Member, at sequence: UInt64) throws(SealError) {
+    mutating func applyIdentity(_ generations: [SignedIdentity], of author: Member, at sequence: UInt64)
+        throws(SealError)
+    {
         let extended = try author.identity.extended(by: generations)
         update(author.userID, at: sequence) { $0.identity = extended }
         makeRotationDue(by: author)
@@ -245,7 +256,9 @@ extension Roster {
         if isFirst {
             guard opening.number == 0 else { throw .epochRequired }
         } else {
-            guard opening.number == currentEpoch.number + 1, opening.keyID != currentEpoch.keyID else { throw .epochRequired }
+            guard opening.number == currentEpoch.number + 1, opening.keyID != currentEpoch.keyID else {
+                throw .epochRequired
+            }
         }
         guard opening.coverage.map({ $0.subject }) == subjects else { throw .coverageMismatch }
         // A seat that this very entry makes names its grant twice: the two have to agree.
@@ -253,7 +266,8 @@ extension Roster {
         for change in entry.changes {
             switch change {
             case .invite(let invitation): made[.invitation(invitation.id)] = invitation.grantHash
-            case .settings(let settings): if let seat = settings.publicSeat { made[.invitation(seat.id)] = seat.grantHash }
+            case .settings(let settings):
+                if let seat = settings.publicSeat { made[.invitation(seat.id)] = seat.grantHash }
             default: break
             }
         }

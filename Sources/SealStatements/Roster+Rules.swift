@@ -43,13 +43,14 @@ extension Roster {
         hashes.append(RosterEntry.hash(signed.bytes))
     }
 
-    /// The roster as it would be after these changes by `author`, before an epoch is opened: whom that has to cover, and
-    /// with which keys. For whoever writes the next entry; nothing is signed yet.
+    /// The roster as it would be after these changes by `author`, before an epoch is opened: whom that has to cover,
+    /// and with which keys. For whoever writes the next entry; nothing is signed yet.
     /// - Throws: as `append`.
     public func applying(_ changes: [RosterChange], by author: UserID) throws(SealError) -> Roster {
         var next = self
         let entry = RosterEntry(
-            scopeID: scopeID, sequence: nextSequence, previous: head, author: author, time: 0, changes: changes, epoch: nil)
+            scopeID: scopeID, sequence: nextSequence, previous: head, author: author, time: 0, changes: changes,
+            epoch: nil)
         _ = try next.applyChanges(of: entry)
         return next
     }
@@ -144,7 +145,9 @@ extension Roster {
     func subordinate(_ user: UserID, to author: Member) throws(SealError) -> Member {
         guard author.mayAdminister else { throw .changeNotPermitted }
         guard let target = members[user] else { throw .changeNotApplicable }
-        guard target.role != .owner, author.role == .owner || target.role != .administrator else { throw .changeNotPermitted }
+        guard target.role != .owner, author.role == .owner || target.role != .administrator else {
+            throw .changeNotPermitted
+        }
         return target
     }
 }

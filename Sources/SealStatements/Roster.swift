@@ -103,7 +103,9 @@ public struct Roster: Sendable {
 
     /// What `user` could do, and with which keys, after the entry with that sequence; nil when it was no member.
     public func standing(of user: UserID, at sequence: UInt64) -> Standing? {
-        guard let standing = history[user]?.last(where: { $0.from <= sequence }), standing.permission != nil else { return nil }
+        guard let standing = history[user]?.last(where: { $0.from <= sequence }), standing.permission != nil else {
+            return nil
+        }
         return standing
     }
 
@@ -120,8 +122,8 @@ public struct Roster: Sendable {
     /// The newest generations that this roster has seen of somebody who is or was a member.
     public func knownIdentity(of user: UserID) -> IdentityChain? { history[user]?.last?.identity }
 
-    /// The newest generations that this roster has seen of everybody whom it names: members, former ones, and those whom an
-    /// open invitation knows.
+    /// The newest generations that this roster has seen of everybody whom it names: members, former ones, and those
+    /// whom an open invitation knows.
     public var knownIdentities: [IdentityChain] {
         history.values.compactMap { $0.last?.identity } + invitations.values.compactMap { $0.invitee }
     }
@@ -131,11 +133,11 @@ public struct Roster: Sendable {
     /// The entry that made an invitation, open or not; nil for an id that was never used.
     public func sequence(ofInvitation id: ID16) -> UInt64? { usedInvitations[id] }
 
-    /// Whether a device that holds `other` takes this log over: it continues `other`, or it ends a fork. Anything else that
-    /// differs is an error (PROTOCOL.md, "Forks").
+    /// Whether a device that holds `other` takes this log over: it continues `other`, or it ends a fork. Anything else
+    /// that differs is an error (PROTOCOL.md, "Forks").
     ///
-    /// A fork ends with the opening in which the owner gives the head of `other` up: signed with no older key than `other`
-    /// knows, and for a life that `other` has not had, so that a stolen key of the past ends nothing.
+    /// A fork ends with the opening in which the owner gives the head of `other` up: signed with no older key than
+    /// `other` knows, and for a life that `other` has not had, so that a stolen key of the past ends nothing.
     public func succeeds(_ other: Roster) -> Bool {
         guard scopeID == other.scopeID else { return false }
         if nextSequence >= other.nextSequence, hashes[Int(other.sequence)] == other.head { return true }
@@ -149,7 +151,8 @@ public struct Roster: Sendable {
 
     /// Whom the next epoch has to cover, ascending.
     public var subjects: [GrantSubject] {
-        var subjects = members.keys.map { GrantSubject.member($0) } + invitations.keys.map { GrantSubject.invitation($0) }
+        var subjects =
+            members.keys.map { GrantSubject.member($0) } + invitations.keys.map { GrantSubject.invitation($0) }
         if let publicSeat { subjects.append(.invitation(publicSeat.id)) }
         return subjects.sorted()
     }

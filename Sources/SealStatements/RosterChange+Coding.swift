@@ -128,13 +128,15 @@ extension RosterChange.Opening {
         let shareRecordName = try reader.string(atMost: Limits.nameBytes)
         guard shareRecordName.isEmpty || Names.isPlain(shareRecordName) else { throw .invalidName }
         scope = Scope(
-            container: container, environment: environment, owner: owner, zoneName: zoneName, shareRecordName: shareRecordName)
+            container: container, environment: environment, owner: owner, zoneName: zoneName,
+            shareRecordName: shareRecordName)
         incarnations = Incarnations(zone: try reader.number(), scope: try reader.number())
         guard let encryptionScope = EncryptionScope(rawValue: try reader.byte()) else { throw .malformed }
         self.encryptionScope = encryptionScope
         rootRecordName = try reader.optionalName()
         abandoned =
-            try reader.flag() ? RosterChange.AbandonedHead(sequence: try reader.number(), hash: try reader.digest()) : nil
+            try reader.flag()
+            ? RosterChange.AbandonedHead(sequence: try reader.number(), hash: try reader.digest()) : nil
         self.owner = try IdentityChain(reading: &reader, container: container)
     }
 }

@@ -16,8 +16,8 @@ public enum Role: UInt8, Sendable, Hashable {
 
 /// What an entry does to a roster. `Roster+Rules.swift` says who may make which change when.
 public enum RosterChange: Sendable, Hashable {
-    // The large ones lie elsewhere: a change may be one byte of an entry, and many of them must take no more memory than
-    // those bytes justify.
+    // The large ones lie elsewhere: a change may be one byte of an entry, and many of them must take no more memory
+    // than those bytes justify.
     /// The first entry, or the first after `close`: the owner alone.
     indirect case open(Opening)
     /// The scope is shared, how the public may join, and which share-wide URL is the one in use.
@@ -99,7 +99,9 @@ public enum RosterChange: Sendable, Hashable {
         }
 
         /// What the invitation key signs: that this identity held the invitation when the roster's head was this.
-        public static func signedBytes(scopeID: Digest, invitationID: ID16, acceptor: IdentityChain, head: Digest) -> PAE {
+        public static func signedBytes(scopeID: Digest, invitationID: ID16, acceptor: IdentityChain, head: Digest)
+            -> PAE
+        {
             var pae = PAE(.acceptance, pieces: 6, capacity: 1600)
             pae.add(scopeID)
             pae.add(invitationID)

@@ -9,7 +9,9 @@ public struct Scope: Sendable, Hashable {
     /// Empty for the zone's own scope.
     public let shareRecordName: String
 
-    public init(container: String, environment: Environment, owner: UserID, zoneName: String, shareRecordName: String = "") {
+    public init(
+        container: String, environment: Environment, owner: UserID, zoneName: String, shareRecordName: String = ""
+    ) {
         self.container = container
         self.environment = environment
         self.owner = owner
@@ -29,8 +31,8 @@ public struct Scope: Sendable, Hashable {
     }
 }
 
-/// How a zone's records are encrypted, as its owner chose when it was made: CloudKit's `CKRecordZone.EncryptionScope`, with its
-/// raw values.
+/// How a zone's records are encrypted, as its owner chose when it was made: CloudKit's `CKRecordZone.EncryptionScope`,
+/// with its raw values.
 public enum EncryptionScope: UInt8, Sendable {
     /// Records may be shared by themselves, with those below them: each such share has keys of its own.
     case perRecord = 0

@@ -1,6 +1,7 @@
 public import SealPrimitives
 
-/// What a reader remembers of a record's newest statement, by zone incarnation and record name: enough to hold the next one against.
+/// What a reader remembers of a record's newest statement, by zone incarnation and record name: enough to hold the next
+/// one against.
 public struct SeenStatement: Sendable, Hashable {
     public let kind: Statement.Kind
     public let recordType: String
@@ -14,7 +15,8 @@ public struct SeenStatement: Sendable, Hashable {
     public let rosterSequence: UInt64
 
     public init(
-        kind: Statement.Kind, recordType: String, creator: UserID, revision: UInt64, hash: Digest, place: Statement.FormerScope,
+        kind: Statement.Kind, recordType: String, creator: UserID, revision: UInt64, hash: Digest,
+        place: Statement.FormerScope,
         rosterSequence: UInt64
     ) {
         self.kind = kind
@@ -28,7 +30,8 @@ public struct SeenStatement: Sendable, Hashable {
 
     public init(_ statement: Statement, hash: Digest) {
         self.init(
-            kind: statement.kind, recordType: statement.recordType, creator: statement.creator, revision: statement.revision,
+            kind: statement.kind, recordType: statement.recordType, creator: statement.creator,
+            revision: statement.revision,
             hash: hash, place: statement.place, rosterSequence: statement.rosterSequence)
     }
 }

@@ -5,7 +5,8 @@ public enum ServerRequests {
     /// How far a request's date may be from the server's clock, either way: ten minutes, in microseconds.
     public static let window: Int64 = 600_000_000
 
-    /// Over everything that makes the request this one, so that nobody can send it elsewhere, alter it, or send it again.
+    /// Over everything that makes the request this one, so that nobody can send it elsewhere, alter it, or send it
+    /// again.
     /// - Parameters:
     ///   - origin: the server's, as at login.
     ///   - user: the key's user.
@@ -27,7 +28,8 @@ public enum ServerRequests {
         return pae
     }
 
-    /// `2026-11-21T13:40:00Z`: that form alone. Microseconds since 1970; nil for anything else, and for days that there are not.
+    /// `2026-11-21T13:40:00Z`: that form alone. Microseconds since 1970; nil for anything else, and for days that there
+    /// are not.
     public static func time(of date: some StringProtocol) -> Int64? {
         let bytes = [UInt8](date.utf8)
         let form = [UInt8]("0000-00-00T00:00:00Z".utf8)
@@ -53,7 +55,8 @@ public enum ServerRequests {
     public static func date(at time: Int64) -> String {
         var days = max(0, time) / 86_400_000_000
         let seconds = max(0, time) / 1_000_000 % 86_400
-        // Days since 1970 to a civil date: eras of 400 years that begin on 1 March (Hinnant, "chrono-compatible date algorithms").
+        // Days since 1970 to a civil date: eras of 400 years that begin on 1 March (Hinnant, "chrono-compatible date
+        // algorithms").
         days += 719_468
         let era = days / 146_097
         let dayOfEra = days % 146_097
@@ -67,6 +70,7 @@ public enum ServerRequests {
             let digits = String(number)
             return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
         }
-        return "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(padded(seconds / 3_600)):\(padded(seconds / 60 % 60)):\(padded(seconds % 60))Z"
+        return
+            "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(padded(seconds / 3_600)):\(padded(seconds / 60 % 60)):\(padded(seconds % 60))Z"
     }
 }

@@ -31,8 +31,8 @@ public struct Statement: Sendable, Hashable {
     public var formerScope: FormerScope?
     /// The record key under the epoch's wrapping key; empty for a deletion, and in the public database.
     public var wrappedKey: [UInt8]
-    /// The wrapped key was made in an earlier epoch or in another scope, and only wrapped anew since: whoever seals something
-    /// next makes a fresh one, since people who were there then may hold this one.
+    /// The wrapped key was made in an earlier epoch or in another scope, and only wrapped anew since: whoever seals
+    /// something next makes a fresh one, since people who were there then may hold this one.
     public var isKeyCarried: Bool
     /// The roster's head when the author signed: its rights are judged there.
     public var rosterSequence: UInt64
@@ -57,7 +57,8 @@ public struct Statement: Sendable, Hashable {
     }
 
     public init(
-        kind: Kind, container: String, environment: Environment, owner: UserID, zoneName: String, zoneIncarnation: UInt32,
+        kind: Kind, container: String, environment: Environment, owner: UserID, zoneName: String,
+        zoneIncarnation: UInt32,
         recordName: String, recordType: String, creator: UserID, author: UserID, clientTime: Int64, revision: UInt64,
         previous: Digest, scopeID: Digest, scopeIncarnation: UInt32, epoch: UInt32, formerScope: FormerScope? = nil,
         wrappedKey: [UInt8], isKeyCarried: Bool = false, rosterSequence: UInt64, rosterHead: Digest, checkpoint: Digest,
@@ -166,7 +167,8 @@ extension Statement {
         scopeID = try reader.digest()
         scopeIncarnation = try reader.number()
         epoch = try reader.number()
-        formerScope = try reader.flag() ? FormerScope(scopeID: try reader.digest(), incarnation: try reader.number()) : nil
+        formerScope =
+            try reader.flag() ? FormerScope(scopeID: try reader.digest(), incarnation: try reader.number()) : nil
         wrappedKey = try reader.blob(atMost: Statement.wrappedKeyBytes)
         isKeyCarried = try reader.flag()
         rosterSequence = try reader.number()
@@ -183,8 +185,12 @@ extension Statement {
     /// What a statement cannot say, whoever signs it: checked when one is read, and before one is signed.
     /// - Throws: `malformed`, `invalidName`, `invalidLength`.
     public func check() throws(SealError) {
-        guard wrappedKey.count == (kind == .save && !isPublic ? Statement.wrappedKeyBytes : 0) else { throw .invalidLength }
-        guard revision > 0, revision <= Limits.revision, (revision == 1) == (previous == .zero) else { throw .malformed }
+        guard wrappedKey.count == (kind == .save && !isPublic ? Statement.wrappedKeyBytes : 0) else {
+            throw .invalidLength
+        }
+        guard revision > 0, revision <= Limits.revision, (revision == 1) == (previous == .zero) else {
+            throw .malformed
+        }
         guard Names.isRecordType(recordType) else { throw .invalidName }
         guard parent != recordName else { throw .malformed }
         // The public database has no scopes: nothing of one may stand there.

@@ -5,12 +5,6 @@ public struct VerifiedStatement: Sendable, Hashable {
     public let statement: Statement
     public let bytes: [UInt8]
     public let hash: Digest
-
-    init(statement: Statement, bytes: [UInt8], hash: Digest) {
-        self.statement = statement
-        self.bytes = bytes
-        self.hash = hash
-    }
 }
 
 /// Verifies statements against one roster. Remembers the roots whose signatures it has checked, so that a batch costs
@@ -31,8 +25,8 @@ public struct StatementVerifier: Sendable {
     /// - Parameters:
     ///   - recordName: the record that was asked for; nil when the statement itself names it (a change feed).
     ///   - migrating: also accept what was signed in an earlier life of a share, for the owner to carry over.
-    /// - Throws: `malformed` and other decoding errors; `wrongContext`; `unknownRosterHead` (fetch the roster's tail and
-    ///   try again); `staleEpoch`; `authorNotPermitted`; `invalidProof`; `invalidSignature`.
+    /// - Throws: `malformed` and other decoding errors; `wrongContext`; `unknownRosterHead` (fetch the roster's tail
+    ///   and try again); `staleEpoch`; `authorNotPermitted`; `invalidProof`; `invalidSignature`.
     public mutating func verify(
         _ bytes: [UInt8], proof: StatementProof, recordName: String?, migrating: Bool = false
     ) throws(SealError) -> VerifiedStatement {
@@ -49,8 +43,8 @@ public struct StatementVerifier: Sendable {
         return VerifiedStatement(statement: statement, bytes: bytes, hash: hash)
     }
 
-    /// The statement that took a record out of this scope, as who may not read the scope that it went into is shown it: the
-    /// owner's, who alone moves records, and by the record's former scope this one's.
+    /// The statement that took a record out of this scope, as who may not read the scope that it went into is shown it:
+    /// the owner's, who alone moves records, and by the record's former scope this one's.
     ///
     /// Nothing else of it can be judged here, nor need it be: it takes a record away, and gives nothing.
     /// - Throws: decoding errors; `wrongContext`; `staleEpoch` for another life; `invalidProof`; `invalidSignature`.
@@ -95,7 +89,9 @@ public struct StatementVerifier: Sendable {
         // Of this life: what was said in an earlier one, deletions included, says nothing now. Only what the owner's
         // devices carry over from an earlier life of a share is still good, for that.
         let isCurrent = epoch.context.incarnations == roster.incarnations
-        guard isCurrent || (migrating && epoch.context.incarnations.zone == roster.incarnations.zone) else { throw .staleEpoch }
+        guard isCurrent || (migrating && epoch.context.incarnations.zone == roster.incarnations.zone) else {
+            throw .staleEpoch
+        }
         guard let standing = roster.standing(of: statement.author, at: statement.rosterSequence),
             standing.permission == .readWrite
         else { throw .authorNotPermitted }
@@ -108,8 +104,8 @@ public struct StatementVerifier: Sendable {
 }
 
 extension VerifiedStatement {
-    /// The fields that came are the fields that were signed: every stored byte, every name, nothing left out. A deletion has
-    /// none; what it takes along, notices show (`DerivedDeletion`).
+    /// The fields that came are the fields that were signed: every stored byte, every name, nothing left out. A
+    /// deletion has none; what it takes along, notices show (`DerivedDeletion`).
     /// - Throws: `fieldMismatch`.
     public func check(_ fields: [FieldDigest]) throws(SealError) {
         guard statement.kind == .save else {
@@ -137,7 +133,9 @@ extension Statement {
     /// - Parameter predecessor: what is remembered of a statement of the same record.
     /// - Throws: `notSuccessor`.
     public func check(follows predecessor: SeenStatement) throws(SealError) {
-        guard revision > 0, revision - 1 == predecessor.revision, previous == predecessor.hash else { throw .notSuccessor }
+        guard revision > 0, revision - 1 == predecessor.revision, previous == predecessor.hash else {
+            throw .notSuccessor
+        }
         if predecessor.kind == .delete {
             // A record made again may be of another type, and is its maker's.
             guard kind == .save, creator == author else { throw .notSuccessor }
@@ -151,9 +149,9 @@ extension Statement {
 
     /// The statement may be what a record has become since a reader saw `seen` of it, an older one by any number.
     ///
-    /// Right after `seen` it has to follow it. Where statements in between are not at hand, it stays in its scope or is the
-    /// owner's, who alone moves records, and does not cite an older head: a writer of one scope has no say about a record
-    /// of another.
+    /// Right after `seen` it has to follow it. Where statements in between are not at hand, it stays in its scope or is
+    /// the owner's, who alone moves records, and does not cite an older head: a writer of one scope has no say about a
+    /// record of another.
     /// - Throws: `notSuccessor` (fetch what lies between and check each step, or refuse).
     public func check(after seen: Statement, hash: Digest) throws(SealError) {
         guard isOfSameRecord(as: seen) else { throw .notSuccessor }

@@ -1,7 +1,7 @@
 public import SealPrimitives
 
-/// What a deletion takes along: the newest statements of the records that go with its target by `deleteSelf` references.
-/// The deletion's author signs the set, as the deletion's `fields` (PROTOCOL.md, "Derived deletions").
+/// What a deletion takes along: the newest statements of the records that go with its target by `deleteSelf`
+/// references. The deletion's author signs the set, as the deletion's `fields` (PROTOCOL.md, "Derived deletions").
 public struct TakenRecords: Sendable {
     /// Ascending by their bytes: the order of the tree's leaves.
     public let names: [String]
@@ -20,7 +20,9 @@ public struct TakenRecords: Sendable {
     public init(_ statements: [(recordName: String, hash: Digest)]) throws(SealError) {
         guard statements.count <= Limits.takenRecords else { throw .invalidLength }
         let sorted = statements.sorted { FieldSet.isOrdered($0.recordName, $1.recordName) }
-        guard zip(sorted, sorted.dropFirst()).allSatisfy({ $0.recordName != $1.recordName }) else { throw .invalidNotice }
+        guard zip(sorted, sorted.dropFirst()).allSatisfy({ $0.recordName != $1.recordName }) else {
+            throw .invalidNotice
+        }
         names = sorted.map { $0.recordName }
         tree = sorted.isEmpty ? nil : try StatementTree(leaves: sorted.map { $0.hash }, atMost: Limits.takenRecords)
     }
@@ -42,8 +44,8 @@ public struct TakenRecords: Sendable {
     }
 }
 
-/// A record that a server says goes along with a deletion, and the reference by which it does. Whoever signs the deletion
-/// believes neither before it has verified both.
+/// A record that a server says goes along with a deletion, and the reference by which it does. Whoever signs the
+/// deletion believes neither before it has verified both.
 public struct TakenRecord: Sendable {
     /// The record's newest statement.
     public let record: VerifiedStatement
@@ -60,8 +62,8 @@ public struct TakenRecord: Sendable {
         self.otherFields = otherFields
     }
 
-    /// Each of these records goes along with the target: by a reference with `deleteSelf` that it has in what its author
-    /// signed, to the target or to one before it.
+    /// Each of these records goes along with the target: by a reference with `deleteSelf` that it has in what its
+    /// author signed, to the target or to one before it.
     /// - Parameters:
     ///   - records: nearest to the target first.
     ///   - target: the newest statement of the record that is to be deleted.

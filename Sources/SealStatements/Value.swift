@@ -49,8 +49,8 @@ public struct ValueType: Sendable, Hashable {
     public var tag: UInt8 { isList ? kind.rawValue | ValueKind.listBit : kind.rawValue }
 }
 
-/// What one value is, in the byte that stands in front of it and that a sealed field shows: its type, or that it is a list
-/// without elements, which is of no kind.
+/// What one value is, in the byte that stands in front of it and that a sealed field shows: its type, or that it is a
+/// list without elements, which is of no kind.
 public enum ValueTag: Sendable, Hashable {
     case type(ValueType)
     case emptyList
@@ -114,7 +114,10 @@ public struct Location: Sendable, Hashable {
 
 /// A reference to a record in the same zone.
 public struct ReferenceValue: Sendable, Hashable {
-    public enum Action: UInt8, Sendable { case none = 0, deleteSelf = 1 }
+    public enum Action: UInt8, Sendable {
+        case none = 0
+        case deleteSelf = 1
+    }
     public var recordName: String
     public var action: Action
 
@@ -130,7 +133,8 @@ public enum Value: Sendable, Hashable {
     case data([UInt8])
     case int64(Int64)
     case double(Double)
-    /// Seconds since 2001-01-01T00:00:00Z, finite: the number that Foundation's `Date` is, so that a date comes back as it was.
+    /// Seconds since 2001-01-01T00:00:00Z, finite: the number that Foundation's `Date` is, so that a date comes back as
+    /// it was.
     case date(Double)
     case location(Location)
     case reference(ReferenceValue)

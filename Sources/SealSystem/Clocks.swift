@@ -1,9 +1,9 @@
-// The module imports the system and nothing else. To the compiler, members of `stat` and `timespec` belong to whichever imported
-// module shows them first: beside Dispatch, for one, that differs from build to build, and some of them fail.
+// The module imports the system and nothing else. To the compiler, members of `stat` and `timespec` belong to whichever
+// imported module shows them first: beside Dispatch, for one, that differs from build to build, and some of them fail.
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// Microseconds since 1970.

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// Whether this user may read what is at a path, as far as the system tells beforehand.
@@ -12,7 +12,10 @@ public enum FileAccess: Sendable, Equatable {
     case refused(String)
 
     public init(path: String) {
-        guard access(path, R_OK) != 0 else { self = .readable; return }
+        guard access(path, R_OK) != 0 else {
+            self = .readable
+            return
+        }
         let reason = errno
         self = reason == ENOENT || reason == ENOTDIR ? .missing : .refused(String(cString: strerror(reason)))
     }

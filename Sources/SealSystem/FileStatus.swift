@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// What the system knows of a file. Nil when it cannot say, with the reason in `errno`.
@@ -54,9 +54,9 @@ public struct FileStatus: Sendable {
     private init(_ status: stat) {
         size = Int64(status.st_size)
         #if os(Linux)
-        let time = status.st_mtim
+            let time = status.st_mtim
         #else
-        let time = status.st_mtimespec
+            let time = status.st_mtimespec
         #endif
         modified = Moment(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
         isFolder = status.st_mode & S_IFMT == S_IFDIR

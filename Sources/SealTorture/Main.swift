@@ -1,9 +1,9 @@
 import Foundation
 import SealLab
 
-/// `make torture`: kills, vanishing and slow clients and a full disk, then the model. `SEED` makes the same choices again, `ROUNDS` and
-/// `MODEL` say how long; `STEPS` plays only the model's steps that a failure named (numbers with commas between). Parts can be
-/// named: `SealTorture crash vanish slow disk model`.
+/// `make torture`: kills, vanishing and slow clients and a full disk, then the model. `SEED` makes the same choices
+/// again, `ROUNDS` and `MODEL` say how long; `STEPS` plays only the model's steps that a failure named (numbers with
+/// commas between). Parts can be named: `SealTorture crash vanish slow disk model`.
 @main
 struct SealTorture {
     static func main() async {
@@ -18,7 +18,9 @@ struct SealTorture {
         do {
             if isWanted("crash") { print(try await CrashTorture(seed: seed, rounds: rounds).run().text) }
             if isWanted("vanish") { print(try await VanishingClients(seed: seed, count: rounds * 5).run().text) }
-            if isWanted("slow") { print(try await SlowClients(seed: seed, count: max(8, min(rounds * 2, 200))).run().text) }
+            if isWanted("slow") {
+                print(try await SlowClients(seed: seed, count: max(8, min(rounds * 2, 200))).run().text)
+            }
             if isWanted("disk") { print(try DiskTorture.inNamespace(seed: seed)) }
             if isWanted("model") { print(try await model(seed: seed, steps: steps)) }
         } catch {
@@ -36,6 +38,7 @@ struct SealTorture {
             return "The model and the server agreed on the answers to these \(shown.count) steps."
         }
         let counts = try await ModelTest(seed: seed, steps: steps, origin: server.origin).run()
-        return "The model and the server agreed on the answers to \(steps) random steps of seven devices and four people: \(counts)."
+        return
+            "The model and the server agreed on the answers to \(steps) random steps of seven devices and four people: \(counts)."
     }
 }

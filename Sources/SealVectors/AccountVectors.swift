@@ -15,11 +15,13 @@ enum BoxVectors: Construction {
         try builder.group("Storage") { group in
             var random = RecordingRandom("storage box")
             let key = try VectorPerson(1).seed.storageKey()
-            let sealed = StorageBox.seal(secret, purpose: "link-secret", context: [1, 2, 3], under: key, random: &random)
+            let sealed = StorageBox.seal(
+                secret, purpose: "link-secret", context: [1, 2, 3], under: key, random: &random)
             group.valid(
                 "a box",
                 [
-                    "key": .hex(key), "purpose": .string("link-secret"), "context": .hex([1, 2, 3]), "secret": .hex(secret),
+                    "key": .hex(key), "purpose": .string("link-secret"), "context": .hex([1, 2, 3]),
+                    "secret": .hex(secret),
                     "random": .hex(random.drawn), "sealed": .hex(sealed),
                 ])
             group.altered("another purpose", ["purpose": .string("other")])
@@ -31,7 +33,12 @@ enum BoxVectors: Construction {
             var random = RecordingRandom("password box")
             let password = [UInt8]("correct horse battery staple".utf8)
             let sealed = try PasswordBox.seal(secret, password: SecretBytes(copying: password), random: &random)
-            group.valid("a box", ["password": .hex(password), "secret": .hex(secret), "random": .hex(random.drawn), "sealed": .hex(sealed)])
+            group.valid(
+                "a box",
+                [
+                    "password": .hex(password), "secret": .hex(secret), "random": .hex(random.drawn),
+                    "sealed": .hex(sealed),
+                ])
             group.altered("another passphrase", ["password": .hex([UInt8]("incorrect".utf8))])
             func header(_ passes: UInt32, _ memory: UInt32) -> JSON {
                 var writer = CanonicalWriter()
@@ -51,13 +58,18 @@ enum BoxVectors: Construction {
         let sealed = try test.bytes("sealed")
         var random = ReplayedRandom(try test.bytes("random"))
         if type == "Storage" {
-            let (purpose, context, key) = (try test.string("purpose"), try test.bytes("context"), try test.secret("key"))
+            let (purpose, context, key) = (
+                try test.string("purpose"), try test.bytes("context"), try test.secret("key")
+            )
             let secret = try StorageBox.open(sealed, purpose: purpose, context: context, under: key)
             try test.expect("secret", .hex(secret))
-            return try test.expect("sealed", .hex(StorageBox.seal(secret, purpose: purpose, context: context, under: key, random: &random)))
+            return try test.expect(
+                "sealed", .hex(StorageBox.seal(secret, purpose: purpose, context: context, under: key, random: &random))
+            )
         }
         let secret = try PasswordBox.open(sealed, password: test.secret("password"))
         try test.expect("secret", .hex(secret))
-        try test.expect("sealed", .hex(try PasswordBox.seal(secret, password: test.secret("password"), random: &random)))
+        try test.expect(
+            "sealed", .hex(try PasswordBox.seal(secret, password: test.secret("password"), random: &random)))
     }
 }

@@ -17,12 +17,15 @@ enum DeletionVectors: Construction {
         var author: VectorPerson
         var field = "list"
         var reference: Value
-        var otherFields: [FieldDigest] = [FieldDigest(name: "body", digest: GrantHash.of([1])), FieldDigest(name: "title", digest: GrantHash.of([2]))]
+        var otherFields: [FieldDigest] = [
+            FieldDigest(name: "body", digest: GrantHash.of([1])), FieldDigest(name: "title", digest: GrantHash.of([2])),
+        ]
 
         /// What its author signs of it.
         mutating func sign() throws {
             let own = FieldDigest(name: field, digest: try StoredField.plain(reference).digest(name: field))
-            statement.fieldsDigest = try FieldSet.digest((otherFields + [own]).sorted { FieldSet.isOrdered($0.name, $1.name) })
+            statement.fieldsDigest = try FieldSet.digest(
+                (otherFields + [own]).sorted { FieldSet.isOrdered($0.name, $1.name) })
         }
     }
 
@@ -44,7 +47,10 @@ enum DeletionVectors: Construction {
 
     private static func generateTaken(_ builder: inout VectorBuilder) throws {
         try builder.group("Taken") { group in
-            func fields(_ records: [(recordName: String, hash: Digest)], _ input: [String: JSON]? = nil, pathTo name: String? = nil) throws -> [String: JSON] {
+            func fields(
+                _ records: [(recordName: String, hash: Digest)], _ input: [String: JSON]? = nil,
+                pathTo name: String? = nil
+            ) throws -> [String: JSON] {
                 let taken = try TakenRecords(records)
                 var fields = input ?? ["records": list(records)]
                 fields["digest"] = .hex(taken.digest)
@@ -62,13 +68,15 @@ enum DeletionVectors: Construction {
             group.valid("one record", try fields(many(1), pathTo: "Item-0"), flag: "Edge")
             group.valid("two records", try fields(many(2), pathTo: "Item-1"), flag: "Rule")
             group.valid("three records: the last rises", try fields(many(3), pathTo: "Item-2"), flag: "Rule")
-            group.valid("three records in another order", try fields(many(3).reversed(), pathTo: "Item-1"), flag: "Rule")
+            group.valid(
+                "three records in another order", try fields(many(3).reversed(), pathTo: "Item-1"), flag: "Rule")
             let names = ["b", "B", "a-", "a", "_x", "aa"]
             let bytewise = zip(names, try many(6)).map { ($0, $1.hash) }
             group.valid("names in the order of their bytes", try fields(bytewise, pathTo: "a-"), flag: "Rule")
             let eleven = try many(11)
             group.valid("eleven records: numbers are no order", try fields(eleven, pathTo: "Item-10"), flag: "Rule")
-            group.valid("as many as may be", try fields(many(750), ["many": .int(750)], pathTo: "Item-749"), flag: "Edge")
+            group.valid(
+                "as many as may be", try fields(many(750), ["many": .int(750)], pathTo: "Item-749"), flag: "Edge")
             group.invalid("one more", ["many": .int(751), "digest": .hex(Digest.zero)], flag: "Edge")
             group.invalid(
                 "a record twice", ["records": list(try many(2) + many(1)), "digest": .hex(Digest.zero)], flag: "Rule")
@@ -78,7 +86,8 @@ enum DeletionVectors: Construction {
     // MARK: Along
 
     private static func step(
-        _ record: String, to target: String, in log: VectorZone, _ world: SharedWorld, action: ReferenceValue.Action = .deleteSelf
+        _ record: String, to target: String, in log: VectorZone, _ world: SharedWorld,
+        action: ReferenceValue.Action = .deleteSelf
     ) throws -> Step {
         var step = Step(
             statement: log.statement(record, by: world.owner), author: world.owner,
@@ -97,14 +106,16 @@ enum DeletionVectors: Construction {
                         .object([
                             "record": world.signed(step.statement, by: step.author), "field": .string(step.field),
                             "reference": .hex(try step.reference.canonicalBytes()),
-                            "otherFields": .array(step.otherFields.map { .object(["name": .string($0.name), "digest": .hex($0.digest)]) }),
+                            "otherFields": .array(
+                                step.otherFields.map { .object(["name": .string($0.name), "digest": .hex($0.digest)]) }),
                         ])
                     }),
             ]
         }
         let list = zone.statement("List", by: world.owner)
         func going(_ comment: String, _ steps: [Step], with target: Statement? = nil, flag: String = "Rule") throws {
-            let taken = try TakenRecords(steps.map { ($0.statement.recordName, Statement.hash($0.statement.canonicalBytes())) })
+            let taken = try TakenRecords(
+                steps.map { ($0.statement.recordName, Statement.hash($0.statement.canonicalBytes())) })
             var all = try fields(steps, with: target ?? list)
             all["digest"] = .hex(taken.digest)
             group.valid(comment, all, flag: flag)
@@ -124,7 +135,8 @@ enum DeletionVectors: Construction {
         many.reference = .list([.reference(ReferenceValue(recordName: "Other", action: .deleteSelf)), good.reference])
         try many.sign()
         try going("a list of references", [many])
-        try going("in a share", [step("Item", to: "Page", in: share, world)], with: share.statement("Page", by: world.owner))
+        try going(
+            "in a share", [step("Item", to: "Page", in: share, world)], with: share.statement("Page", by: world.owner))
 
         try refused("a reference without deleteSelf", [step("Item", to: "List", in: zone, world, action: .none)])
         try refused("a reference to another record", [step("Item", to: "Other", in: zone, world)])
@@ -176,14 +188,17 @@ enum DeletionVectors: Construction {
             return (statement, author, taken)
         }
         func fields(
-            _ record: Statement, by author: VectorPerson? = nil, _ end: (statement: Statement, author: VectorPerson, taken: TakenRecords),
+            _ record: Statement, by author: VectorPerson? = nil,
+            _ end: (statement: Statement, author: VectorPerson, taken: TakenRecords),
             as name: String? = nil, count: Int? = nil, index: Int? = nil, path: [Digest]? = nil
         ) -> [String: JSON] {
             let leaf = end.taken.names.firstIndex(of: name ?? record.recordName) ?? 0
             return [
-                "record": world.signed(record, by: author ?? world.owner), "tombstone": world.signed(end.statement, by: end.author),
+                "record": world.signed(record, by: author ?? world.owner),
+                "tombstone": world.signed(end.statement, by: end.author),
                 "count": .int(count ?? end.taken.count), "index": .int(index ?? leaf),
-                "path": .array((path ?? end.taken.path(to: leaf)).map { .hex($0) }), "recordName": .string(record.recordName),
+                "path": .array((path ?? end.taken.path(to: leaf)).map { .hex($0) }),
+                "recordName": .string(record.recordName),
             ]
         }
         let item = zone.statement("Item", by: world.owner)
@@ -195,12 +210,17 @@ enum DeletionVectors: Construction {
         group.valid("the last of five, which rises", fields(others[3], five), flag: "Rule")
         let page = share.statement("Item", by: world.bob)
         group.valid(
-            "in a share, deleted by a participant", fields(page, by: world.bob, try deletion(of: "Page", in: share, by: world.bob, covering: [page])),
+            "in a share, deleted by a participant",
+            fields(page, by: world.bob, try deletion(of: "Page", in: share, by: world.bob, covering: [page])),
             flag: "Rule")
 
         func refused(_ comment: String, _ fields: [String: JSON]) { group.invalid(comment, fields, flag: "Rule") }
-        refused("a deletion that covers nothing", fields(item, try deletion(of: "List", in: zone, by: world.alice, covering: []), count: 1))
-        refused("a deletion that covers another record", fields(item, try deletion(of: "List", in: zone, by: world.alice, covering: [others[0]])))
+        refused(
+            "a deletion that covers nothing",
+            fields(item, try deletion(of: "List", in: zone, by: world.alice, covering: []), count: 1))
+        refused(
+            "a deletion that covers another record",
+            fields(item, try deletion(of: "List", in: zone, by: world.alice, covering: [others[0]])))
         refused("another record's path", fields(others[0], five, as: "Item"))
         refused("another place of the same path", fields(item, five, index: five.2.names.firstIndex(of: "A")))
         refused("a path cut short", fields(item, five, path: Array(five.2.path(to: 2).dropLast())))
@@ -215,8 +235,11 @@ enum DeletionVectors: Construction {
         var first = item
         (first.rosterSequence, first.rosterHead) = (0, zone.roster.hashes[0])
         refused(
-            "a target of another zone", fields(first, try deletion(of: "List", in: world.other, by: world.owner, covering: [first])))
-        refused("a target of another scope", fields(item, try deletion(of: "Page", in: share, by: world.alice, covering: [item])))
+            "a target of another zone",
+            fields(first, try deletion(of: "List", in: world.other, by: world.owner, covering: [first])))
+        refused(
+            "a target of another scope",
+            fields(item, try deletion(of: "Page", in: share, by: world.alice, covering: [item])))
         var early = try deletion(of: "List", in: zone, by: world.alice, covering: [item])
         early.0.rosterSequence -= 1
         early.0.rosterHead = zone.roster.hashes[Int(early.0.rosterSequence)]
@@ -226,17 +249,25 @@ enum DeletionVectors: Construction {
         saved.0.wrappedKey = [UInt8](repeating: 6, count: Statement.wrappedKeyBytes)
         refused("a target that was saved", fields(item, saved))
         refused(
-            "a target deleted by somebody without the right", fields(item, try deletion(of: "List", in: zone, by: world.bob, covering: [item])))
+            "a target deleted by somebody without the right",
+            fields(item, try deletion(of: "List", in: zone, by: world.bob, covering: [item])))
         var gone = item
         gone.kind = .delete
         gone.wrappedKey = []
-        refused("a record that was deleted itself", fields(gone, try deletion(of: "List", in: zone, by: world.alice, covering: [gone])))
-        refused("the target itself", fields(item, try deletion(of: "Item", in: zone, by: world.alice, covering: [item])))
+        refused(
+            "a record that was deleted itself",
+            fields(gone, try deletion(of: "List", in: zone, by: world.alice, covering: [gone])))
+        refused(
+            "the target itself", fields(item, try deletion(of: "Item", in: zone, by: world.alice, covering: [item])))
         var record = zone.statement("Zone-share", by: world.owner)
         record.recordType = "cloudkit.share"
-        refused("the record of a share", fields(record, try deletion(of: "List", in: zone, by: world.alice, covering: [record])))
+        refused(
+            "the record of a share",
+            fields(record, try deletion(of: "List", in: zone, by: world.alice, covering: [record])))
         let named = share.statement("Share-1", by: world.owner)
-        refused("a record under the share's name", fields(named, try deletion(of: "Page", in: share, by: world.alice, covering: [named])))
+        refused(
+            "a record under the share's name",
+            fields(named, try deletion(of: "Page", in: share, by: world.alice, covering: [named])))
         refused("a record whose statement is not its author's", fields(item, by: world.carol, alone))
     }
 
@@ -245,8 +276,10 @@ enum DeletionVectors: Construction {
     static func check(_ test: Fields, shared: Fields, type: String) throws {
         switch type {
         case "Taken":
-            let records = try test.has("many")
-                ? many(test.int("many")) : test.objects("records").map { (recordName: try $0.string("name"), hash: try $0.digest("hash")) }
+            let records =
+                try test.has("many")
+                ? many(test.int("many"))
+                : test.objects("records").map { (recordName: try $0.string("name"), hash: try $0.digest("hash")) }
             let taken = try TakenRecords(records)
             try test.expect("digest", .hex(taken.digest))
             guard test.has("recordName") else { return }
@@ -260,15 +293,19 @@ enum DeletionVectors: Construction {
                 TakenRecord(
                     record: try step.signed("record", in: rosters).statement, field: try step.string("field"),
                     reference: try Value(canonicalBytes: step.bytes("reference")),
-                    otherFields: try step.objects("otherFields").map { FieldDigest(name: try $0.string("name"), digest: try $0.digest("digest")) })
+                    otherFields: try step.objects("otherFields").map {
+                        FieldDigest(name: try $0.string("name"), digest: try $0.digest("digest"))
+                    })
             }
             try TakenRecord.check(records, with: target.statement, in: roster)
-            try test.expect("digest", .hex(TakenRecords(records.map { ($0.record.statement.recordName, $0.record.hash) }).digest))
+            try test.expect(
+                "digest", .hex(TakenRecords(records.map { ($0.record.statement.recordName, $0.record.hash) }).digest))
         default:
             let rosters = try shared.rosters()
             let (record, roster) = try test.signed("record", in: rosters)
             let notice = DerivedDeletion(
-                record: record, tombstone: try test.signed("tombstone", in: rosters).statement, count: try test.int("count"),
+                record: record, tombstone: try test.signed("tombstone", in: rosters).statement,
+                count: try test.int("count"),
                 index: try test.int("index"), path: try test.digests("path"))
             try test.expect("recordName", .string(try notice.verify(in: roster.scope).statement.recordName))
         }

@@ -21,12 +21,15 @@ enum PAEVectors: Construction {
         }
         try builder.group("Hash") { group in
             for label in Label.all {
-                let (hash, derived, sha256) = hashes([label.bytes, [1, 2, 3]], key: SecretBytes(copying: [UInt8](repeating: 9, count: 32)))
+                let (hash, derived, sha256) = hashes(
+                    [label.bytes, [1, 2, 3]], key: SecretBytes(copying: [UInt8](repeating: 9, count: 32)))
                 group.valid(
                     String(decoding: label.bytes, as: UTF8.self),
                     [
-                        "label": .string(String(decoding: label.bytes, as: UTF8.self)), "pieces": .array([.hex([1, 2, 3])]),
-                        "key": .hex([UInt8](repeating: 9, count: 32)), "hash": hash, "derived": derived, "sha256": sha256,
+                        "label": .string(String(decoding: label.bytes, as: UTF8.self)),
+                        "pieces": .array([.hex([1, 2, 3])]),
+                        "key": .hex([UInt8](repeating: 9, count: 32)), "hash": hash, "derived": derived,
+                        "sha256": sha256,
                     ])
             }
         }
@@ -38,7 +41,8 @@ enum PAEVectors: Construction {
             return try Hex.decode(text)
         }
         guard type == "Hash" else { return try test.expect("encoded", .hex(encode(pieces))) }
-        let (hash, derived, sha256) = hashes([[UInt8](try test.string("label").utf8)] + pieces, key: try test.secret("key"))
+        let (hash, derived, sha256) = hashes(
+            [[UInt8](try test.string("label").utf8)] + pieces, key: try test.secret("key"))
         try test.expect("hash", hash)
         try test.expect("derived", derived)
         try test.expect("sha256", sha256)
@@ -60,35 +64,49 @@ enum PAEVectors: Construction {
 enum ValueVectors: Construction {
     static let name = "values"
     static let algorithm = "Canonical value encoding"
-    static let header = ["`value` encodes to `encoded` and back; of an invalid test, `encoded` is refused. Doubles, dates and a location's timestamp (seconds since 2001) are given by their bits, as one number in hexadecimal, most significant digit first. An empty list has the kind `list`."]
+    static let header = [
+        "`value` encodes to `encoded` and back; of an invalid test, `encoded` is refused. Doubles, dates and a location's timestamp (seconds since 2001) are given by their bits, as one number in hexadecimal, most significant digit first. An empty list has the kind `list`."
+    ]
 
     static func generate(into builder: inout VectorBuilder) throws {
         let values: [(String, Value)] = [
-            ("an empty string", .string("")), ("a string", .string("naïve ☕️")), ("a decomposed letter stays", .string("e\u{301}")),
+            ("an empty string", .string("")), ("a string", .string("naïve ☕️")),
+            ("a decomposed letter stays", .string("e\u{301}")),
             ("no data", .data([])), ("data", .data([0, 255])), ("zero", .int64(0)), ("the least integer", .int64(.min)),
             ("the greatest integer", .int64(.max)), ("a double", .double(1.5)), ("minus zero", .double(-0.0)),
-            ("infinity", .double(.infinity)), ("the one NaN", .double(.nan)), ("the smallest double", .double(.leastNonzeroMagnitude)),
-            ("the date from which dates count", .date(0)), ("a date", .date(721_692_800.123456)), ("a date before 2001", .date(-0.5)),
+            ("infinity", .double(.infinity)), ("the one NaN", .double(.nan)),
+            ("the smallest double", .double(.leastNonzeroMagnitude)),
+            ("the date from which dates count", .date(0)), ("a date", .date(721_692_800.123456)),
+            ("a date before 2001", .date(-0.5)),
             ("a tenth of a second", .date(0.1)), ("the last double before 2001", .date(-.leastNonzeroMagnitude)),
-            ("a subnormal date", .date(0x0.8p-1022)), ("the distant past", .date(-63_114_076_800)), ("a date in 10^292 years", .date(1e300)),
-            ("the latest date", .date(.greatestFiniteMagnitude)), ("the earliest date", .date(-.greatestFiniteMagnitude)),
+            ("a subnormal date", .date(0x0.8p-1022)), ("the distant past", .date(-63_114_076_800)),
+            ("a date in 10^292 years", .date(1e300)),
+            ("the latest date", .date(.greatestFiniteMagnitude)),
+            ("the earliest date", .date(-.greatestFiniteMagnitude)),
             (
                 "a location",
                 .location(
-                    Location(latitude: 52.5, longitude: 13.4, altitude: 34, horizontalAccuracy: 5, verticalAccuracy: -1, course: 90, speed: 1.5, time: 721_692_800.1))
+                    Location(
+                        latitude: 52.5, longitude: 13.4, altitude: 34, horizontalAccuracy: 5, verticalAccuracy: -1,
+                        course: 90, speed: 1.5, time: 721_692_800.1))
             ),
             ("a reference", .reference(ReferenceValue(recordName: "Note-1"))),
             ("a deleting reference", .reference(ReferenceValue(recordName: "Note-1", action: .deleteSelf))),
-            ("a list of strings", .list([.string("a"), .string("")])), ("a list of doubles", .list([.double(0), .double(.nan)])),
+            ("a list of strings", .list([.string("a"), .string("")])),
+            ("a list of doubles", .list([.double(0), .double(.nan)])),
             ("a list of dates", .list([.date(0.1), .date(-0.1)])),
             ("a list of references", .list([.reference(ReferenceValue(recordName: "a"))])),
         ]
         try builder.group("ValueCoding") { group in
-            for (comment, value) in values { group.valid(comment, ["value": json(value), "encoded": .hex(try value.canonicalBytes())]) }
+            for (comment, value) in values {
+                group.valid(comment, ["value": json(value), "encoded": .hex(try value.canonicalBytes())])
+            }
             group.valid(
-                "an empty list has no kind", ["value": json(.list([])), "encoded": .hex(try Value.list([]).canonicalBytes())], flag: "Edge")
+                "an empty list has no kind",
+                ["value": json(.list([])), "encoded": .hex(try Value.list([]).canonicalBytes())], flag: "Edge")
             for kind in ValueKind.allCases where kind != .asset {
-                group.invalid("an empty list of a kind: \(kind)", ["encoded": .string("1\(kind.rawValue)00000000")], flag: "Edge")
+                group.invalid(
+                    "an empty list of a kind: \(kind)", ["encoded": .string("1\(kind.rawValue)00000000")], flag: "Edge")
             }
             // Bits, least significant byte first.
             for (comment, bits) in [
@@ -96,18 +114,30 @@ enum ValueVectors: Construction {
                 ("infinity", "000000000000f07f"), ("minus infinity", "000000000000f0ff"),
             ] {
                 group.invalid("\(comment) as a date", ["encoded": .string("05" + bits)], flag: "Edge")
-                group.invalid("\(comment) as a location's time", ["encoded": .string("06" + String(repeating: "00", count: 56) + bits)], flag: "Edge")
-                group.invalid("\(comment) in a list of dates", ["encoded": .string("15" + "02000000" + String(repeating: "00", count: 8) + bits)], flag: "Edge")
+                group.invalid(
+                    "\(comment) as a location's time",
+                    ["encoded": .string("06" + String(repeating: "00", count: 56) + bits)], flag: "Edge")
+                group.invalid(
+                    "\(comment) in a list of dates",
+                    ["encoded": .string("15" + "02000000" + String(repeating: "00", count: 8) + bits)], flag: "Edge")
             }
             for (comment, hex) in [
-                ("nothing", ""), ("no kind", "00"), ("an unknown kind", "09"), ("an unknown bit in the tag", "230000000000000000"),
+                ("nothing", ""), ("no kind", "00"), ("an unknown kind", "09"),
+                ("an unknown bit in the tag", "230000000000000000"),
                 ("an asset", "08"), ("a list of assets", "180100000000"), ("an empty list of assets", "1800000000"),
-                ("an empty list of something", "100100000000"), ("an empty list cut short", "10000000"), ("an empty list and more", "100000000000"), ("a number cut short", "0300"), ("a trailing byte", "03000000000000000000"),
-                ("a string cut short", "010200000061"), ("invalid UTF-8", "0102000000c328"), ("overlong UTF-8", "0102000000c080"),
-                ("a surrogate", "0103000000eda080"), ("a hostile length", "01ffffffff"), ("a byte more than a record holds", "0201001000"),
-                ("a hostile count", "13ffffffff"), ("a list cut short", "13020000000000000000000000"), ("a list in a list", "1401000000140000"),
-                ("another NaN", "04010000000000f87f"), ("a negative NaN", "04000000000000f8ff"), ("a reference to nothing", "070000000000"),
-                ("a reference with an unknown action", "07010000006102"), ("a reference that is not ASCII", "0702000000c3a900"),
+                ("an empty list of something", "100100000000"), ("an empty list cut short", "10000000"),
+                ("an empty list and more", "100000000000"), ("a number cut short", "0300"),
+                ("a trailing byte", "03000000000000000000"),
+                ("a string cut short", "010200000061"), ("invalid UTF-8", "0102000000c328"),
+                ("overlong UTF-8", "0102000000c080"),
+                ("a surrogate", "0103000000eda080"), ("a hostile length", "01ffffffff"),
+                ("a byte more than a record holds", "0201001000"),
+                ("a hostile count", "13ffffffff"), ("a list cut short", "13020000000000000000000000"),
+                ("a list in a list", "1401000000140000"),
+                ("another NaN", "04010000000000f87f"), ("a negative NaN", "04000000000000f8ff"),
+                ("a reference to nothing", "070000000000"),
+                ("a reference with an unknown action", "07010000006102"),
+                ("a reference that is not ASCII", "0702000000c3a900"),
             ] { group.invalid(comment, ["encoded": .string(hex)], flag: "Edge") }
         }
     }
@@ -119,7 +149,9 @@ enum ValueVectors: Construction {
         try test.expect("encoded", .hex(try value(test.object("value")).canonicalBytes()))
     }
 
-    private static func bits(_ value: Double) -> JSON { .string(Hex.encode((0..<8).map { UInt8(truncatingIfNeeded: value.bitPattern >> (56 - 8 * $0)) })) }
+    private static func bits(_ value: Double) -> JSON {
+        .string(Hex.encode((0..<8).map { UInt8(truncatingIfNeeded: value.bitPattern >> (56 - 8 * $0)) }))
+    }
 
     static func json(_ value: Value) -> JSON {
         var fields: [String: JSON] = ["kind": .string(kind(of: value))]
@@ -131,7 +163,10 @@ enum ValueVectors: Construction {
         case .double(let number): fields["bits"] = bits(number.isNaN ? .nan : number)
         case .location(let place):
             fields["bits"] = .array(
-                [place.latitude, place.longitude, place.altitude, place.horizontalAccuracy, place.verticalAccuracy, place.course, place.speed].map(bits))
+                [
+                    place.latitude, place.longitude, place.altitude, place.horizontalAccuracy, place.verticalAccuracy,
+                    place.course, place.speed,
+                ].map(bits))
             fields["timestamp"] = bits(place.time)
         case .reference(let reference):
             fields["recordName"] = .string(reference.recordName)
@@ -156,7 +191,9 @@ enum ValueVectors: Construction {
         let name = try fields.string("kind")
         guard let kind = ValueKind.allCases.first(where: { "\($0)" == name }) else { throw VectorError.missing("kind") }
         func double(_ json: JSON?) throws -> Double {
-            guard case .string(let text)? = json, let bits = UInt64(text, radix: 16) else { throw VectorError.missing("bits") }
+            guard case .string(let text)? = json, let bits = UInt64(text, radix: 16) else {
+                throw VectorError.missing("bits")
+            }
             return Double(bitPattern: bits)
         }
         switch kind {
@@ -170,11 +207,13 @@ enum ValueVectors: Construction {
             guard bits.count == 7 else { throw VectorError.missing("bits") }
             return .location(
                 Location(
-                    latitude: bits[0], longitude: bits[1], altitude: bits[2], horizontalAccuracy: bits[3], verticalAccuracy: bits[4],
+                    latitude: bits[0], longitude: bits[1], altitude: bits[2], horizontalAccuracy: bits[3],
+                    verticalAccuracy: bits[4],
                     course: bits[5], speed: bits[6], time: try double(fields.values["timestamp"])))
         case .reference:
             let deletes = try fields.string("action") == "deleteSelf"
-            return .reference(ReferenceValue(recordName: try fields.string("recordName"), action: deletes ? .deleteSelf : .none))
+            return .reference(
+                ReferenceValue(recordName: try fields.string("recordName"), action: deletes ? .deleteSelf : .none))
         case .asset: throw VectorError.missing("kind")
         }
     }
@@ -190,14 +229,20 @@ enum PaddingVectors: Construction {
 
     static func generate(into builder: inout VectorBuilder) throws {
         try builder.group("PaddedLength") { group in
-            for size in [0, 1, 31, 32, 33, 36, 37, 63, 64, 65, 100, 128, 129, 1000, 1024, 1025, 65_535, 65_536, 65_537, 1_000_000, 1 << 32, 281_474_976_710_655] as [UInt64] {
+            for size in [
+                0, 1, 31, 32, 33, 36, 37, 63, 64, 65, 100, 128, 129, 1000, 1024, 1025, 65_535, 65_536, 65_537,
+                1_000_000, 1 << 32, 281_474_976_710_655,
+            ] as [UInt64] {
                 group.valid("\(size)", ["size": .number(size), "padded": .number(Padding.paddedLength(size))])
             }
         }
         let value = Value.list([.data([UInt8]("Title".utf8)), .data([]), .data([])])
         let encoded = try value.canonicalBytes()
-        func fields(_ plaintext: [UInt8]) -> [String: JSON] { ["plaintext": .hex(plaintext), "value": ValueVectors.json(value)] }
-        let padded = encoded + [UInt8](repeating: 0, count: Int(Padding.paddedLength(UInt64(encoded.count))) - encoded.count)
+        func fields(_ plaintext: [UInt8]) -> [String: JSON] {
+            ["plaintext": .hex(plaintext), "value": ValueVectors.json(value)]
+        }
+        let padded =
+            encoded + [UInt8](repeating: 0, count: Int(Padding.paddedLength(UInt64(encoded.count))) - encoded.count)
         try builder.group("PaddedValue") { group in
             group.valid("padded as it should be", fields(padded))
             group.invalid("unpadded", fields(encoded))
@@ -210,7 +255,9 @@ enum PaddingVectors: Construction {
     }
 
     static func check(_ test: Fields, shared: Fields, type: String) throws {
-        if type == "PaddedLength" { return try test.expect("padded", .number(Padding.paddedLength(try test.number("size")))) }
+        if type == "PaddedLength" {
+            return try test.expect("padded", .number(Padding.paddedLength(try test.number("size"))))
+        }
         try test.expect("value", ValueVectors.json(try Value(padded: test.bytes("plaintext"))))
     }
 }
@@ -224,13 +271,24 @@ enum FieldVectors: Construction {
     ]
 
     static func generate(into builder: inout VectorBuilder) throws {
-        let asset = AssetCommitment(salt: GrantHash.of([1]), chunkCount: 3, root: GrantHash.of([2]), descriptor: [UInt8](repeating: 3, count: 80))
+        let asset = AssetCommitment(
+            salt: GrantHash.of([1]), chunkCount: 3, root: GrantHash.of([2]),
+            descriptor: [UInt8](repeating: 3, count: 80))
         let fields: [(String, String, UInt8, UInt8, [UInt8], StoredField)] = [
             ("a plain value", "count", 1, 3, try Value.int64(7).canonicalBytes(), .plain(.int64(7))),
             ("an empty plain list", "tags", 1, 0x10, try Value.list([]).canonicalBytes(), .plain(.list([]))),
-            ("an empty encrypted list", "none", 2, 0x10, [UInt8](repeating: 5, count: 72), .encrypted(.emptyList, sealed: [UInt8](repeating: 5, count: 72))),
-            ("an encrypted string", "body", 2, 1, [UInt8](repeating: 5, count: 72), .encrypted(.type(ValueType(.string)), sealed: [UInt8](repeating: 5, count: 72))),
-            ("an encrypted list of dates", "days", 2, 0x15, [UInt8](repeating: 5, count: 72), .encrypted(.type(ValueType(.date, isList: true)), sealed: [UInt8](repeating: 5, count: 72))),
+            (
+                "an empty encrypted list", "none", 2, 0x10, [UInt8](repeating: 5, count: 72),
+                .encrypted(.emptyList, sealed: [UInt8](repeating: 5, count: 72))
+            ),
+            (
+                "an encrypted string", "body", 2, 1, [UInt8](repeating: 5, count: 72),
+                .encrypted(.type(ValueType(.string)), sealed: [UInt8](repeating: 5, count: 72))
+            ),
+            (
+                "an encrypted list of dates", "days", 2, 0x15, [UInt8](repeating: 5, count: 72),
+                .encrypted(.type(ValueType(.date, isList: true)), sealed: [UInt8](repeating: 5, count: 72))
+            ),
             ("an asset", "photo", 3, 8, asset.canonicalBytes(), .asset(asset)),
         ]
         var digests: [FieldDigest] = []
@@ -241,7 +299,8 @@ enum FieldVectors: Construction {
                 group.valid(
                     comment,
                     [
-                        "name": .string(name), "class": .int(Int(fieldClass)), "type": .int(Int(type)), "stored": .hex(stored),
+                        "name": .string(name), "class": .int(Int(fieldClass)), "type": .int(Int(type)),
+                        "stored": .hex(stored),
                         "digest": .hex(digest),
                     ])
             }
@@ -261,7 +320,9 @@ enum FieldVectors: Construction {
 
     static func check(_ test: Fields, shared: Fields, type: String) throws {
         if type == "FieldSet" {
-            let fields = try test.objects("fields").map { FieldDigest(name: try $0.string("name"), digest: try $0.digest("digest")) }
+            let fields = try test.objects("fields").map {
+                FieldDigest(name: try $0.string("name"), digest: try $0.digest("digest"))
+            }
             return try test.expect("digest", .hex(try FieldSet.digest(fields)))
         }
         let stored = try test.bytes("stored")

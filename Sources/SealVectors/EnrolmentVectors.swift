@@ -23,10 +23,14 @@ enum EnrolmentVectors: Construction {
 
     private static func loginKey() throws -> VerificationKey { try VectorPerson(6).seed.loginKey().verificationKey }
 
-    private static func transcript() throws -> Enrolment.Transcript { try device().transcript(answer: answer, loginKey: loginKey()) }
+    private static func transcript() throws -> Enrolment.Transcript {
+        try device().transcript(answer: answer, loginKey: loginKey())
+    }
 
     /// The new device's key and the transcript that the package is sealed under.
-    static func sealedTo() throws -> (key: [UInt8], transcript: Digest) { (try device().reveal.grantKey, try transcript().hash) }
+    static func sealedTo() throws -> (key: [UInt8], transcript: Digest) {
+        (try device().reveal.grantKey, try transcript().hash)
+    }
 
     private static let heads = [GrantHash.of([1]), GrantHash.of([2])].sorted().enumerated().map {
         Enrolment.Head(scopeID: $1, sequence: UInt64($0) + 7, hash: GrantHash.of([9]))
@@ -63,7 +67,8 @@ enum EnrolmentVectors: Construction {
             group.valid(
                 "both devices",
                 [
-                    "enrolmentID": .hex(device.enrolmentID), "key": .hex(device.reveal.grantKey), "nonce": .hex(device.reveal.nonce),
+                    "enrolmentID": .hex(device.enrolmentID), "key": .hex(device.reveal.grantKey),
+                    "nonce": .hex(device.reveal.nonce),
                     "commitment": .hex(device.commitment), "answer": .hex(answer), "loginKey": .hex(loginKey.bytes),
                     "transcript": .hex(transcript.hash), "code": .string(transcript.code),
                 ])
@@ -73,26 +78,36 @@ enum EnrolmentVectors: Construction {
             var weak = device.reveal.grantKey
             weak.replaceSubrange(weak.count - 32..<weak.count, with: [UInt8](repeating: 0, count: 32))
             let reveal = Enrolment.Reveal(grantKey: weak, nonce: device.reveal.nonce)
-            group.altered("a key that cannot be sealed to", ["key": .hex(weak), "commitment": .hex(reveal.commitment(enrolmentID: device.enrolmentID))])
+            group.altered(
+                "a key that cannot be sealed to",
+                ["key": .hex(weak), "commitment": .hex(reveal.commitment(enrolmentID: device.enrolmentID))])
         }
         try builder.group("Package") { group in
             let sealed = try Base64URL.decode(RecordedGrants.package)
             group.valid(
                 "seeds and heads",
                 [
-                    "enrolmentID": .hex(enrolmentID), "keySeed": .hex(keySeed), "nonce": .hex(nonce), "answer": .hex(answer),
+                    "enrolmentID": .hex(enrolmentID), "keySeed": .hex(keySeed), "nonce": .hex(nonce),
+                    "answer": .hex(answer),
                     "loginKey": .hex(loginKey.bytes), "sealed": .hex(sealed), "seeds": .array(seeds.map { .hex($0) }),
                     "heads": .array(
-                        heads.map { .object(["scopeID": .hex($0.scopeID), "sequence": .number($0.sequence), "head": .hex($0.hash)]) }),
+                        heads.map {
+                            .object([
+                                "scopeID": .hex($0.scopeID), "sequence": .number($0.sequence), "head": .hex($0.hash),
+                            ])
+                        }),
                 ])
             group.altered("another answer", ["answer": .hex(Digest.zero)])
             group.altered("another key", ["keySeed": .hex(Digest.zero)])
-            group.altered("another account's login key", ["loginKey": .hex(try VectorPerson(3).seed.loginKey().verificationKey.bytes)])
+            group.altered(
+                "another account's login key",
+                ["loginKey": .hex(try VectorPerson(3).seed.loginKey().verificationKey.bytes)])
             var altered = sealed
             altered[1200] ^= 1
             group.altered("an altered byte", ["sealed": .hex(altered)])
             for (comment, recorded) in [
-                ("heads out of order", RecordedGrants.packageOutOfOrder), ("no seed", RecordedGrants.packageWithoutSeed),
+                ("heads out of order", RecordedGrants.packageOutOfOrder),
+                ("no seed", RecordedGrants.packageWithoutSeed),
                 ("more padding than asked for", RecordedGrants.packageWithoutPadding),
                 ("the seeds of an account with another login key", RecordedGrants.packageOfAnother),
             ] { group.altered(comment, ["sealed": .hex(try Base64URL.decode(recorded))]) }
@@ -103,7 +118,8 @@ enum EnrolmentVectors: Construction {
         let loginKey = try VerificationKey(test.bytes("loginKey"))
         if type == "Transcript" {
             let transcript = try Enrolment.Transcript(
-                enrolmentID: test.id("enrolmentID"), commitment: test.digest("commitment"), answer: test.digest("answer"),
+                enrolmentID: test.id("enrolmentID"), commitment: test.digest("commitment"),
+                answer: test.digest("answer"),
                 reveal: Enrolment.Reveal(grantKey: test.bytes("key"), nonce: test.digest("nonce")), loginKey: loginKey)
             try test.expect("transcript", .hex(transcript.hash))
             return try test.expect("code", .string(transcript.code))
@@ -115,6 +131,9 @@ enum EnrolmentVectors: Construction {
         try test.expect("seeds", .array(package.seeds.map { .hex($0.bytes) }))
         try test.expect(
             "heads",
-            .array(package.heads.map { .object(["scopeID": .hex($0.scopeID), "sequence": .number($0.sequence), "head": .hex($0.hash)]) }))
+            .array(
+                package.heads.map {
+                    .object(["scopeID": .hex($0.scopeID), "sequence": .number($0.sequence), "head": .hex($0.hash)])
+                }))
     }
 }

@@ -21,7 +21,8 @@ enum LinkVectors: Construction {
                 group.valid(
                     "invitation \(number)",
                     [
-                        "linkSecret": .hex(VectorZone.linkBytes), "scopeID": .hex(zone.scope.id), "invitationID": .hex(keys.id),
+                        "linkSecret": .hex(VectorZone.linkBytes), "scopeID": .hex(zone.scope.id),
+                        "invitationID": .hex(keys.id),
                         "signingKey": .hex(keys.signingKey.verificationKey.bytes), "grantSeed": .hex(keys.grantSeed),
                         "grantKey": .hex(try XWingHPKE.publicKey(seed: keys.grantSeed)),
                     ])
@@ -31,12 +32,17 @@ enum LinkVectors: Construction {
         try builder.group("LinkID") { group in
             group.valid(
                 "the share-wide secret",
-                ["linkSecret": .hex(VectorZone.linkBytes), "scopeID": .hex(zone.scope.id), "linkID": .hex(link.id(in: zone.scope.id))])
+                [
+                    "linkSecret": .hex(VectorZone.linkBytes), "scopeID": .hex(zone.scope.id),
+                    "linkID": .hex(link.id(in: zone.scope.id)),
+                ])
             group.altered("another scope", ["scopeID": .hex(Digest.zero)])
             group.altered("another secret", ["linkSecret": .hex(Digest.zero)])
         }
         let routing = try ID16([UInt8](repeating: 0x33, count: 16))
-        let url = ShareURL(origin: "https://notes.example.org", routingID: routing, secret: link, scopeID: zone.scope.id).text()
+        let url = ShareURL(
+            origin: "https://notes.example.org", routingID: routing, secret: link, scopeID: zone.scope.id
+        ).text()
         try builder.group("URL") { group in
             group.valid(
                 "a share URL",
@@ -46,10 +52,14 @@ enum LinkVectors: Construction {
                 ])
             group.altered("another share behind it", ["scopeID": .hex(Digest.zero)])
             for (comment, text) in [
-                ("cut short", String(url.dropLast())), ("cut at the secret part", String(url.prefix { $0 != "#" })), ("no secret part", String(url.prefix { $0 != "#" }) + "#"),
-                ("a letter more", url + "A"), ("padding", url + "="), ("another version", url.replacing("#A", with: "#B")),
-                ("unused bits set in the version's first letter", url.replacing("#A", with: "#C")), ("another path", url.replacing("/s/", with: "/t/")),
-                ("another scheme", url.replacing("https:", with: "ftp:")), ("a shorter routing id", url.replacing("/s/M", with: "/s/")),
+                ("cut short", String(url.dropLast())), ("cut at the secret part", String(url.prefix { $0 != "#" })),
+                ("no secret part", String(url.prefix { $0 != "#" }) + "#"),
+                ("a letter more", url + "A"), ("padding", url + "="),
+                ("another version", url.replacing("#A", with: "#B")),
+                ("unused bits set in the version's first letter", url.replacing("#A", with: "#C")),
+                ("another path", url.replacing("/s/", with: "/t/")),
+                ("another scheme", url.replacing("https:", with: "ftp:")),
+                ("a shorter routing id", url.replacing("/s/M", with: "/s/")),
                 ("the last letter altered", String(url.dropLast()) + (url.last == "A" ? "B" : "A")),
             ] { group.altered(comment, ["url": .string(text)]) }
         }
@@ -73,7 +83,9 @@ enum LinkVectors: Construction {
             try test.expect("origin", .string(url.origin))
             try test.expect("routingID", .hex(url.routingID))
             try test.expect("linkSecret", .hex(url.secret.bytes))
-            try test.expect("url", .string(ShareURL(origin: url.origin, routingID: url.routingID, secret: link, scopeID: scopeID).text()))
+            try test.expect(
+                "url",
+                .string(ShareURL(origin: url.origin, routingID: url.routingID, secret: link, scopeID: scopeID).text()))
         }
     }
 }

@@ -26,47 +26,70 @@ enum LoginVectors: Construction {
             group.valid(
                 "a login",
                 [
-                    "seed": .hex(person.seed.bytes), "origin": .string(origin), "challenge": .hex(challenge), "time": .number(VectorZone.time),
+                    "seed": .hex(person.seed.bytes), "origin": .string(origin), "challenge": .hex(challenge),
+                    "time": .number(VectorZone.time),
                     "loginKey": .hex(login.verificationKey.bytes),
-                    "signature": .hex(login.sign(Challenges.login(origin: origin, challenge: challenge, time: VectorZone.time))),
+                    "signature": .hex(
+                        login.sign(Challenges.login(origin: origin, challenge: challenge, time: VectorZone.time))),
                 ])
             group.altered("another origin", ["origin": .string("https://evil.example.org")])
             group.altered("another challenge", ["challenge": .hex(Digest.zero)])
             group.altered("another time", ["time": .number(0)])
-            group.altered("a binding instead", ["signature": .hex(login.sign(Challenges.loginBinding(container: origin, loginKey: login.verificationKey)))])
+            group.altered(
+                "a binding instead",
+                [
+                    "signature": .hex(
+                        login.sign(Challenges.loginBinding(container: origin, loginKey: login.verificationKey)))
+                ])
         }
         try builder.group("Deletion") { group in
             let challenge = [UInt8](repeating: 9, count: 32)
             group.valid(
                 "a deletion",
                 [
-                    "seed": .hex(person.seed.bytes), "origin": .string(origin), "challenge": .hex(challenge), "time": .number(VectorZone.time),
+                    "seed": .hex(person.seed.bytes), "origin": .string(origin), "challenge": .hex(challenge),
+                    "time": .number(VectorZone.time),
                     "loginKey": .hex(login.verificationKey.bytes),
-                    "signature": .hex(login.sign(Challenges.deletion(origin: origin, challenge: challenge, time: VectorZone.time))),
+                    "signature": .hex(
+                        login.sign(Challenges.deletion(origin: origin, challenge: challenge, time: VectorZone.time))),
                 ])
             group.altered("another origin", ["origin": .string("https://evil.example.org")])
             group.altered("another challenge", ["challenge": .hex(Digest.zero)])
             group.altered("another time", ["time": .number(0)])
-            group.altered("a login instead", ["signature": .hex(login.sign(Challenges.login(origin: origin, challenge: challenge, time: VectorZone.time)))])
+            group.altered(
+                "a login instead",
+                [
+                    "signature": .hex(
+                        login.sign(Challenges.login(origin: origin, challenge: challenge, time: VectorZone.time)))
+                ])
         }
         try builder.group("Device") { group in
             let id = try ID16([UInt8](repeating: 6, count: 16))
             group.valid(
                 "a device",
                 [
-                    "seed": .hex(person.seed.bytes), "device": .hex(id), "name": .string("Ann's laptop"), "added": .number(VectorZone.time),
+                    "seed": .hex(person.seed.bytes), "device": .hex(id), "name": .string("Ann's laptop"),
+                    "added": .number(VectorZone.time),
                     "loginKey": .hex(login.verificationKey.bytes),
                     "signature": .hex(login.sign(Challenges.device(id, name: "Ann's laptop", added: VectorZone.time))),
                 ])
             group.altered("another device", ["device": .hex(ID16.zero)])
             group.altered("another name", ["name": .string("Ann's phone")])
             group.altered("another time", ["added": .number(0)])
-            group.altered("another account's signature", [
-                "signature": .hex(try VectorPerson(2).seed.loginKey().sign(Challenges.device(id, name: "Ann's laptop", added: VectorZone.time)))
-            ])
-            group.altered("a login instead", [
-                "signature": .hex(login.sign(Challenges.login(origin: "Ann's laptop", challenge: id.bytes, time: VectorZone.time)))
-            ])
+            group.altered(
+                "another account's signature",
+                [
+                    "signature": .hex(
+                        try VectorPerson(2).seed.loginKey().sign(
+                            Challenges.device(id, name: "Ann's laptop", added: VectorZone.time)))
+                ])
+            group.altered(
+                "a login instead",
+                [
+                    "signature": .hex(
+                        login.sign(Challenges.login(origin: "Ann's laptop", challenge: id.bytes, time: VectorZone.time))
+                    )
+                ])
         }
         try builder.group("Rotation") { group in
             let newKey = try VectorPerson(2).seed.loginKey().verificationKey
@@ -78,19 +101,26 @@ enum LoginVectors: Construction {
                     "signature": .hex(login.sign(Challenges.loginRotation(origin: origin, newKey: newKey))),
                 ])
             group.altered("another server", ["origin": .string("https://evil.example.org")])
-            group.altered("another new key", ["newKey": .hex(try VectorPerson(3).seed.loginKey().verificationKey.bytes)])
-            group.altered("a binding instead", ["signature": .hex(login.sign(Challenges.loginBinding(container: origin, loginKey: newKey)))])
+            group.altered(
+                "another new key", ["newKey": .hex(try VectorPerson(3).seed.loginKey().verificationKey.bytes)])
+            group.altered(
+                "a binding instead",
+                ["signature": .hex(login.sign(Challenges.loginBinding(container: origin, loginKey: newKey)))])
         }
         try builder.group("Binding") { group in
             group.valid(
                 "a binding",
                 [
-                    "seed": .hex(person.seed.bytes), "container": .string(VectorZone.container), "loginKey": .hex(login.verificationKey.bytes),
+                    "seed": .hex(person.seed.bytes), "container": .string(VectorZone.container),
+                    "loginKey": .hex(login.verificationKey.bytes),
                     "signingKey": .hex(person.keys.signingKey.verificationKey.bytes),
-                    "signature": .hex(person.keys.signingKey.sign(Challenges.loginBinding(container: VectorZone.container, loginKey: login.verificationKey))),
+                    "signature": .hex(
+                        person.keys.signingKey.sign(
+                            Challenges.loginBinding(container: VectorZone.container, loginKey: login.verificationKey))),
                 ])
             group.altered("another container", ["container": .string("com.example.other")])
-            group.altered("another login key", ["loginKey": .hex(try VectorPerson(2).seed.loginKey().verificationKey.bytes)])
+            group.altered(
+                "another login key", ["loginKey": .hex(try VectorPerson(2).seed.loginKey().verificationKey.bytes)])
         }
         try builder.group("Code") { group in
             let id = [UInt8](repeating: 4, count: 16)
@@ -100,8 +130,10 @@ enum LoginVectors: Construction {
                 let signed = Challenges.verificationCode(
                     origin: origin, verificationID: id, address: address, routingID: routingID, code: "12345678")
                 return [
-                    "origin": .string(origin), "verificationID": .hex(id), "address": .string(address), "routingID": .hex(routingID?.bytes ?? []),
-                    "code": .string("12345678"), "signingKey": .hex(key.verificationKey.bytes), "signature": .hex(key.sign(signed)),
+                    "origin": .string(origin), "verificationID": .hex(id), "address": .string(address),
+                    "routingID": .hex(routingID?.bytes ?? []),
+                    "code": .string("12345678"), "signingKey": .hex(key.verificationKey.bytes),
+                    "signature": .hex(key.sign(signed)),
                 ]
             }
             group.valid("a code to link an address", fields("+4930123456", nil))
@@ -114,28 +146,37 @@ enum LoginVectors: Construction {
             group.altered("another share", ["routingID": .hex(ID16.zero)])
             group.altered("for no share", ["routingID": .hex([UInt8]())])
             group.altered("another code", ["code": .string("12345679")])
-            group.altered("a login instead", [
-                "signature": .hex(key.sign(Challenges.login(origin: origin, challenge: id, time: VectorZone.time)))
-            ])
+            group.altered(
+                "a login instead",
+                [
+                    "signature": .hex(key.sign(Challenges.login(origin: origin, challenge: id, time: VectorZone.time)))
+                ])
         }
         try builder.group("Webhook") { group in
             let seed = SecretBytes(copying: [UInt8](repeating: 0x0C, count: 32))
             let (key, time) = (try SigningKey(seed: seed), 1_795_268_400 as Int64)
-            let (keyID, url, body) = (KeyIdentifier.paserk(of: key.verificationKey), "https://hooks.example.org/notes", [UInt8](#"{"deliveryId":"1"}"#.utf8))
+            let (keyID, url, body) = (
+                KeyIdentifier.paserk(of: key.verificationKey), "https://hooks.example.org/notes",
+                [UInt8](#"{"deliveryId":"1"}"#.utf8)
+            )
             group.valid(
                 "a delivery",
                 [
-                    "signingSeed": .hex(seed), "signingKey": .hex(key.verificationKey.bytes), "keyID": .string(keyID), "time": .number(time),
+                    "signingSeed": .hex(seed), "signingKey": .hex(key.verificationKey.bytes), "keyID": .string(keyID),
+                    "time": .number(time),
                     "url": .string(url), "body": .hex(body),
-                    "signature": .hex(key.sign(WebhookSignature.signedBytes(keyID: keyID, time: time, url: url, body: body))),
+                    "signature": .hex(
+                        key.sign(WebhookSignature.signedBytes(keyID: keyID, time: time, url: url, body: body))),
                 ])
             group.altered("another key's name", ["keyID": .string(KeyIdentifier.paserk(of: login.verificationKey))])
             group.altered("another time", ["time": .number(time + 1)])
             group.altered("another URL", ["url": .string("https://hooks.example.org/other")])
             group.altered("another body", ["body": .hex([UInt8]("{}".utf8))])
-            group.altered("a login instead", [
-                "signature": .hex(key.sign(Challenges.login(origin: url, challenge: body, time: time)))
-            ])
+            group.altered(
+                "a login instead",
+                [
+                    "signature": .hex(key.sign(Challenges.login(origin: url, challenge: body, time: time)))
+                ])
         }
         try builder.group("Request") { group in
             let seed = SecretBytes(copying: [UInt8](repeating: 0x0B, count: 32))
@@ -148,7 +189,8 @@ enum LoginVectors: Construction {
                 let signed = ServerRequests.signedBytes(
                     origin: origin, user: user, method: method, path: path, date: date, nonce: nonce, body: body)
                 return [
-                    "signingSeed": .hex(seed), "user": .string(user.recordName), "signingKey": .hex(key.verificationKey.bytes),
+                    "signingSeed": .hex(seed), "user": .string(user.recordName),
+                    "signingKey": .hex(key.verificationKey.bytes),
                     "origin": .string(origin), "method": .string(method), "path": .string(path), "date": .string(date),
                     "time": .number(1_795_268_400_000_000 as Int64), "nonce": .hex(nonce), "body": .hex(body),
                     "signature": .hex(key.sign(signed)),
@@ -160,12 +202,19 @@ enum LoginVectors: Construction {
             group.altered("another user", ["user": .string(person.user.recordName)])
             group.altered("another method", ["method": .string("PUT")])
             group.altered("another path", ["path": .string(path + "?x")])
-            group.altered("another date", ["date": .string("2026-11-21T13:40:01Z"), "time": .number(1_795_268_401_000_000 as Int64)])
+            group.altered(
+                "another date",
+                ["date": .string("2026-11-21T13:40:01Z"), "time": .number(1_795_268_401_000_000 as Int64)])
             group.altered("another nonce", ["nonce": .hex(ID16.zero)])
             group.altered("another body", ["body": .hex([UInt8]("{ }".utf8))])
-            group.altered("a login instead", [
-                "signature": .hex(key.sign(Challenges.login(origin: origin, challenge: [UInt8]("{}".utf8), time: 1_795_268_400_000_000)))
-            ])
+            group.altered(
+                "a login instead",
+                [
+                    "signature": .hex(
+                        key.sign(
+                            Challenges.login(origin: origin, challenge: [UInt8]("{}".utf8), time: 1_795_268_400_000_000)
+                        ))
+                ])
             group.altered("a date with a fraction", ["date": .string("2026-11-21T13:40:00.0Z")])
             group.altered("a day that there is not", ["date": .string("2026-11-31T13:40:00Z")])
         }
@@ -199,14 +248,18 @@ enum LoginVectors: Construction {
             try key.verificationKey.verify(signature, over: message)
             try test.expect("signature", .hex(key.sign(message)))
         case "Binding":
-            let message = Challenges.loginBinding(container: try test.string("container"), loginKey: try VerificationKey(test.bytes("loginKey")))
-            let key = try AccountSeed(test.secret("seed")).identityKeys(container: test.string("container"), using: NoGrants.self).signingKey
+            let message = Challenges.loginBinding(
+                container: try test.string("container"), loginKey: try VerificationKey(test.bytes("loginKey")))
+            let key = try AccountSeed(test.secret("seed")).identityKeys(
+                container: test.string("container"), using: NoGrants.self
+            ).signingKey
             try key.verificationKey.verify(signature, over: message)
             try test.expect("signingKey", .hex(key.verificationKey.bytes))
         case "Webhook":
             let key = try SigningKey(seed: test.secret("signingSeed"))
             let message = WebhookSignature.signedBytes(
-                keyID: try test.string("keyID"), time: try test.number("time"), url: try test.string("url"), body: try test.bytes("body"))
+                keyID: try test.string("keyID"), time: try test.number("time"), url: try test.string("url"),
+                body: try test.bytes("body"))
             try key.verificationKey.verify(signature, over: message)
             try test.expect("signingKey", .hex(key.verificationKey.bytes))
             try test.expect("keyID", .string(KeyIdentifier.paserk(of: key.verificationKey)))
@@ -218,7 +271,8 @@ enum LoginVectors: Construction {
             let user = try UserID(recordName: test.string("user"))
             let key = try SigningKey(seed: test.secret("signingSeed"))
             let message = ServerRequests.signedBytes(
-                origin: try test.string("origin"), user: user, method: try test.string("method"), path: try test.string("path"),
+                origin: try test.string("origin"), user: user, method: try test.string("method"),
+                path: try test.string("path"),
                 date: date, nonce: try test.id("nonce"), body: try test.bytes("body"))
             try key.verificationKey.verify(signature, over: message)
             try test.expect("signingKey", .hex(key.verificationKey.bytes))
@@ -226,7 +280,8 @@ enum LoginVectors: Construction {
         default:
             let routingID = try test.bytes("routingID")
             let message = Challenges.verificationCode(
-                origin: try test.string("origin"), verificationID: try test.bytes("verificationID"), address: try test.string("address"),
+                origin: try test.string("origin"), verificationID: try test.bytes("verificationID"),
+                address: try test.string("address"),
                 routingID: routingID.isEmpty ? nil : try ID16(routingID), code: try test.string("code"))
             try VerificationKey(test.bytes("signingKey")).verify(signature, over: message)
         }

@@ -49,7 +49,8 @@ struct VectorZone {
     init(isShared: Bool = true, share: String? = nil, zoneName: String = "Notes") throws {
         owner = try VectorPerson(1)
         scope = Scope(
-            container: VectorZone.container, environment: .production, owner: owner.user, zoneName: zoneName, shareRecordName: share ?? "")
+            container: VectorZone.container, environment: .production, owner: owner.user, zoneName: zoneName,
+            shareRecordName: share ?? "")
         let opening = VectorZone.opening(scope, owner: owner, following: nil, root: share == nil ? nil : "Root")
         let signed = owner.sign(opening.entry)
         roster = try Roster(opening: signed, scope: scope)
@@ -59,21 +60,26 @@ struct VectorZone {
     }
 
     static func key(_ context: EpochContext) -> EpochKey {
-        var random = ReplayedRandom([UInt8](repeating: UInt8(truncatingIfNeeded: 0x40 &+ context.incarnations.scope &* 16 &+ context.epoch), count: 32))
+        var random = ReplayedRandom(
+            [UInt8](
+                repeating: UInt8(truncatingIfNeeded: 0x40 &+ context.incarnations.scope &* 16 &+ context.epoch),
+                count: 32))
         return EpochKey(random: &random, context: context)
     }
 
     static func grantHash(_ subject: GrantSubject) -> Digest { GrantHash.of(subject.id.bytes) }
 
     static func opening(
-        _ scope: Scope, owner: VectorPerson, following roster: Roster?, incarnations: Incarnations? = nil, root: String? = nil,
+        _ scope: Scope, owner: VectorPerson, following roster: Roster?, incarnations: Incarnations? = nil,
+        root: String? = nil,
         abandoned: RosterChange.AbandonedHead? = nil, encryption: EncryptionScope = .perRecord
     ) -> (entry: RosterEntry, key: EpochKey) {
         let life = (roster?.incarnations.scope ?? 0) &+ 1
         let incarnations = incarnations ?? Incarnations(zone: life, scope: life)
         let key = key(EpochContext(scopeID: scope.id, incarnations: incarnations, epoch: 0))
         let opening = RosterChange.Opening(
-            scope: scope, incarnations: incarnations, encryptionScope: encryption, rootRecordName: root, abandoned: abandoned,
+            scope: scope, incarnations: incarnations, encryptionScope: encryption, rootRecordName: root,
+            abandoned: abandoned,
             owner: owner.identity)
         let entry = RosterEntry(
             scopeID: scope.id, sequence: roster?.nextSequence ?? 0, previous: roster?.head ?? .zero, author: owner.user,
@@ -86,7 +92,8 @@ struct VectorZone {
 
     func entry(by author: VectorPerson, _ changes: [RosterChange], epoch: EpochOpening? = nil) -> RosterEntry {
         RosterEntry(
-            scopeID: scope.id, sequence: roster.nextSequence, previous: roster.head, author: author.user, time: Self.time,
+            scopeID: scope.id, sequence: roster.nextSequence, previous: roster.head, author: author.user,
+            time: Self.time,
             changes: changes, epoch: epoch)
     }
 
@@ -98,8 +105,12 @@ struct VectorZone {
 
     /// The next epoch, which covers whom it has to after these changes. Where the rules refuse them it covers whom it
     /// would have to if they were taken for what they say.
-    func epoch(after changes: [RosterChange] = [], by author: VectorPerson? = nil, without gone: [GrantSubject] = []) -> EpochOpening {
-        let after = (try? roster.applying(changes, by: (author ?? owner).user)) ?? (try? roster.applying(changes, by: owner.user)) ?? roster
+    func epoch(after changes: [RosterChange] = [], by author: VectorPerson? = nil, without gone: [GrantSubject] = [])
+        -> EpochOpening
+    {
+        let after =
+            (try? roster.applying(changes, by: (author ?? owner).user))
+            ?? (try? roster.applying(changes, by: owner.user)) ?? roster
         var random = RecordingRandom("previous key")
         let key = nextKey
         return EpochOpening(
@@ -127,7 +138,9 @@ struct VectorZone {
         let signed = author.sign(entry)
         try roster.append(signed)
         entries.append(signed)
-        if entry.epoch != nil { keys.append(entry.epoch?.number == 0 ? VectorZone.key(roster.currentEpoch.context) : key) }
+        if entry.epoch != nil {
+            keys.append(entry.epoch?.number == 0 ? VectorZone.key(roster.currentEpoch.context) : key)
+        }
     }
 
     // MARK: Invitations
@@ -138,14 +151,18 @@ struct VectorZone {
     }
 
     /// The scope is shared; with a permission, whoever has the share-wide URL may join, in the seat of that number.
-    func settings(_ permission: Permission? = nil, seat number: UInt8 = 0xA0, renewals: UInt8 = 0) throws -> RosterChange {
+    func settings(_ permission: Permission? = nil, seat number: UInt8 = 0xA0, renewals: UInt8 = 0) throws
+        -> RosterChange
+    {
         let link = try Self.link(renewals)
         var seat: PublicSeat?
         if let permission {
-            let keys = try link.invitationKeys(scopeID: scope.id, invitationID: ID16([UInt8](repeating: number, count: 16)))
+            let keys = try link.invitationKeys(
+                scopeID: scope.id, invitationID: ID16([UInt8](repeating: number, count: 16)))
             seat = PublicSeat(
                 id: keys.id, permission: permission, signingKey: keys.signingKey.verificationKey,
-                grantKey: try XWingHPKE.publicKey(seed: keys.grantSeed), grantHash: VectorZone.grantHash(.invitation(keys.id)))
+                grantKey: try XWingHPKE.publicKey(seed: keys.grantSeed),
+                grantHash: VectorZone.grantHash(.invitation(keys.id)))
         }
         return .settings(.init(linkID: link.id(in: scope.id), publicSeat: seat))
     }
@@ -155,18 +172,23 @@ struct VectorZone {
             scopeID: scope.id, invitationID: ID16([UInt8](repeating: number, count: 16)))
     }
 
-    func invitation(_ number: UInt8, _ permission: Permission = .readWrite, for invitee: VectorPerson? = nil) throws -> Invitation {
+    func invitation(_ number: UInt8, _ permission: Permission = .readWrite, for invitee: VectorPerson? = nil) throws
+        -> Invitation
+    {
         let keys = try invitationKeys(number)
         return Invitation(
-            id: keys.id, permission: permission, invitee: invitee?.identity, signingKey: keys.signingKey.verificationKey,
-            grantKey: try XWingHPKE.publicKey(seed: keys.grantSeed), grantHash: VectorZone.grantHash(.invitation(keys.id)))
+            id: keys.id, permission: permission, invitee: invitee?.identity,
+            signingKey: keys.signingKey.verificationKey,
+            grantKey: try XWingHPKE.publicKey(seed: keys.grantSeed),
+            grantHash: VectorZone.grantHash(.invitation(keys.id)))
     }
 
     /// - Parameters:
     ///   - keyOf: the invitation whose key signs, where that is another one.
     ///   - renewals: of the link secret that the key comes from.
     func acceptance(
-        _ number: UInt8, by person: VectorPerson, head: Digest? = nil, scopeID: Digest? = nil, keyOf other: UInt8? = nil,
+        _ number: UInt8, by person: VectorPerson, head: Digest? = nil, scopeID: Digest? = nil,
+        keyOf other: UInt8? = nil,
         renewals: UInt8 = 0
     ) throws -> RosterChange {
         let id = try ID16([UInt8](repeating: number, count: 16))
@@ -186,12 +208,14 @@ struct VectorZone {
     /// A first save by `author` under the epoch in force.
     func statement(_ record: String = "Note-1", by author: VectorPerson) -> Statement {
         Statement(
-            kind: .save, container: scope.container, environment: scope.environment, owner: scope.owner, zoneName: scope.zoneName,
+            kind: .save, container: scope.container, environment: scope.environment, owner: scope.owner,
+            zoneName: scope.zoneName,
             zoneIncarnation: roster.incarnations.zone, recordName: record, recordType: "Note", creator: author.user,
             author: author.user, clientTime: Self.time, revision: 1, previous: .zero, scopeID: scope.id,
             scopeIncarnation: roster.incarnations.scope, epoch: roster.currentEpoch.number,
             wrappedKey: [UInt8](repeating: 6, count: Statement.wrappedKeyBytes), rosterSequence: roster.sequence,
-            rosterHead: roster.head, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
+            rosterHead: roster.head, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero,
+            fieldsDigest: .zero)
     }
 }
 
@@ -221,7 +245,8 @@ extension JSON {
         .array(
             signed.map {
                 .object([
-                    "identity": .hex($0.bytes), "signature": .hex($0.signature), "previousSignature": .hex($0.previousSignature),
+                    "identity": .hex($0.bytes), "signature": .hex($0.signature),
+                    "previousSignature": .hex($0.previousSignature),
                 ])
             })
     }
@@ -237,7 +262,9 @@ extension JSON {
 extension Fields {
     func scope(_ key: String = "scope") throws -> Scope {
         let fields = try object(key)
-        guard let environment = Environment(name: try fields.string("environment")) else { throw VectorError.missing(key) }
+        guard let environment = Environment(name: try fields.string("environment")) else {
+            throw VectorError.missing(key)
+        }
         return Scope(
             container: try fields.string("container"), environment: environment, owner: try fields.user("owner"),
             zoneName: try fields.string("zoneName"), shareRecordName: try fields.string("shareRecordName"))
@@ -259,7 +286,8 @@ extension Fields {
     func chain(_ key: String, container: String) throws -> IdentityChain {
         let signed = try objects(key).map {
             SignedIdentity(
-                bytes: try $0.bytes("identity"), signature: try $0.bytes("signature"), previousSignature: try $0.bytes("previousSignature"))
+                bytes: try $0.bytes("identity"), signature: try $0.bytes("signature"),
+                previousSignature: try $0.bytes("previousSignature"))
         }
         return try IdentityChain(verifying: signed, container: container)
     }
@@ -268,7 +296,8 @@ extension Fields {
         let fields = try object(key)
         return EpochContext(
             scopeID: try fields.digest("scopeID"),
-            incarnations: Incarnations(zone: try fields.number("zoneIncarnation"), scope: try fields.number("scopeIncarnation")),
+            incarnations: Incarnations(
+                zone: try fields.number("zoneIncarnation"), scope: try fields.number("scopeIncarnation")),
             epoch: try fields.number("epoch"))
     }
 
@@ -280,7 +309,8 @@ extension Fields {
     func proof(_ key: String = "proof") throws -> StatementProof {
         let fields = try object(key)
         return StatementProof(
-            signature: try fields.bytes("signature"), leafCount: try fields.int("leafCount"), index: try fields.int("index"),
+            signature: try fields.bytes("signature"), leafCount: try fields.int("leafCount"),
+            index: try fields.int("index"),
             path: try fields.digests("path"))
     }
 
@@ -295,6 +325,10 @@ extension Fields {
 /// For keys of which the grant key is not needed.
 enum NoGrants: HybridEncryption {
     static func publicKey(seed: SecretBytes) throws(SealError) -> [UInt8] { [] }
-    static func seal(_ plaintext: [UInt8], to publicKey: [UInt8], info: [UInt8]) throws(SealError) -> [UInt8] { throw .invalidKey }
-    static func open(_ sealed: [UInt8], seed: SecretBytes, info: [UInt8]) throws(SealError) -> [UInt8] { throw .authenticationFailed }
+    static func seal(_ plaintext: [UInt8], to publicKey: [UInt8], info: [UInt8]) throws(SealError) -> [UInt8] {
+        throw .invalidKey
+    }
+    static func open(_ sealed: [UInt8], seed: SecretBytes, info: [UInt8]) throws(SealError) -> [UInt8] {
+        throw .authenticationFailed
+    }
 }

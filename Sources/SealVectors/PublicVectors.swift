@@ -13,10 +13,13 @@ enum PublicVectors: Construction {
 
     private static func statement(_ record: String, by author: VectorPerson) -> Statement {
         Statement(
-            kind: .save, container: VectorZone.container, environment: .production, owner: UserID(.zero), zoneName: Names.defaultZone,
+            kind: .save, container: VectorZone.container, environment: .production, owner: UserID(.zero),
+            zoneName: Names.defaultZone,
             zoneIncarnation: 1, recordName: record, recordType: "Place", creator: author.user, author: author.user,
-            clientTime: VectorZone.time, revision: 1, previous: .zero, scopeID: .zero, scopeIncarnation: 0, epoch: 0, wrappedKey: [],
-            rosterSequence: 0, rosterHead: .zero, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
+            clientTime: VectorZone.time, revision: 1, previous: .zero, scopeID: .zero, scopeIncarnation: 0, epoch: 0,
+            wrappedKey: [],
+            rosterSequence: 0, rosterHead: .zero, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero,
+            fieldsDigest: .zero)
     }
 
     static func generate(into builder: inout VectorBuilder) throws {
@@ -24,18 +27,25 @@ enum PublicVectors: Construction {
         let newer = try VectorPerson(6, after: alice)
         let bob = try VectorPerson(3)
         let fields = [FieldDigest(name: "city", digest: try StoredField.plain(.string("Berlin")).digest(name: "city"))]
-        let drafts = [statement("Place-1", by: alice), statement("Place-2", by: alice)].map { PublicRecords.Draft(statement: $0, fields: fields) }
+        let drafts = [statement("Place-1", by: alice), statement("Place-2", by: alice)].map {
+            PublicRecords.Draft(statement: $0, fields: fields)
+        }
         var random = RecordingRandom("public")
         let (statements, signature) = try PublicRecords.sign(drafts, signingKey: alice.keys.signingKey, random: &random)
         try builder.group("Sign") { group in
             func json(_ statement: Statement) -> JSON {
-                .object(["statement": .statement(statement), "fields": .array(fields.map { .object(["name": .string($0.name), "digest": .hex($0.digest)]) })])
+                .object([
+                    "statement": .statement(statement),
+                    "fields": .array(fields.map { .object(["name": .string($0.name), "digest": .hex($0.digest)]) }),
+                ])
             }
             group.valid(
                 "two records",
                 [
-                    "seed": .hex(alice.seed.bytes), "container": .string(VectorZone.container), "random": .hex(random.drawn),
-                    "drafts": .array(drafts.map { json($0.statement) }), "statements": .array(statements.map { .hex($0) }), "signature": .hex(signature),
+                    "seed": .hex(alice.seed.bytes), "container": .string(VectorZone.container),
+                    "random": .hex(random.drawn),
+                    "drafts": .array(drafts.map { json($0.statement) }),
+                    "statements": .array(statements.map { .hex($0) }), "signature": .hex(signature),
                 ])
             let sealed = try VectorZone(isShared: false).statement(by: alice)
             group.altered("a record of a scope", ["drafts": .array([json(sealed)])])
@@ -46,8 +56,12 @@ enum PublicVectors: Construction {
                 let bytes = statement.canonicalBytes()
                 let message = StatementTree.signedBytes(root: Statement.hash(bytes), leafCount: 1)
                 return [
-                    "encoded": .hex(bytes), "proof": .proof(StatementProof(signature: signer.keys.signingKey.sign(message), leafCount: 1, index: 0, path: [])),
-                    "recordName": .string("Place-1"), "chain": .chain((chain ?? signer).identity.signed), "container": .string(VectorZone.container),
+                    "encoded": .hex(bytes),
+                    "proof": .proof(
+                        StatementProof(
+                            signature: signer.keys.signingKey.sign(message), leafCount: 1, index: 0, path: [])),
+                    "recordName": .string("Place-1"), "chain": .chain((chain ?? signer).identity.signed),
+                    "container": .string(VectorZone.container),
                     "environment": .string("production"),
                 ]
             }
@@ -75,12 +89,15 @@ enum PublicVectors: Construction {
             refused("another zone") { $0.zoneName = "Notes" }
             var own = good
             (own.recordType, own.recordName) = (Names.usersType, alice.user.recordName)
-            group.valid("somebody's own record", fields(own, by: alice).merging(["recordName": .string(own.recordName)]) { $1 })
+            group.valid(
+                "somebody's own record", fields(own, by: alice).merging(["recordName": .string(own.recordName)]) { $1 })
             refused("the record of somebody else's person") { $0.recordType = Names.usersType }
             refused("a share's record") { $0.recordType = Names.shareType }
             refused("in a share") { $0.share = "Share-1" }
             refused("another's creation") { $0.creator = bob.user }
-            group.invalid("a record of a scope", fields(try VectorZone(isShared: false).statement("Place-1", by: alice), by: alice))
+            group.invalid(
+                "a record of a scope",
+                fields(try VectorZone(isShared: false).statement("Place-1", by: alice), by: alice))
         }
         try builder.group("Asset") { group in
             for count in [0, 1, 65_536, 65_537, 200_000] {
@@ -88,7 +105,10 @@ enum PublicVectors: Construction {
                 let asset = PublicAsset(size: UInt64(count), root: try AssetTree.root(leaves))
                 group.valid(
                     "\(count) bytes",
-                    ["count": .int(count), "byte": .int(7), "root": .hex(asset.root), "name": .string("photo"), "digest": .hex(asset.digest(name: "photo"))])
+                    [
+                        "count": .int(count), "byte": .int(7), "root": .hex(asset.root), "name": .string("photo"),
+                        "digest": .hex(asset.digest(name: "photo")),
+                    ])
             }
         }
     }
@@ -103,25 +123,33 @@ enum PublicVectors: Construction {
         switch type {
         case "Asset":
             let count = try test.int("count")
-            let asset = PublicAsset(size: UInt64(count), root: try AssetTree.root(leaves(count: count, byte: UInt8(try test.int("byte")))))
+            let asset = PublicAsset(
+                size: UInt64(count), root: try AssetTree.root(leaves(count: count, byte: UInt8(try test.int("byte")))))
             try test.expect("root", .hex(asset.root))
             try test.expect("digest", .hex(asset.digest(name: test.string("name"))))
         case "Sign":
             let drafts = try test.objects("drafts").map { draft in
                 PublicRecords.Draft(
                     statement: try draft.statement("statement"),
-                    fields: try draft.objects("fields").map { FieldDigest(name: try $0.string("name"), digest: try $0.digest("digest")) })
+                    fields: try draft.objects("fields").map {
+                        FieldDigest(name: try $0.string("name"), digest: try $0.digest("digest"))
+                    })
             }
-            let signer = try AccountSeed(test.secret("seed")).identityKeys(container: test.string("container"), using: NoGrants.self).signingKey
+            let signer = try AccountSeed(test.secret("seed")).identityKeys(
+                container: test.string("container"), using: NoGrants.self
+            ).signingKey
             var random = ReplayedRandom(try test.bytes("random"))
             let (statements, signature) = try PublicRecords.sign(drafts, signingKey: signer, random: &random)
             try test.expect("statements", .array(statements.map { .hex($0) }))
             try test.expect("signature", .hex(signature))
         default:
             let container = try test.string("container")
-            guard let environment = Environment(name: try test.string("environment")) else { throw VectorError.missing("environment") }
+            guard let environment = Environment(name: try test.string("environment")) else {
+                throw VectorError.missing("environment")
+            }
             _ = try PublicStatements.verify(
-                test.bytes("encoded"), proof: test.proof(), author: test.chain("chain", container: container), container: container,
+                test.bytes("encoded"), proof: test.proof(), author: test.chain("chain", container: container),
+                container: container,
                 environment: environment, recordName: test.string("recordName"))
         }
     }

@@ -12,18 +12,29 @@ enum RecoveryVectors: Construction {
     ]
 
     static func generate(into builder: inout VectorBuilder) throws {
-        let texts = try [[UInt8](repeating: 0, count: 32), [UInt8](repeating: 255, count: 32), (0..<32).map { UInt8($0 * 7) }].map {
+        let texts = try [
+            [UInt8](repeating: 0, count: 32), [UInt8](repeating: 255, count: 32), (0..<32).map { UInt8($0 * 7) },
+        ].map {
             try RecoveryKey(SecretBytes(copying: $0))
         }
         try builder.group("Text") { group in
             for (index, key) in texts.enumerated() {
-                group.valid("key \(index)", ["key": .hex(key.bytes), "text": .string(key.text()), "bundleID": .hex(key.bundleID)])
+                group.valid(
+                    "key \(index)",
+                    ["key": .hex(key.bytes), "text": .string(key.text()), "bundleID": .hex(key.bundleID)])
             }
             let text = texts[2].text()
-            group.valid("typed in lower case with spaces", ["key": .hex(texts[2].bytes), "text": .string(text.lowercased().replacing("-", with: " ")), "bundleID": .hex(texts[2].bundleID)], flag: "Edge")
+            group.valid(
+                "typed in lower case with spaces",
+                [
+                    "key": .hex(texts[2].bytes), "text": .string(text.lowercased().replacing("-", with: " ")),
+                    "bundleID": .hex(texts[2].bundleID),
+                ], flag: "Edge")
             func mistyped(_ comment: String, _ text: String) {
                 var fields: [String: JSON] = ["text": .string(text)]
-                if let groups = RecoveryKey.mistypedGroups(in: text) { fields["mistypedGroups"] = .array(groups.map { .int($0) }) }
+                if let groups = RecoveryKey.mistypedGroups(in: text) {
+                    fields["mistypedGroups"] = .array(groups.map { .int($0) })
+                }
                 group.invalid(comment, fields)
             }
             var letters = [Character](text)
@@ -44,7 +55,12 @@ enum RecoveryVectors: Construction {
             var random = RecordingRandom("bundle")
             let seeds = try [VectorPerson(1).seed, VectorPerson(2).seed]
             let sealed = texts[2].seal(seeds, random: &random)
-            group.valid("two generations", ["key": .hex(texts[2].bytes), "seeds": .array(seeds.map { .hex($0.bytes) }), "random": .hex(random.drawn), "sealed": .hex(sealed)])
+            group.valid(
+                "two generations",
+                [
+                    "key": .hex(texts[2].bytes), "seeds": .array(seeds.map { .hex($0.bytes) }),
+                    "random": .hex(random.drawn), "sealed": .hex(sealed),
+                ])
             group.altered("another key", ["key": .hex(texts[1].bytes)])
             var altered = sealed
             altered[50] ^= 1
@@ -66,7 +82,9 @@ enum RecoveryVectors: Construction {
                     "bundleID": .hex(key.bundleID),
                 ]
             }
-            group.valid("a name in capitals between spaces", try fields("correct horse battery staple", " Ann@Example.ORG\t"), flag: "Edge")
+            group.valid(
+                "a name in capitals between spaces", try fields("correct horse battery staple", " Ann@Example.ORG\t"),
+                flag: "Edge")
             group.valid("letters beyond ASCII", try fields("Größe 🔑", "ÄNN"), flag: "Edge")
             group.valid("a passphrase", try fields("correct horse battery staple", "ann@example.org"))
             group.altered("another passphrase", ["passphrase": .hex([UInt8]("Correct horse battery staple".utf8))])

@@ -2,8 +2,8 @@ import SealEnvelope
 import SealPrimitives
 import SealStatements
 
-/// A zone and a hierarchical share in it, for what concerns both: Alice may write in the zone and in the share, Bob in the
-/// share alone, Carol in the zone alone.
+/// A zone and a hierarchical share in it, for what concerns both: Alice may write in the zone and in the share, Bob in
+/// the share alone, Carol in the zone alone.
 struct SharedWorld {
     let zone: VectorZone
     let share: VectorZone
@@ -28,17 +28,22 @@ struct SharedWorld {
     }
 
     var shared: [String: JSON] {
-        func json(_ log: VectorZone) -> JSON { .object(["scope": .scope(log.scope), "entries": .entries(log.entries)]) }
+        func json(_ log: VectorZone) -> JSON {
+            .object(["scope": .scope(log.scope), "entries": .entries(log.entries)])
+        }
         return ["rosters": .object(["zone": json(zone), "share": json(share), "other": json(other)])]
     }
 
     /// A statement of the roster that its scope names, alone in its save.
     func signed(_ statement: Statement, by author: VectorPerson) -> JSON {
         let bytes = statement.canonicalBytes()
-        let signature = author.keys.signingKey.sign(StatementTree.signedBytes(root: Statement.hash(bytes), leafCount: 1))
+        let signature = author.keys.signingKey.sign(
+            StatementTree.signedBytes(root: Statement.hash(bytes), leafCount: 1))
         return .object([
-            "statement": .hex(bytes), "proof": .proof(StatementProof(signature: signature, leafCount: 1, index: 0, path: [])),
-            "roster": .string(statement.scopeID == share.scope.id ? "share" : statement.scopeID == other.scope.id ? "other" : "zone"),
+            "statement": .hex(bytes),
+            "proof": .proof(StatementProof(signature: signature, leafCount: 1, index: 0, path: [])),
+            "roster": .string(
+                statement.scopeID == share.scope.id ? "share" : statement.scopeID == other.scope.id ? "other" : "zone"),
         ])
     }
 }
@@ -61,12 +66,18 @@ extension Fields {
 enum PlacementVectors: Construction {
     static let name = "placement"
     static let algorithm = "Whether a record is where its parent says"
-    static let header = [SharedWorld.header, "Placement: `record` with its `parent` (absent where it is not at hand) is in place, or held back: `inPlace`.", "Cycles: the `records` of one answer that are their own ancestors, each circle from the name that is first by its bytes on to its parent: `cycles`."]
+    static let header = [
+        SharedWorld.header,
+        "Placement: `record` with its `parent` (absent where it is not at hand) is in place, or held back: `inPlace`.",
+        "Cycles: the `records` of one answer that are their own ancestors, each circle from the name that is first by its bytes on to its parent: `cycles`.",
+    ]
 
     static func generate(into builder: inout VectorBuilder) throws {
         let world = try SharedWorld()
         try builder.group("Placement", shared: world.shared) { group in
-            func statement(_ name: String, in log: VectorZone, parent: String? = nil, share: String? = nil, type: String = "Note") -> Statement {
+            func statement(
+                _ name: String, in log: VectorZone, parent: String? = nil, share: String? = nil, type: String = "Note"
+            ) -> Statement {
                 var statement = log.statement(name, by: world.owner)
                 statement.parent = parent
                 statement.share = share
@@ -74,28 +85,42 @@ enum PlacementVectors: Construction {
                 return statement
             }
             func placed(_ comment: String, _ inPlace: Bool, _ record: Statement, parent: Statement? = nil) {
-                var fields: [String: JSON] = ["record": world.signed(record, by: world.owner), "inPlace": .bool(inPlace)]
+                var fields: [String: JSON] = [
+                    "record": world.signed(record, by: world.owner), "inPlace": .bool(inPlace),
+                ]
                 if let parent { fields["parent"] = world.signed(parent, by: world.owner) }
                 group.valid(comment, fields, flag: "Rule")
             }
             let (zone, share) = (world.zone, world.share)
             let root = statement("Root", in: share, share: "Share-1")
             placed("no parent, in the zone", true, statement("Note-1", in: zone))
-            placed("a parent in the zone", true, statement("Note-1", in: zone, parent: "Folder"), parent: statement("Folder", in: zone))
+            placed(
+                "a parent in the zone", true, statement("Note-1", in: zone, parent: "Folder"),
+                parent: statement("Folder", in: zone))
             placed("a parent that is not at hand", false, statement("Note-1", in: zone, parent: "Folder"))
-            placed("another parent than it names", false, statement("Note-1", in: zone, parent: "Folder"), parent: statement("Other", in: zone))
-            placed("in the zone, with a parent in the share", false, statement("Note-1", in: zone, parent: "Root"), parent: root)
+            placed(
+                "another parent than it names", false, statement("Note-1", in: zone, parent: "Folder"),
+                parent: statement("Other", in: zone))
+            placed(
+                "in the zone, with a parent in the share", false, statement("Note-1", in: zone, parent: "Root"),
+                parent: root)
             placed("the root", true, root)
             placed("a root that does not name its share", false, statement("Root", in: share))
-            placed("the root below a record of the zone", true, statement("Root", in: share, parent: "Folder", share: "Share-1"), parent: statement("Folder", in: zone))
+            placed(
+                "the root below a record of the zone", true,
+                statement("Root", in: share, parent: "Folder", share: "Share-1"), parent: statement("Folder", in: zone))
             placed("a root that names another share", false, statement("Root", in: share, share: "Share-2"))
-            placed("another record that names the share as its own", false, statement("Note-1", in: share, share: "Share-1"))
+            placed(
+                "another record that names the share as its own", false,
+                statement("Note-1", in: share, share: "Share-1"))
             placed("another record of the share's type", false, statement("Share-2", in: share, type: "cloudkit.share"))
             placed("the share's record", true, statement("Share-1", in: share, type: "cloudkit.share"))
             placed("a record of another type under the share's name", false, statement("Share-1", in: share))
             placed("a child of the root", true, statement("Note-1", in: share, parent: "Root"), parent: root)
             placed("in the share, without a parent", false, statement("Note-1", in: share))
-            placed("in the share, with a parent in the zone", false, statement("Note-1", in: share, parent: "Folder"), parent: statement("Folder", in: zone))
+            placed(
+                "in the share, with a parent in the zone", false, statement("Note-1", in: share, parent: "Folder"),
+                parent: statement("Folder", in: zone))
             var deleted = statement("Folder", in: zone)
             deleted.kind = .delete
             deleted.wrappedKey = []
@@ -115,28 +140,44 @@ enum PlacementVectors: Construction {
             }
             func answer(_ comment: String, _ records: [JSON], _ cycles: [[String]]) {
                 group.valid(
-                    comment, ["records": .array(records), "cycles": .array(cycles.map { .array($0.map { .string($0) }) })], flag: "Rule")
+                    comment,
+                    ["records": .array(records), "cycles": .array(cycles.map { .array($0.map { .string($0) }) })],
+                    flag: "Rule")
             }
             answer("a chain", [record("C", "B", in: zone), record("B", "A", in: zone), record("A", nil, in: zone)], [])
-            answer("two children of one parent that is not in the answer", [record("B", "A", in: zone), record("C", "A", in: zone)], [])
-            answer("two records, each the other's parent", [record("B", "A", in: zone), record("A", "B", in: zone)], [["A", "B"]])
+            answer(
+                "two children of one parent that is not in the answer",
+                [record("B", "A", in: zone), record("C", "A", in: zone)], [])
+            answer(
+                "two records, each the other's parent", [record("B", "A", in: zone), record("A", "B", in: zone)],
+                [["A", "B"]])
             answer(
                 "three, in the share",
-                [record("A", "C", in: share), record("B", "A", in: share), record("C", "B", in: share)], [["A", "C", "B"]])
+                [record("A", "C", in: share), record("B", "A", in: share), record("C", "B", in: share)],
+                [["A", "C", "B"]])
             answer(
                 "one below a circle is not in it",
                 [record("D", "A", in: zone), record("B", "A", in: zone), record("A", "B", in: zone)], [["A", "B"]])
             answer(
                 "two circles",
-                [record("D", "C", in: zone), record("C", "D", in: zone), record("B", "A", in: zone), record("A", "B", in: zone)],
+                [
+                    record("D", "C", in: zone), record("C", "D", in: zone), record("B", "A", in: zone),
+                    record("A", "B", in: zone),
+                ],
                 [["A", "B"], ["C", "D"]])
             answer(
                 "a root below its own child",
-                [record("Root", "Note-1", in: share, share: "Share-1"), record("Note-1", "Root", in: share)], [["Note-1", "Root"]])
-            answer("a root below a record of the zone", [record("Root", "A", in: share, share: "Share-1"), record("A", nil, in: zone)], [])
+                [record("Root", "Note-1", in: share, share: "Share-1"), record("Note-1", "Root", in: share)],
+                [["Note-1", "Root"]])
+            answer(
+                "a root below a record of the zone",
+                [record("Root", "A", in: share, share: "Share-1"), record("A", nil, in: zone)], [])
             answer(
                 "through two scopes",
-                [record("Root", "A", in: share, share: "Share-1"), record("Note-1", "Root", in: share), record("A", "Note-1", in: zone)],
+                [
+                    record("Root", "A", in: share, share: "Share-1"), record("Note-1", "Root", in: share),
+                    record("A", "Note-1", in: zone),
+                ],
                 [["A", "Note-1", "Root"]])
         }
     }

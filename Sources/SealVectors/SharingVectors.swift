@@ -18,11 +18,23 @@ enum EpochVectors: Construction {
         let keyBytes = [UInt8](repeating: 0x50, count: 32)
         try builder.group("KeyID") { group in
             let context = zone.keys[0].context
-            group.valid("epoch 0", ["context": .context(context), "key": .hex(keyBytes), "keyID": .hex(zone.keys[0].keyID)])
+            group.valid(
+                "epoch 0", ["context": .context(context), "key": .hex(keyBytes), "keyID": .hex(zone.keys[0].keyID)])
             for (comment, other, key) in [
-                ("another epoch", EpochContext(scopeID: context.scopeID, incarnations: context.incarnations, epoch: 1), keyBytes),
-                ("another life of the scope", EpochContext(scopeID: context.scopeID, incarnations: Incarnations(zone: 1, scope: 2), epoch: 0), keyBytes),
-                ("another life of the zone", EpochContext(scopeID: context.scopeID, incarnations: Incarnations(zone: 2, scope: 1), epoch: 0), keyBytes),
+                (
+                    "another epoch",
+                    EpochContext(scopeID: context.scopeID, incarnations: context.incarnations, epoch: 1), keyBytes
+                ),
+                (
+                    "another life of the scope",
+                    EpochContext(scopeID: context.scopeID, incarnations: Incarnations(zone: 1, scope: 2), epoch: 0),
+                    keyBytes
+                ),
+                (
+                    "another life of the zone",
+                    EpochContext(scopeID: context.scopeID, incarnations: Incarnations(zone: 2, scope: 1), epoch: 0),
+                    keyBytes
+                ),
                 ("another scope", EpochContext(scopeID: .zero, incarnations: context.incarnations, epoch: 0), keyBytes),
                 ("another key", context, [UInt8](repeating: 1, count: 32)), ("a shorter key", context, [1]),
             ] { group.altered(comment, ["context": .context(other), "key": .hex(key)]) }
@@ -43,7 +55,9 @@ enum EpochVectors: Construction {
             group.altered("cut short", ["sealed": .hex([UInt8](sealed.dropLast()))])
             group.altered("another key", ["key": .hex([UInt8](repeating: 1, count: 32))])
             var again = RecordingRandom("another previous key")
-            group.altered("not the key that the roster names", ["sealed": .hex(zone.keys[1].seal(previous: zone.keys[1], random: &again))])
+            group.altered(
+                "not the key that the roster names",
+                ["sealed": .hex(zone.keys[1].seal(previous: zone.keys[1], random: &again))])
             group.altered("as the epoch after", ["epoch": .int(2)])
             var skipping = RecordingRandom("a key further back")
             let skipped = zone.keys[2].seal(previous: zone.keys[0], random: &skipping)
@@ -64,12 +78,15 @@ enum EpochVectors: Construction {
         }
         let roster = try shared.roster()
         let (epoch, earlier) = (roster.epochs[try test.int("epoch")], roster.epochs[try test.int("previousEpoch")])
-        let key = try EpochKey(test.secret("key"), context: epoch.context, keyID: GrantVectors.keyID(test.bytes("key"), epoch.context))
+        let key = try EpochKey(
+            test.secret("key"), context: epoch.context, keyID: GrantVectors.keyID(test.bytes("key"), epoch.context))
         let previous = try key.openPrevious(test.bytes("sealed"), epoch: earlier)
         var random = ReplayedRandom(try test.bytes("random"))
         try test.expect("sealed", .hex(key.seal(previous: previous, random: &random)))
         var source = ReplayedRandom(try test.bytes("previous"))
-        guard EpochKey(random: &source, context: earlier.context).keyID == previous.keyID else { throw VectorError.differs("previous") }
+        guard EpochKey(random: &source, context: earlier.context).keyID == previous.keyID else {
+            throw VectorError.differs("previous")
+        }
     }
 }
 
@@ -108,7 +125,12 @@ enum GrantVectors: Construction {
         }
         try builder.group("MemberGrant", shared: shared) { group in
             let sealed = try bytes(RecordedGrants.member)
-            group.valid("a member's grant", ["epoch": .int(0), "userRecordName": .string(alice.user.recordName), "seed": .hex(alice.seed.bytes), "sealed": .hex(sealed), "key": key])
+            group.valid(
+                "a member's grant",
+                [
+                    "epoch": .int(0), "userRecordName": .string(alice.user.recordName), "seed": .hex(alice.seed.bytes),
+                    "sealed": .hex(sealed), "key": key,
+                ])
             group.altered("another epoch", ["epoch": .int(1)])
             group.altered("another subject", ["userRecordName": .string(bob.user.recordName)])
             group.altered("another person's key", ["seed": .hex(bob.seed.bytes)])
@@ -123,7 +145,12 @@ enum GrantVectors: Construction {
             let id = JSON.hex([UInt8](repeating: 1, count: 16))
             let inner = try bytes(RecordedGrants.placeholder)
             let outer = try bytes(RecordedGrants.invitee)
-            group.valid("a placeholder's grant", ["epoch": .int(0), "linkSecret": .hex(VectorZone.linkBytes), "invitationID": id, "sealed": .hex(inner), "key": key])
+            group.valid(
+                "a placeholder's grant",
+                [
+                    "epoch": .int(0), "linkSecret": .hex(VectorZone.linkBytes), "invitationID": id,
+                    "sealed": .hex(inner), "key": key,
+                ])
             group.altered("another epoch", ["epoch": .int(1)])
             group.altered("another invitation", ["invitationID": .hex(ID16.zero)])
             group.altered("another link secret", ["linkSecret": .hex(Digest.zero)])
@@ -131,7 +158,10 @@ enum GrantVectors: Construction {
             group.altered("a known invitee's, with the URL alone", ["sealed": .hex(outer)])
             group.valid(
                 "a known invitee's grant",
-                ["epoch": .int(0), "linkSecret": .hex(VectorZone.linkBytes), "invitationID": id, "seed": .hex(alice.seed.bytes), "sealed": .hex(outer), "key": key])
+                [
+                    "epoch": .int(0), "linkSecret": .hex(VectorZone.linkBytes), "invitationID": id,
+                    "seed": .hex(alice.seed.bytes), "sealed": .hex(outer), "key": key,
+                ])
             group.altered("another person with the URL", ["seed": .hex(bob.seed.bytes)])
             group.altered("the person without the URL", ["linkSecret": .hex(Digest.zero)])
             group.altered("another epoch", ["epoch": .int(1)])
@@ -141,7 +171,8 @@ enum GrantVectors: Construction {
             group.valid(
                 "the public seat's grant",
                 [
-                    "epoch": .int(0), "linkSecret": .hex(VectorZone.linkBytes), "invitationID": .hex([UInt8](repeating: 0xA0, count: 16)),
+                    "epoch": .int(0), "linkSecret": .hex(VectorZone.linkBytes),
+                    "invitationID": .hex([UInt8](repeating: 0xA0, count: 16)),
                     "sealed": .hex(try bytes(RecordedGrants.publicSeat)), "key": key,
                 ])
             group.altered("a renewed link secret", ["linkSecret": .hex(try VectorZone.link(1).bytes)])
@@ -156,7 +187,8 @@ enum GrantVectors: Construction {
                 "the share-wide link secret",
                 [
                     "scopeID": .hex(zone.scope.id), "linkID": .hex(try VectorZone.link().id(in: zone.scope.id)),
-                    "userRecordName": .string(alice.user.recordName), "seed": .hex(alice.seed.bytes), "sealed": .hex(sealed),
+                    "userRecordName": .string(alice.user.recordName), "seed": .hex(alice.seed.bytes),
+                    "sealed": .hex(sealed),
                     "linkSecret": .hex(VectorZone.linkBytes),
                 ])
             group.altered("another scope", ["scopeID": .hex(Digest.zero)])
@@ -172,8 +204,10 @@ enum GrantVectors: Construction {
             group.valid(
                 "an address",
                 [
-                    "invitationID": .hex([UInt8](repeating: 1, count: 16)), "scopeID": .hex(zone.scope.id), "userRecordName": .string(zone.owner.user.recordName),
-                    "seed": .hex(zone.owner.seed.bytes), "sealed": .hex(sealed), "address": .string("alice@example.org"),
+                    "invitationID": .hex([UInt8](repeating: 1, count: 16)), "scopeID": .hex(zone.scope.id),
+                    "userRecordName": .string(zone.owner.user.recordName),
+                    "seed": .hex(zone.owner.seed.bytes), "sealed": .hex(sealed),
+                    "address": .string("alice@example.org"),
                 ])
             group.altered("another invitation", ["invitationID": .hex(ID16.zero)])
             group.altered("another scope", ["scopeID": .hex(Digest.zero)])
@@ -186,8 +220,10 @@ enum GrantVectors: Construction {
             group.valid(
                 "a contact",
                 [
-                    "requestID": .hex([UInt8](repeating: 1, count: 16)), "scopeID": .hex(zone.scope.id), "userRecordName": .string(zone.owner.user.recordName),
-                    "seed": .hex(zone.owner.seed.bytes), "sealed": .hex(sealed), "contact": .string("Alice, from the garden"),
+                    "requestID": .hex([UInt8](repeating: 1, count: 16)), "scopeID": .hex(zone.scope.id),
+                    "userRecordName": .string(zone.owner.user.recordName),
+                    "seed": .hex(zone.owner.seed.bytes), "sealed": .hex(sealed),
+                    "contact": .string("Alice, from the garden"),
                 ])
             group.altered("another request", ["requestID": .hex(ID16.zero)])
             group.altered("another scope", ["scopeID": .hex(Digest.zero)])
@@ -208,19 +244,23 @@ enum GrantVectors: Construction {
         if type == "SealedAddress" {
             let user = try test.user("userRecordName")
             let invitation = Invitation(
-                id: try test.id("invitationID"), permission: .readOnly, invitee: nil, signingKey: try keys().signingKey.verificationKey,
+                id: try test.id("invitationID"), permission: .readOnly, invitee: nil,
+                signingKey: try keys().signingKey.verificationKey,
                 grantKey: [], grantHash: .zero, sealedAddresses: [SealedAddress(reader: user, sealed: sealed)])
-            let address = try SealedAddresses<XWingHPKE>.open(invitation, scopeID: test.digest("scopeID"), as: user, keys: keys())
+            let address = try SealedAddresses<XWingHPKE>.open(
+                invitation, scopeID: test.digest("scopeID"), as: user, keys: keys())
             return try test.expect("address", .string(address))
         }
         if type == "SealedContact" {
             let contact = try SealedContact<XWingHPKE>.open(
-                sealed, scopeID: test.digest("scopeID"), requestID: test.id("requestID"), as: test.user("userRecordName"), keys: keys())
+                sealed, scopeID: test.digest("scopeID"), requestID: test.id("requestID"),
+                as: test.user("userRecordName"), keys: keys())
             return try test.expect("contact", .string(contact))
         }
         if type == "SealedLink" {
             let secret = try SealedLinks<XWingHPKE>.open(
-                sealed, scopeID: test.digest("scopeID"), linkID: test.digest("linkID"), as: test.user("userRecordName"), keys: keys())
+                sealed, scopeID: test.digest("scopeID"), linkID: test.digest("linkID"), as: test.user("userRecordName"),
+                keys: keys())
             return try test.expect("linkSecret", .hex(secret.bytes))
         }
         let epoch = roster.epochs[try test.int("epoch")]
@@ -228,8 +268,10 @@ enum GrantVectors: Construction {
         if type == "MemberGrant" {
             opened = try Grants<XWingHPKE>.open(sealed, epoch: epoch, as: test.user("userRecordName"), keys: keys())
         } else {
-            let invitation = try LinkSecret(test.secret("linkSecret")).invitationKeys(scopeID: roster.scopeID, invitationID: test.id("invitationID"))
-            opened = try Grants<XWingHPKE>.open(sealed, epoch: epoch, invitation: invitation, keys: test.has("seed") ? keys() : nil)
+            let invitation = try LinkSecret(test.secret("linkSecret")).invitationKeys(
+                scopeID: roster.scopeID, invitationID: test.id("invitationID"))
+            opened = try Grants<XWingHPKE>.open(
+                sealed, epoch: epoch, invitation: invitation, keys: test.has("seed") ? keys() : nil)
         }
         guard opened.keyID == keyID(try test.bytes("key"), epoch.context) else { throw VectorError.differs("key") }
     }

@@ -43,30 +43,69 @@ enum StatementVectors: Construction {
             var openDeletion = open
             openDeletion.kind = .delete
             for (comment, statement) in [
-                ("a first save", good), ("a later save with parent and share", later), ("a deletion", deletion), ("a move", moved),
-                ("with a checkpoint", pointed), ("of the public database", open), ("a deletion in the public database", openDeletion),
+                ("a first save", good), ("a later save with parent and share", later), ("a deletion", deletion),
+                ("a move", moved),
+                ("with a checkpoint", pointed), ("of the public database", open),
+                ("a deletion in the public database", openDeletion),
             ] {
                 let bytes = statement.canonicalBytes()
-                group.valid(comment, ["statement": .statement(statement), "encoded": .hex(bytes), "hash": .hex(Statement.hash(bytes))])
+                group.valid(
+                    comment,
+                    ["statement": .statement(statement), "encoded": .hex(bytes), "hash": .hex(Statement.hash(bytes))])
             }
             func refused(_ comment: String, _ change: (inout Statement) -> Void) {
                 var statement = good
                 change(&statement)
                 group.invalid(comment, ["encoded": .hex(statement.canonicalBytes())])
             }
-            refused("revision 0") { $0.revision = 0; $0.previous = GrantHash.of([1]) }
-            refused("a revision above the limit") { $0.revision = 1 << 62; $0.previous = GrantHash.of([1]) }
+            refused("revision 0") {
+                $0.revision = 0
+                $0.previous = GrantHash.of([1])
+            }
+            refused("a revision above the limit") {
+                $0.revision = 1 << 62
+                $0.previous = GrantHash.of([1])
+            }
             refused("its own parent") { $0.parent = $0.recordName }
             refused("a first save with a key from before") { $0.isKeyCarried = true }
-            refused("a deletion with a key from before") { $0 = deletion; $0.revision = 2; $0.previous = GrantHash.of([1]); $0.isKeyCarried = true }
+            refused("a deletion with a key from before") {
+                $0 = deletion
+                $0.revision = 2
+                $0.previous = GrantHash.of([1])
+                $0.isKeyCarried = true
+            }
             refused("a first save that has moved") { $0.formerScope = moved.formerScope }
-            refused("a deletion that has moved") { $0 = moved; $0.kind = .delete; $0.wrappedKey = [] }
-            refused("moved to where it was") { $0 = moved; $0.formerScope = $0.place }
-            refused("moved within the public database") { $0 = open; $0.revision = 2; $0.previous = GrantHash.of([1]); $0.formerScope = moved.formerScope }
-            refused("a wrapped key in the public database") { $0 = open; $0.wrappedKey = good.wrappedKey }
-            refused("an epoch in the public database") { $0 = open; $0.epoch = 1 }
-            refused("a roster's head in the public database") { $0 = open; $0.rosterHead = good.rosterHead }
-            refused("another life of the public database") { $0 = open; $0.zoneIncarnation = 2 }
+            refused("a deletion that has moved") {
+                $0 = moved
+                $0.kind = .delete
+                $0.wrappedKey = []
+            }
+            refused("moved to where it was") {
+                $0 = moved
+                $0.formerScope = $0.place
+            }
+            refused("moved within the public database") {
+                $0 = open
+                $0.revision = 2
+                $0.previous = GrantHash.of([1])
+                $0.formerScope = moved.formerScope
+            }
+            refused("a wrapped key in the public database") {
+                $0 = open
+                $0.wrappedKey = good.wrappedKey
+            }
+            refused("an epoch in the public database") {
+                $0 = open
+                $0.epoch = 1
+            }
+            refused("a roster's head in the public database") {
+                $0 = open
+                $0.rosterHead = good.rosterHead
+            }
+            refused("another life of the public database") {
+                $0 = open
+                $0.zoneIncarnation = 2
+            }
             refused("a first revision with a predecessor") { $0.previous = GrantHash.of([1]) }
             refused("a later revision without one") { $0.revision = 2 }
             refused("a save without a key") { $0.wrappedKey = [] }
@@ -90,14 +129,16 @@ enum StatementVectors: Construction {
                 "proof": .proof(StatementProof(signature: signature, leafCount: 3, index: 1, path: tree.path(to: 1))),
             ]
         }
-        try builder.group("Verification", shared: ["scope": .scope(zone.scope), "entries": .entries(zone.entries)]) { group in
+        try builder.group("Verification", shared: ["scope": .scope(zone.scope), "entries": .entries(zone.entries)]) {
+            group in
             group.valid("under the epoch in force at its head", try fields(good, by: alice))
             group.valid("under an earlier epoch, at an earlier head", try fields(early, by: alice))
             var pointed = good
             pointed.checkpoint = GrantHash.of([9])
             group.valid("with a checkpoint", try fields(pointed, by: alice))
             group.altered("another checkpoint than the signed one", ["encoded": .hex(good.canonicalBytes())])
-            func refused(_ comment: String, by signer: VectorPerson? = nil, _ change: (inout Statement) -> Void) throws {
+            func refused(_ comment: String, by signer: VectorPerson? = nil, _ change: (inout Statement) -> Void) throws
+            {
                 var statement = good
                 change(&statement)
                 group.invalid(comment, try fields(statement, by: signer ?? alice))
@@ -133,8 +174,12 @@ enum StatementVectors: Construction {
             }
             let good = try fields(good, by: alice)
             let proof = try Fields(values: good).proof()
-            func altered(_ comment: String, signature: [UInt8]? = nil, leafCount: Int = 3, index: Int = 1, path: [Digest]? = nil) {
-                let altered = StatementProof(signature: signature ?? proof.signature, leafCount: leafCount, index: index, path: path ?? proof.path)
+            func altered(
+                _ comment: String, signature: [UInt8]? = nil, leafCount: Int = 3, index: Int = 1, path: [Digest]? = nil
+            ) {
+                let altered = StatementProof(
+                    signature: signature ?? proof.signature, leafCount: leafCount, index: index,
+                    path: path ?? proof.path)
                 group.invalid(comment, good.merging(["proof": .proof(altered)]) { $1 })
             }
             altered("another leaf count of the same shape", leafCount: 4)
@@ -168,7 +213,7 @@ enum TreeVectors: Construction {
     static let name = "statement-tree"
     static let algorithm = "Merkle tree over a save's statements"
     static let header = [
-        "The leaves are statement hashes. `path` leads from leaf `index` to `root`; the author `publicKey` has signed root and leaf count.",
+        "The leaves are statement hashes. `path` leads from leaf `index` to `root`; the author `publicKey` has signed root and leaf count."
     ]
 
     static func generate(into builder: inout VectorBuilder) throws {
@@ -178,16 +223,26 @@ enum TreeVectors: Construction {
             let tree = try StatementTree(leaves: leaves)
             let signature = key.sign(StatementTree.signedBytes(root: tree.root, leafCount: count))
             let shared: [String: JSON] = [
-                "leaves": .array(leaves.map { .hex($0) }), "root": .hex(tree.root), "publicKey": .hex(key.verificationKey.bytes), "signature": .hex(signature),
+                "leaves": .array(leaves.map { .hex($0) }), "root": .hex(tree.root),
+                "publicKey": .hex(key.verificationKey.bytes), "signature": .hex(signature),
             ]
             try builder.group("Path", shared: shared) { group in
                 for index in 0..<count {
-                    group.valid("leaf \(index) of \(count)", ["leafCount": .int(count), "index": .int(index), "path": .array(tree.path(to: index).map { .hex($0) })])
+                    group.valid(
+                        "leaf \(index) of \(count)",
+                        [
+                            "leafCount": .int(count), "index": .int(index),
+                            "path": .array(tree.path(to: index).map { .hex($0) }),
+                        ])
                 }
                 group.altered("a longer path", ["path": .array((tree.path(to: count - 1) + [.zero]).map { .hex($0) })])
                 group.altered("an index past the end", ["index": .int(count)])
                 group.altered("no leaf", ["leafCount": .int(0)])
-                if count > 1 { group.altered("another first sibling", ["path": .array(([.zero] + tree.path(to: count - 1).dropFirst()).map { .hex($0) })]) }
+                if count > 1 {
+                    group.altered(
+                        "another first sibling",
+                        ["path": .array(([.zero] + tree.path(to: count - 1).dropFirst()).map { .hex($0) })])
+                }
             }
         }
     }
@@ -202,9 +257,11 @@ enum TreeVectors: Construction {
             guard case .string(let text) = json else { throw VectorError.missing("path") }
             return try Digest(Hex.decode(text))
         }
-        let proof = StatementProof(signature: try shared.bytes("signature"), leafCount: try test.int("leafCount"), index: index, path: path)
+        let proof = StatementProof(
+            signature: try shared.bytes("signature"), leafCount: try test.int("leafCount"), index: index, path: path)
         let root = try proof.root(from: leaves.indices.contains(index) ? leaves[index] : .zero)
-        try VerificationKey(shared.bytes("publicKey")).verify(proof.signature, over: StatementTree.signedBytes(root: root, leafCount: proof.leafCount))
+        try VerificationKey(shared.bytes("publicKey")).verify(
+            proof.signature, over: StatementTree.signedBytes(root: root, leafCount: proof.leafCount))
         let tree = try StatementTree(leaves: leaves)
         try shared.expect("root", .hex(tree.root))
         guard root == tree.root, tree.path(to: index) == path else { throw VectorError.differs("path") }

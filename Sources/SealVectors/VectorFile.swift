@@ -44,18 +44,22 @@ protocol Construction: SendableMetatype {
     static var header: [String] { get }
     static func generate(into builder: inout VectorBuilder) throws
     /// Does from the inputs what an implementation does, and holds every output against what comes out.
-    /// - Throws: `SealError` for what the protocol refuses, which is what an invalid test expects; anything else is a miss.
+    /// - Throws: `SealError` for what the protocol refuses, which is what an invalid test expects; anything else is a
+    ///   miss.
     static func check(_ test: Fields, shared: Fields, type: String) throws
 }
 
 enum Constructions {
     static let generatorVersion = "1"
     static let all: [any Construction.Type] = [
-        PAEVectors.self, ValueVectors.self, PaddingVectors.self, FieldVectors.self, IdentityVectors.self, SafetyNumberVectors.self,
+        PAEVectors.self, ValueVectors.self, PaddingVectors.self, FieldVectors.self, IdentityVectors.self,
+        SafetyNumberVectors.self,
         RosterVectors.self,
-        EpochVectors.self, GrantVectors.self, StatementVectors.self, TreeVectors.self, MoveVectors.self, PlacementVectors.self,
+        EpochVectors.self, GrantVectors.self, StatementVectors.self, TreeVectors.self, MoveVectors.self,
+        PlacementVectors.self,
         DeletionVectors.self, RecordVectors.self, AssetVectors.self, PublicVectors.self,
-        LinkVectors.self, AcceptanceVectors.self, RecoveryVectors.self, BoxVectors.self, LoginVectors.self, PasetoVectors.self, EnrolmentVectors.self,
+        LinkVectors.self, AcceptanceVectors.self, RecoveryVectors.self, BoxVectors.self, LoginVectors.self,
+        PasetoVectors.self, EnrolmentVectors.self,
     ]
     static let notes = [
         "Normal": "An ordinary case.",
@@ -83,8 +87,11 @@ enum Constructions {
                 do {
                     let reason = try outcome(of: test.fields, shared: group.shared, type: group.type, construction)
                     let expected = test.result == "valid" ? nil : test.reason
-                    guard test.result == "valid" || (test.result == "invalid" && test.reason != nil), reason == expected else {
-                        misses.append("\(test.tcId) “\(test.comment)”: \(reason ?? "accepted"), expected \(expected ?? "acceptance")")
+                    guard test.result == "valid" || (test.result == "invalid" && test.reason != nil), reason == expected
+                    else {
+                        misses.append(
+                            "\(test.tcId) “\(test.comment)”: \(reason ?? "accepted"), expected \(expected ?? "acceptance")"
+                        )
                         continue
                     }
                 } catch {
@@ -142,7 +149,9 @@ struct VectorBuilder {
         }
     }
 
-    mutating func group(_ type: String, shared: [String: JSON] = [:], _ body: (inout GroupBuilder) throws -> Void) throws {
+    mutating func group(_ type: String, shared: [String: JSON] = [:], _ body: (inout GroupBuilder) throws -> Void)
+        throws
+    {
         var group = GroupBuilder()
         try body(&group)
         var tests: [VectorFile.Test] = []

@@ -3,8 +3,8 @@ public import SwiftProtobuf
 
 /// What a wire message takes in memory once it is decoded, estimated from its bytes and without decoding it.
 ///
-/// Two bytes can stand for an empty element of some hundred: whoever sends a few megabytes of those would make the other side hold a
-/// gigabyte. So both sides count before they decode.
+/// Two bytes can stand for an empty element of some hundred: whoever sends a few megabytes of those would make the
+/// other side hold a gigabyte. So both sides count before they decode.
 public enum DecodedSize {
     /// Why a message is not decoded.
     public enum Refusal: Error, Sendable {
@@ -14,7 +14,8 @@ public enum DecodedSize {
         case malformed
     }
 
-    /// Bytes of memory that a byte of a message may become. A list of small numbers, the densest that is meant, takes 52.
+    /// Bytes of memory that a byte of a message may become. A list of small numbers, the densest that is meant, takes
+    /// 52.
     public static let perByte = 64
     /// What any message may take beside that, in bytes: lists of what is mostly defaults.
     public static let free = 1_048_576
@@ -28,12 +29,15 @@ public enum DecodedSize {
     ///   - bytes: in protobuf's binary encoding.
     ///   - most: bytes of memory; nil for what the length allows.
     /// - Returns: bytes of memory, beside `bytes` themselves.
-    public static func measure<M: Message>(_ type: M.Type, protobuf bytes: Data, most: Int? = nil) throws(Refusal) -> Int {
+    public static func measure<M: Message>(_ type: M.Type, protobuf bytes: Data, most: Int? = nil) throws(Refusal)
+        -> Int
+    {
         let most = min(self.most(of: bytes.count), most ?? Int.max)
         let outcome = bytes.withUnsafeBytes { bytes -> Result<Int, Refusal> in
             var walker = MessageWalker(bytes, most: most)
             do {
-                // Batches, whose measure counts: as a type that is known here they are gone over without a look at descriptions of types.
+                // Batches, whose measure counts: as a type that is known here they are gone over without a look at
+                // descriptions of types.
                 if type == Sealkit_V1_ModifyRecordsRequest.self {
                     try walker.walk(Sealkit_V1_ModifyRecordsRequest.self)
                 } else {
@@ -54,7 +58,13 @@ public enum DecodedSize {
             var (size, depth, isText, isEscaped) = (bytes.count, 0, false, false)
             for byte in bytes {
                 if isText {
-                    if isEscaped { isEscaped = false } else if byte == 0x5C { isEscaped = true } else if byte == 0x22 { isText = false }
+                    if isEscaped {
+                        isEscaped = false
+                    } else if byte == 0x5C {
+                        isEscaped = true
+                    } else if byte == 0x22 {
+                        isText = false
+                    }
                     continue
                 }
                 switch byte {
@@ -85,8 +95,8 @@ public enum DecodedSize {
 }
 
 extension Message {
-    /// Reads a message from protobuf's binary encoding, once `DecodedSize` has taken its measure. What this version does not know
-    /// is not kept: nobody has checked it, nor counted it.
+    /// Reads a message from protobuf's binary encoding, once `DecodedSize` has taken its measure. What this version
+    /// does not know is not kept: nobody has checked it, nor counted it.
     public init(measured bytes: Data) throws {
         var options = BinaryDecodingOptions()
         options.discardUnknownFields = true

@@ -48,7 +48,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case staleEpoch
     /// A member left or changed keys: the next writer rotates first.
     case rotationDue
-    /// The deletion does not cover exactly the records that go with it by `deleteSelf` references: sign it again with them.
+    /// The deletion does not cover exactly the records that go with it by `deleteSelf` references: sign it again with
+    /// them.
     case deletionIncomplete
     /// A signature, hash or rule does not hold.
     case integrityFailure
@@ -57,7 +58,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     /// The server's disk is full; nothing was written.
     case storageFull
 
-    /// Another device has given the account new keys: this one has to be enrolled again, or the account recovered on it.
+    /// Another device has given the account new keys: this one has to be enrolled again, or the account recovered on
+    /// it.
     case keysReplaced
 
     // Raised by clients only
@@ -78,13 +80,15 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .permissionFailure, .participantMayNeedVerification, .verificationFailed: 403
         case .unknownItem, .zoneNotFound, .userDeletedZone, .assetNotAvailable, .assetFileNotFound: 404
         case .serverRecordChanged, .rosterChanged, .staleEpoch, .rotationDue, .alreadyShared, .zoneBusy,
-            .participantAlreadyInvited, .constraintViolation, .referenceViolation, .deletionIncomplete, .batchRequestFailed:
+            .participantAlreadyInvited, .constraintViolation, .referenceViolation, .deletionIncomplete,
+            .batchRequestFailed:
             409
         case .changeTokenExpired: 410
         case .limitExceeded, .tooManyParticipants, .quotaExceeded: 413
         case .storageFull: 507
         case .invalidArguments, .badContainer, .badDatabase, .serverRejectedRequest, .assetFileModified,
-            .incompatibleVersion, .operationCancelled, .serverResponseLost, .integrityFailure, .serverNotTrusted, .wrongPassphrase,
+            .incompatibleVersion, .operationCancelled, .serverResponseLost, .integrityFailure, .serverNotTrusted,
+            .wrongPassphrase,
             .rollback:
             400
         }

@@ -1,8 +1,8 @@
 import Foundation
 import SwiftProtobuf
 
-/// Goes over a message's bytes as the decoder would, by the message type's own description of its fields, and adds up what they
-/// would take; it builds none of it.
+/// Goes over a message's bytes as the decoder would, by the message type's own description of its fields, and adds up
+/// what they would take; it builds none of it.
 struct MessageWalker: SwiftProtobuf.Decoder {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -34,8 +34,9 @@ struct MessageWalker: SwiftProtobuf.Decoder {
         /// Text and bytes that do not fit in their own place: an object for them.
         static let text = 64
         static let bytes = 128
-        /// What a message has elsewhere than in its place: those are generated so that hold one reference besides what is unknown.
-        /// It is several times what the largest takes: whoever gets an element makes objects of its own for it.
+        /// What a message has elsewhere than in its place: those are generated so that hold one reference besides what
+        /// is unknown. It is several times what the largest takes: whoever gets an element makes objects of its own for
+        /// it.
         static func message<M: Message>(_: M.Type) -> Int {
             MemoryLayout<M>.size <= MemoryLayout<UnknownStorage>.size + MemoryLayout<UnsafeRawPointer>.size ? 1_024 : 0
         }
@@ -147,7 +148,9 @@ struct MessageWalker: SwiftProtobuf.Decoder {
 
     mutating func decodeSingularEnumField<E: Enum>(value: inout E) throws where E.RawValue == Int {}
     mutating func decodeSingularEnumField<E: Enum>(value: inout E?) throws where E.RawValue == Int {}
-    mutating func decodeRepeatedEnumField<E: Enum>(value: inout [E]) throws where E.RawValue == Int { try numbers(E.self) }
+    mutating func decodeRepeatedEnumField<E: Enum>(value: inout [E]) throws where E.RawValue == Int {
+        try numbers(E.self)
+    }
     mutating func decodeSingularFloatField(value: inout Float) throws {}
     mutating func decodeSingularFloatField(value: inout Float?) throws {}
     mutating func decodeRepeatedFloatField(value: inout [Float]) throws { try numbers(Float.self) }
@@ -199,7 +202,8 @@ struct MessageWalker: SwiftProtobuf.Decoder {
         fieldType: _ProtobufEnumMap<KeyType, ValueType>.Type, value: inout _ProtobufEnumMap<KeyType, ValueType>.BaseType
     ) throws where ValueType.RawValue == Int { throw DecodedSize.Refusal.malformed }
     mutating func decodeMapField<KeyType, ValueType>(
-        fieldType: _ProtobufMessageMap<KeyType, ValueType>.Type, value: inout _ProtobufMessageMap<KeyType, ValueType>.BaseType
+        fieldType: _ProtobufMessageMap<KeyType, ValueType>.Type,
+        value: inout _ProtobufMessageMap<KeyType, ValueType>.BaseType
     ) throws { throw DecodedSize.Refusal.malformed }
     mutating func decodeExtensionField(
         values: inout ExtensionFieldValueSet, messageType: any Message.Type, fieldNumber: Int

@@ -23,9 +23,11 @@ struct SealKitCommand: AsyncParsableCommand {
             """,
         version: ServerVersion.current,
         subcommands: [
-            AccountCommand.self, DeviceCommand.self, ZoneCommand.self, RecordCommand.self, ShareCommand.self, ContactCommand.self, AuditCommand.self,
+            AccountCommand.self, DeviceCommand.self, ZoneCommand.self, RecordCommand.self, ShareCommand.self,
+            ContactCommand.self, AuditCommand.self,
             SubscriptionCommand.self, WatchCommand.self,
-            ExportCommand.self, DataCommand.self, SchemaCommand.self, ManagementTokenCommand.self, ServerKeyCommand.self,
+            ExportCommand.self, DataCommand.self, SchemaCommand.self, ManagementTokenCommand.self,
+            ServerKeyCommand.self,
             ServeCommand.self, AdminCommand.self,
             VectorsCommand.self, OldKeyCommand.self,
         ])

@@ -10,8 +10,10 @@ import Testing
         let one = try Account(1)
         let other = try Account(1, container: "com.example.other")
         let all = [
-            one.keys.signingKey.verificationKey.bytes, other.keys.signingKey.verificationKey.bytes, one.keys.grantSeed.copyBytes(),
-            other.keys.grantSeed.copyBytes(), try one.seed.loginKey().verificationKey.bytes, one.seed.storageKey().copyBytes(),
+            one.keys.signingKey.verificationKey.bytes, other.keys.signingKey.verificationKey.bytes,
+            one.keys.grantSeed.copyBytes(),
+            other.keys.grantSeed.copyBytes(), try one.seed.loginKey().verificationKey.bytes,
+            one.seed.storageKey().copyBytes(),
         ]
         #expect(Set(all).count == all.count)
         #expect(one.userID != other.userID)
@@ -24,8 +26,12 @@ import Testing
         let key = secret(9)
         let sealed = StorageBox.seal(secret(1), purpose: "link", context: [1], under: key, random: &random)
         #expect(SecretBytes.areEqual(try StorageBox.open(sealed, purpose: "link", context: [1], under: key), secret(1)))
-        for (purpose, context, key) in [("other", [1], key), ("link", [2], key), ("link", [1], secret(8))] as [(String, [UInt8], SecretBytes)] {
-            #expect(throws: SealError.authenticationFailed) { try StorageBox.open(sealed, purpose: purpose, context: context, under: key) }
+        for (purpose, context, key) in [("other", [1], key), ("link", [2], key), ("link", [1], secret(8))]
+            as [(String, [UInt8], SecretBytes)]
+        {
+            #expect(throws: SealError.authenticationFailed) {
+                try StorageBox.open(sealed, purpose: purpose, context: context, under: key)
+            }
         }
     }
 }
@@ -62,7 +68,8 @@ import Testing
                 var typed = text
                 typed[index] = letter
                 #expect(RecoveryKey.mistypedGroups(in: String(typed)) == [index / 6 + 1])
-                #expect(RecoveryKey.isMistyped(group: String(typed.split(separator: "-")[index / 6]), at: index / 6 + 1))
+                #expect(
+                    RecoveryKey.isMistyped(group: String(typed.split(separator: "-")[index / 6]), at: index / 6 + 1))
                 #expect(throws: SealError.mistypedRecoveryKey) { try RecoveryKey(text: String(typed)) }
             }
         }
@@ -84,9 +91,13 @@ import Testing
     @Test func `A group can be looked at alone, in its place`() {
         let groups = key.text().split(separator: "-").map(String.init)
         for (index, group) in groups.enumerated() {
-            #expect(!RecoveryKey.isMistyped(group: group, at: index + 1) && !RecoveryKey.isMistyped(group: group.lowercased(), at: index + 1))
+            #expect(
+                !RecoveryKey.isMistyped(group: group, at: index + 1)
+                    && !RecoveryKey.isMistyped(group: group.lowercased(), at: index + 1))
             for other in 1...13 where other != index + 1 { #expect(RecoveryKey.isMistyped(group: group, at: other)) }
-            for wrong in ["", String(group.dropLast()), group + "0", "UUUUU"] { #expect(RecoveryKey.isMistyped(group: wrong, at: index + 1)) }
+            for wrong in ["", String(group.dropLast()), group + "0", "UUUUU"] {
+                #expect(RecoveryKey.isMistyped(group: wrong, at: index + 1))
+            }
         }
         for place in [-1, 0, 14] { #expect(RecoveryKey.isMistyped(group: "00000", at: place)) }
     }
@@ -107,7 +118,9 @@ import Testing
         let sealed = key.seal(seeds, random: &random)
         #expect(try key.open(sealed).map { $0.bytes.copyBytes() } == seeds.map { $0.bytes.copyBytes() })
         #expect(throws: SealError.authenticationFailed) { try RecoveryKey(secret(1)).open(sealed) }
-        for altered in alterations(of: sealed) { #expect(throws: SealError.authenticationFailed) { try key.open(altered) } }
+        for altered in alterations(of: sealed) {
+            #expect(throws: SealError.authenticationFailed) { try key.open(altered) }
+        }
         #expect(throws: SealError.malformed, "no seed") { try key.open(key.seal([], random: &random)) }
         #expect(key.bundleID != (try RecoveryKey(secret(1)).bundleID))
     }
@@ -142,7 +155,9 @@ import Testing
                 try PasswordBox.seal(secret(1), password: password, parameters: parameters, random: &random)
             }
         }
-        #expect(throws: SealError.malformed) { try PasswordBox.open([UInt8](repeating: 0, count: 63), password: password) }
+        #expect(throws: SealError.malformed) {
+            try PasswordBox.open([UInt8](repeating: 0, count: 63), password: password)
+        }
         #expect(ContinuousClock.now - start < .milliseconds(100))
     }
 }
@@ -153,24 +168,30 @@ import Testing
     @Test mutating func `Hostile bytes give an error or have one meaning`() throws {
         let alice = try Account(2)
         var zone = try Zone()
-        let keys = try LinkSecret(secret(4)).invitationKeys(scopeID: zone.roster.scopeID, invitationID: ID16(prefixOf: .zero))
+        let keys = try LinkSecret(secret(4)).invitationKeys(
+            scopeID: zone.roster.scopeID, invitationID: ID16(prefixOf: .zero))
         let draft = try InvitationDraft(
             keys: keys, permission: .readOnly, invitee: alice.identity,
-            sealedAddresses: SealedAddresses<XWingHPKE>.seal("a", scopeID: .zero, invitationID: keys.id, to: [zone.owner.identity]),
+            sealedAddresses: SealedAddresses<XWingHPKE>.seal(
+                "a", scopeID: .zero, invitationID: keys.id, to: [zone.owner.identity]),
             using: XWingHPKE.self)
         let rotation = try zone.owner.author.next(
             on: zone.roster, changes: [],
-            settings: SettingsDraft(secret: try LinkSecret(secret(5)), publicAccess: (ID16(prefixOf: GrantHash.of([8])), .readOnly)),
+            settings: SettingsDraft(
+                secret: try LinkSecret(secret(5)), publicAccess: (ID16(prefixOf: GrantHash.of([8])), .readOnly)),
             invitations: [draft], rotating: true, current: zone.key, time: 1, random: &zone.random)
         var entry = try RosterEntry(canonicalBytes: rotation.entry.bytes, container: zone.scope.container)
         // Every kind of change that has no place beside the others, for the decoder's sake.
         entry.changes += [
             .setPermission(alice.userID, .readOnly), .setRole(alice.userID, .administrator), .remove(alice.userID),
-            .block(alice.userID), .unblock(alice.userID), .revoke(keys.id), .leave, .close, .identity(alice.identity.signed),
-            .accept(.init(invitationID: keys.id, acceptor: alice.identity, signature: [UInt8](repeating: 1, count: 64))),
+            .block(alice.userID), .unblock(alice.userID), .revoke(keys.id), .leave, .close,
+            .identity(alice.identity.signed),
+            .accept(
+                .init(invitationID: keys.id, acceptor: alice.identity, signature: [UInt8](repeating: 1, count: 64))),
             .open(
                 .init(
-                    scope: zone.scope, incarnations: Incarnations(zone: 1, scope: 2), encryptionScope: .perRecord, rootRecordName: "Root",
+                    scope: zone.scope, incarnations: Incarnations(zone: 1, scope: 2), encryptionScope: .perRecord,
+                    rootRecordName: "Root",
                     abandoned: .init(sequence: 3, hash: .zero), owner: zone.owner.identity)),
         ]
         let record = try zone.seal([RecordDraft(statement: zone.statement(), recordKey: nil, fields: [])]).records[0]
@@ -208,13 +229,19 @@ import Testing
         }
         hostile(value) { bytes throws(SealError) in try Value(canonicalBytes: bytes).canonicalBytes() }
         hostile(place) { bytes throws(SealError) in try Value(canonicalBytes: bytes).canonicalBytes() }
-        hostile(Padding.pad(value)) { bytes throws(SealError) in Padding.pad(try Value(padded: bytes).canonicalBytes()) }
-        hostile(record.statementBytes) { bytes throws(SealError) in try Statement(canonicalBytes: bytes).canonicalBytes() }
-        hostile(alice.identity.signed[0].bytes, step: 5) { bytes throws(SealError) in try Identity(canonicalBytes: bytes).canonicalBytes() }
+        hostile(Padding.pad(value)) { bytes throws(SealError) in Padding.pad(try Value(padded: bytes).canonicalBytes())
+        }
+        hostile(record.statementBytes) { bytes throws(SealError) in
+            try Statement(canonicalBytes: bytes).canonicalBytes()
+        }
+        hostile(alice.identity.signed[0].bytes, step: 5) { bytes throws(SealError) in
+            try Identity(canonicalBytes: bytes).canonicalBytes()
+        }
         hostile(entry.canonicalBytes(), step: 23) { bytes throws(SealError) in
             try RosterEntry(canonicalBytes: bytes, container: container).canonicalBytes()
         }
-        let url = ShareURL(origin: "https://a", routingID: keys.id, secret: try LinkSecret(secret(4)), scopeID: .zero).text()
+        let url = ShareURL(origin: "https://a", routingID: keys.id, secret: try LinkSecret(secret(4)), scopeID: .zero)
+            .text()
         hostile([UInt8](url.utf8)) { bytes throws(SealError) in
             guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed }
             return [UInt8](try ShareURL(text).text().utf8)

@@ -17,7 +17,9 @@ import Testing
         var failure: SealError?
         plaintext.withUnsafeBytes { plaintext in
             output.withUnsafeMutableBytes { output in
-                do throws(SealError) { try cipher.seal(chunk: index, plaintext, into: output) } catch { failure = error }
+                do throws(SealError) { try cipher.seal(chunk: index, plaintext, into: output) } catch {
+                    failure = error
+                }
             }
         }
         if let failure { throw failure }
@@ -39,7 +41,9 @@ import Testing
     /// Three chunks: two of 64 KiB and a shorter one.
     func threeChunks() throws -> (cipher: AssetCipher, layout: AssetLayout, plain: [[UInt8]], sealed: [[UInt8]]) {
         let (cipher, layout) = cipher(size: 140_000)
-        let plain = (0..<layout.chunkCount).map { [UInt8](repeating: UInt8($0 + 1), count: layout.plaintextBytes(ofChunk: $0)) }
+        let plain = (0..<layout.chunkCount).map {
+            [UInt8](repeating: UInt8($0 + 1), count: layout.plaintextBytes(ofChunk: $0))
+        }
         return (cipher, layout, plain, try plain.enumerated().map { try seal(cipher, UInt64($0.offset), $0.element) })
     }
 
@@ -90,7 +94,9 @@ import Testing
     @Test func `Another file key or salt opens nothing`() throws {
         let (_, _, _, sealed) = try threeChunks()
         #expect(throws: SealError.authenticationFailed) { try open(cipher(size: 140_000, key: 5).cipher, 0, sealed[0]) }
-        #expect(throws: SealError.authenticationFailed) { try open(cipher(size: 140_000, salt: .zero).cipher, 0, sealed[0]) }
+        #expect(throws: SealError.authenticationFailed) {
+            try open(cipher(size: 140_000, salt: .zero).cipher, 0, sealed[0])
+        }
     }
 
     @Test func `A chunk has exactly its length`() throws {
@@ -134,21 +140,33 @@ import Testing
             return
         }
         #expect(opened.size == 140_000 && SecretBytes.areEqual(opened.fileKey, asset.fileKey))
-        #expect(throws: SealError.authenticationFailed, "another field") { try opener.open(.asset(commitment), name: "other") }
+        #expect(throws: SealError.authenticationFailed, "another field") {
+            try opener.open(.asset(commitment), name: "other")
+        }
         #expect(throws: SealError.authenticationFailed, "another record") {
             try RecordOpener(verified[1], epochKey: zone.key).open(.asset(commitment), name: "photo")
         }
         func altered(salt: Digest? = nil, chunkCount: UInt64 = 3) -> StoredField {
-            .asset(AssetCommitment(salt: salt ?? commitment.salt, chunkCount: chunkCount, root: commitment.root, descriptor: commitment.descriptor))
+            .asset(
+                AssetCommitment(
+                    salt: salt ?? commitment.salt, chunkCount: chunkCount, root: commitment.root,
+                    descriptor: commitment.descriptor))
         }
-        #expect(throws: SealError.authenticationFailed, "another salt") { try opener.open(altered(salt: .zero), name: "photo") }
-        #expect(throws: SealError.malformed, "another number of chunks") { try opener.open(altered(chunkCount: 2), name: "photo") }
+        #expect(throws: SealError.authenticationFailed, "another salt") {
+            try opener.open(altered(salt: .zero), name: "photo")
+        }
+        #expect(throws: SealError.malformed, "another number of chunks") {
+            try opener.open(altered(chunkCount: 2), name: "photo")
+        }
     }
 
-    @Test(arguments: [UInt64.max, .max - 65_535, (1 << 48) + 1] as [UInt64]) func `A writer's absurd size is refused, not computed with`(size: UInt64) {
+    @Test(arguments: [UInt64.max, .max - 65_535, (1 << 48) + 1] as [UInt64])
+    func `A writer's absurd size is refused, not computed with`(size: UInt64) {
         var descriptor = [UInt8](repeating: 1, count: 32)
         descriptor.appendLittleEndian(size)
         let commitment = AssetCommitment(salt: .zero, chunkCount: .max, root: .zero, descriptor: [])
-        #expect(throws: SealError.invalidLength) { try SealedAsset(descriptor: SecretBytes(copying: descriptor), commitment: commitment) }
+        #expect(throws: SealError.invalidLength) {
+            try SealedAsset(descriptor: SecretBytes(copying: descriptor), commitment: commitment)
+        }
     }
 }

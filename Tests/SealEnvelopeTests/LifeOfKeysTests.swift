@@ -20,12 +20,14 @@ import Testing
         try zone.roster.append(draft.entry)
         if let key = draft.epochKey { zone.key = key }
         for grant in draft.grants where grant.epoch == zone.roster.currentEpoch.number {
-            #expect(zone.roster.currentEpoch.grantHashes[grant.subject].map { $0 == GrantHash.of(grant.sealed) } ?? true)
+            #expect(
+                zone.roster.currentEpoch.grantHashes[grant.subject].map { $0 == GrantHash.of(grant.sealed) } ?? true)
         }
     }
 
     private mutating func next(
-        _ changes: [RosterChange], settings: SettingsDraft? = nil, invitations: [InvitationDraft] = [], rotating: Bool = false,
+        _ changes: [RosterChange], settings: SettingsDraft? = nil, invitations: [InvitationDraft] = [],
+        rotating: Bool = false,
         by author: RosterAuthor<XWingHPKE>? = nil
     ) throws -> RosterAuthor<XWingHPKE>.Draft {
         try (author ?? zone.owner.author).next(
@@ -43,8 +45,13 @@ import Testing
     }
 
     private mutating func invite(_ person: Account, _ number: UInt8, _ permission: Permission = .readWrite) throws {
-        let keys = try zone.link.invitationKeys(scopeID: zone.roster.scopeID, invitationID: ID16([UInt8](repeating: number, count: 16)))
-        try apply(next([], invitations: [InvitationDraft(keys: keys, permission: permission, invitee: nil, using: XWingHPKE.self)]))
+        let keys = try zone.link.invitationKeys(
+            scopeID: zone.roster.scopeID, invitationID: ID16([UInt8](repeating: number, count: 16)))
+        try apply(
+            next(
+                [],
+                invitations: [InvitationDraft(keys: keys, permission: permission, invitee: nil, using: XWingHPKE.self)])
+        )
         try join(person, keys)
     }
 
@@ -65,12 +72,14 @@ import Testing
         let renewed = LinkSecret(random: &zone.random)
         let newSeat = ID16(random: &zone.random)
         let removal = try next(
-            [.remove(alice.userID)], settings: SettingsDraft(secret: renewed, publicAccess: (newSeat, .readWrite)), rotating: true)
+            [.remove(alice.userID)], settings: SettingsDraft(secret: renewed, publicAccess: (newSeat, .readWrite)),
+            rotating: true)
         try apply(removal)
         let newSealed = try grant(removal, for: .invitation(newSeat))
         for secret in [zone.link, renewed] {
             let keys = try secret.invitationKeys(scopeID: zone.roster.scopeID, invitationID: newSeat)
-            let opened = try? Grants<XWingHPKE>.open(newSealed, epoch: zone.roster.currentEpoch, invitation: keys, keys: nil)
+            let opened = try? Grants<XWingHPKE>.open(
+                newSealed, epoch: zone.roster.currentEpoch, invitation: keys, keys: nil)
             #expect((opened != nil) == (secret.id(in: zone.roster.scopeID) == zone.roster.linkID))
         }
         let forAlice = removal.grants.contains { $0.subject == .member(alice.userID) }
@@ -87,11 +96,14 @@ import Testing
         let scopeID = zone.roster.scopeID
         let linkID = try #require(zone.roster.linkID)
         let sealed = try SealedLinks<XWingHPKE>.seal(zone.link, scopeID: scopeID, to: alice.identity)
-        let secret = try SealedLinks<XWingHPKE>.open(sealed, scopeID: scopeID, linkID: linkID, as: alice.userID, keys: alice.keys)
+        let secret = try SealedLinks<XWingHPKE>.open(
+            sealed, scopeID: scopeID, linkID: linkID, as: alice.userID, keys: alice.keys)
         #expect(secret.id(in: scopeID) == linkID)
-        let servers = try SealedLinks<XWingHPKE>.seal(LinkSecret(random: &zone.random), scopeID: scopeID, to: alice.identity)
+        let servers = try SealedLinks<XWingHPKE>.seal(
+            LinkSecret(random: &zone.random), scopeID: scopeID, to: alice.identity)
         #expect(throws: SealError.self) {
-            try SealedLinks<XWingHPKE>.open(servers, scopeID: scopeID, linkID: linkID, as: alice.userID, keys: alice.keys)
+            try SealedLinks<XWingHPKE>.open(
+                servers, scopeID: scopeID, linkID: linkID, as: alice.userID, keys: alice.keys)
         }
         // She removes Bob, who had joined before.
         try invite(bob, 2)
@@ -104,7 +116,9 @@ import Testing
         let seed = try AccountSeed(secret(0x66))
         let newKeys = try seed.identityKeys(container: zone.scope.container, using: XWingHPKE.self)
         let chain = try newKeys.nextIdentity(after: alice.identity, signedBy: alice.keys, time: 0)
-        #expect(throws: SealError.invalidIdentity) { try newKeys.nextIdentity(after: alice.identity, signedBy: bob.keys, time: 0) }
+        #expect(throws: SealError.invalidIdentity) {
+            try newKeys.nextIdentity(after: alice.identity, signedBy: bob.keys, time: 0)
+        }
         #expect(chain.userID == alice.userID && chain.continues(alice.identity) && !alice.identity.continues(chain))
 
         let draft = try next([.identity([chain.signed[1]])], rotating: true, by: alice.author)
@@ -118,28 +132,34 @@ import Testing
         }
         // Numbers that the two had compared are others now.
         #expect(SafetyNumber.of(zone.owner.identity, alice.identity) != SafetyNumber.of(zone.owner.identity, chain))
-        #expect(SafetyNumber.groups(of: chain, zone.owner.identity).joined() == SafetyNumber.of(zone.owner.identity, chain))
+        #expect(
+            SafetyNumber.groups(of: chain, zone.owner.identity).joined() == SafetyNumber.of(zone.owner.identity, chain))
     }
 
     @Test mutating func `A record moves into a share with the key it has, and its participant opens it`() throws {
         let draft = RecordDraft(
-            statement: zone.statement(), recordKey: nil, fields: [("body", .encrypted(.string("Dear diary"))), ("zip", .plain(.string("10115")))])
+            statement: zone.statement(), recordKey: nil,
+            fields: [("body", .encrypted(.string("Dear diary"))), ("zip", .plain(.string("10115")))])
         let sealed = try zone.seal([draft])
         let verified = try zone.verify(sealed.records, sealed.signature)[0]
 
         let scope = Scope(
-            container: zone.scope.container, environment: zone.scope.environment, owner: zone.scope.owner, zoneName: zone.scope.zoneName,
+            container: zone.scope.container, environment: zone.scope.environment, owner: zone.scope.owner,
+            zoneName: zone.scope.zoneName,
             shareRecordName: "Share-1")
         let opening = try zone.owner.author.open(
-            scope, following: nil, encryptionScope: .perRecord, rootRecordName: "Note-1", identity: zone.owner.identity, time: 1,
+            scope, following: nil, encryptionScope: .perRecord, rootRecordName: "Note-1", identity: zone.owner.identity,
+            time: 1,
             random: &zone.random)
         var share = try Roster(opening: opening.entry, scope: scope)
         let key = try #require(opening.epochKey)
         let secret = LinkSecret(random: &zone.random)
-        let keys = try secret.invitationKeys(scopeID: share.scopeID, invitationID: ID16([UInt8](repeating: 7, count: 16)))
+        let keys = try secret.invitationKeys(
+            scopeID: share.scopeID, invitationID: ID16([UInt8](repeating: 7, count: 16)))
         let invitation = try zone.owner.author.next(
             on: share, changes: [], settings: SettingsDraft(secret: secret),
-            invitations: [InvitationDraft(keys: keys, permission: .readOnly, invitee: nil, using: XWingHPKE.self)], rotating: false,
+            invitations: [InvitationDraft(keys: keys, permission: .readOnly, invitee: nil, using: XWingHPKE.self)],
+            rotating: false,
             current: key, time: 1, random: &zone.random)
         try share.append(invitation.entry)
         let accepted = try bob.author.accept(keys, on: share, identity: bob.identity, epochKey: key, time: 1)
@@ -148,11 +168,14 @@ import Testing
         let digests = sealed.records[0].fields.map { FieldDigest(name: $0.name, digest: $0.digest) }
         #expect(throws: SealError.fieldMismatch) {
             try RecordDraft(
-                rewrapping: verified, fields: [digests[0]], recordKey: sealed.records[0].recordKey, into: share, by: zone.owner.userID, clientTime: 2)
+                rewrapping: verified, fields: [digests[0]], recordKey: sealed.records[0].recordKey, into: share,
+                by: zone.owner.userID, clientTime: 2)
         }
         let moved = try RecordDraft(
-            rewrapping: verified, fields: digests, recordKey: sealed.records[0].recordKey, into: share, by: zone.owner.userID, clientTime: 2)
-        let (records, signature) = try RecordSealer.seal([moved], epochKey: key, signingKey: zone.owner.keys.signingKey, random: &zone.random)
+            rewrapping: verified, fields: digests, recordKey: sealed.records[0].recordKey, into: share,
+            by: zone.owner.userID, clientTime: 2)
+        let (records, signature) = try RecordSealer.seal(
+            [moved], epochKey: key, signingKey: zone.owner.keys.signingKey, random: &zone.random)
         var verifier = StatementVerifier(roster: share)
         let proof = StatementProof(signature: signature, leafCount: 1, index: 0, path: [])
         let inShare = try verifier.verify(records[0].statementBytes, proof: proof, recordName: "Note-1")
@@ -193,10 +216,12 @@ import Testing
         let device = try Enrolment.NewDevice<XWingHPKE>(random: &random)
         let answer = Digest(random: &random)
         let old = try Enrolment.Transcript(
-            enrolmentID: device.enrolmentID, commitment: device.commitment, answer: answer, reveal: device.reveal, loginKey: loginKey)
+            enrolmentID: device.enrolmentID, commitment: device.commitment, answer: answer, reveal: device.reveal,
+            loginKey: loginKey)
         let new = try device.transcript(answer: answer, loginKey: loginKey)
         #expect(old == new && old.code.count == 6 && old.code.allSatisfy(\.isNumber))
-        let sealed = try Enrolment.seal(Enrolment.Package(seeds: seeds, heads: heads), to: old.confirmedByUser(), using: XWingHPKE.self)
+        let sealed = try Enrolment.seal(
+            Enrolment.Package(seeds: seeds, heads: heads), to: old.confirmedByUser(), using: XWingHPKE.self)
         let package = try device.open(sealed, confirmed: new.confirmed(byScanning: old.hash))
         #expect(package.seeds.map { $0.bytes.copyBytes() } == seeds.map { $0.bytes.copyBytes() })
         #expect(package.heads == heads.sorted { $0.scopeID < $1.scopeID })
@@ -210,11 +235,13 @@ import Testing
         // Its own key under the new device's commitment is refused by the old device.
         #expect(throws: SealError.keyMismatch) {
             try Enrolment.Transcript(
-                enrolmentID: device.enrolmentID, commitment: device.commitment, answer: answer, reveal: attacker.reveal, loginKey: loginKey)
+                enrolmentID: device.enrolmentID, commitment: device.commitment, answer: answer, reveal: attacker.reveal,
+                loginKey: loginKey)
         }
         // With its own commitment the two transcripts differ.
         let shownByOld = try Enrolment.Transcript(
-            enrolmentID: device.enrolmentID, commitment: attacker.reveal.commitment(enrolmentID: device.enrolmentID), answer: answer,
+            enrolmentID: device.enrolmentID, commitment: attacker.reveal.commitment(enrolmentID: device.enrolmentID),
+            answer: answer,
             reveal: attacker.reveal, loginKey: loginKey)
         let shownByNew = try device.transcript(answer: answer, loginKey: loginKey)
         #expect(shownByOld.code != shownByNew.code)
@@ -230,10 +257,13 @@ import Testing
         let device = try Enrolment.NewDevice<XWingHPKE>(random: &random)
         let transcript = try device.transcript(answer: .zero, loginKey: loginKey)
         #expect(throws: SealError.invalidLength) {
-            try Enrolment.seal(Enrolment.Package(seeds: [], heads: []), to: transcript.confirmedByUser(), using: XWingHPKE.self)
+            try Enrolment.seal(
+                Enrolment.Package(seeds: [], heads: []), to: transcript.confirmedByUser(), using: XWingHPKE.self)
         }
         #expect(throws: SealError.malformed) {
-            try Enrolment.seal(Enrolment.Package(seeds: seeds, heads: heads + heads), to: transcript.confirmedByUser(), using: XWingHPKE.self)
+            try Enrolment.seal(
+                Enrolment.Package(seeds: seeds, heads: heads + heads), to: transcript.confirmedByUser(),
+                using: XWingHPKE.self)
         }
     }
 }

@@ -20,7 +20,8 @@ import Testing
     ) -> SignedPreview {
         let account = account ?? zone.owner
         return SignedPreview(
-            preview ?? shown, by: account.userID, key: account.keys.signingKey, on: zone.roster, time: time, after: last)
+            preview ?? shown, by: account.userID, key: account.keys.signingKey, on: zone.roster, time: time, after: last
+        )
     }
 
     @Test mutating func `A preview opens for whoever has the URL, in its scope`() throws {
@@ -29,7 +30,9 @@ import Testing
         #expect(try link.openPreview(sealed, scopeID: scope) == preview)
         #expect(try preview.verified(in: zone.roster) == shown)
         #expect(throws: SealError.authenticationFailed) { try link.openPreview(sealed, scopeID: .zero) }
-        #expect(throws: SealError.authenticationFailed) { try LinkSecret(secret(1)).openPreview(sealed, scopeID: scope) }
+        #expect(throws: SealError.authenticationFailed) {
+            try LinkSecret(secret(1)).openPreview(sealed, scopeID: scope)
+        }
         for altered in alterations(of: sealed) {
             #expect(throws: SealError.authenticationFailed) { try link.openPreview(altered, scopeID: scope) }
         }
@@ -39,7 +42,10 @@ import Testing
         let bytes = signed().canonicalBytes()
         let padded = Padding.pad(bytes)
         #expect(try SignedPreview(padded: padded) == signed())
-        for wrong in [bytes, padded + [0], Array(padded.dropLast()), Array(padded.dropLast()) + [1], [], [UInt8](repeating: 0, count: 32)] {
+        for wrong in [
+            bytes, padded + [0], Array(padded.dropLast()), Array(padded.dropLast()) + [1], [],
+            [UInt8](repeating: 0, count: 32),
+        ] {
             #expect(throws: SealError.malformed) { try SignedPreview(padded: wrong) }
         }
         let large = signed(SharePreview(title: "", thumbnail: [UInt8](repeating: 0, count: Limits.previewBytes)))
@@ -56,7 +62,8 @@ import Testing
     @Test func `What whoever has the URL makes of it is refused`() throws {
         let good = signed()
         func with(
-            _ preview: SharePreview? = nil, author: UserID? = nil, sequence: UInt64? = nil, head: Digest? = nil, time: Int64? = nil
+            _ preview: SharePreview? = nil, author: UserID? = nil, sequence: UInt64? = nil, head: Digest? = nil,
+            time: Int64? = nil
         ) -> SignedPreview {
             SignedPreview(
                 preview ?? good.preview, author: author ?? good.author, rosterSequence: sequence ?? good.rosterSequence,

@@ -15,7 +15,9 @@ import Testing
         ("more", .list([.int64(1), .int64(2)])),
     ].sorted { $0.0 < $1.0 }
 
-    mutating func sealed(_ record: String = "Note-1", key: SecretBytes? = nil) throws -> (record: SealedRecord, verified: VerifiedStatement) {
+    mutating func sealed(_ record: String = "Note-1", key: SecretBytes? = nil) throws -> (
+        record: SealedRecord, verified: VerifiedStatement
+    ) {
         let draft = RecordDraft(
             statement: zone.statement(record), recordKey: key, fields: Self.values.map { ($0.0, .encrypted($0.1)) })
         let (records, signature) = try zone.seal([draft])
@@ -28,17 +30,24 @@ import Testing
         for (name, value) in Self.values {
             #expect(try opener.open(#require(record.stored(name)), name: name).value == value)
         }
-        try verified.check(try record.fields.map { try FieldDigest(name: $0.name, digest: #require(record.stored($0.name)).digest(name: $0.name)) })
+        try verified.check(
+            try record.fields.map {
+                try FieldDigest(name: $0.name, digest: #require(record.stored($0.name)).digest(name: $0.name))
+            })
     }
 
     @Test mutating func `A changed field is sealed next to carried ones, under the record's key`() throws {
         let (record, verified) = try sealed()
         let opener = try RecordOpener(verified, epochKey: zone.key)
         let fields: [(name: String, field: FieldDraft)] = try Self.values.map { name, value in
-            name == "body" ? (name, .encrypted(.string("New"))) : (name, .carried(try #require(record.stored(name)).digest(name: name)))
+            name == "body"
+                ? (name, .encrypted(.string("New")))
+                : (name, .carried(try #require(record.stored(name)).digest(name: name)))
         }
         let statement = zone.statement(revision: 2, previous: verified.hash)
-        let (records, signature) = try zone.seal([RecordDraft(statement: statement, recordKey: opener.recordKey, fields: fields)])
+        let (records, signature) = try zone.seal([
+            RecordDraft(statement: statement, recordKey: opener.recordKey, fields: fields)
+        ])
         let next = try zone.verify(records, signature)[0]
         let reopened = try RecordOpener(next, epochKey: zone.key)
         #expect(try reopened.open(#require(records[0].stored("body")), name: "body").value == .string("New"))
@@ -101,10 +110,18 @@ import Testing
             _ = try copy.seal([RecordDraft(statement: statement, recordKey: nil, fields: fields)])
         }
         let statement = zone.statement()
-        #expect(throws: SealError.unsupported, "a reference") { try seal(statement, [("a", .encrypted(.reference(ReferenceValue(recordName: "b"))))]) }
-        #expect(throws: SealError.malformed, "a mixed list") { try seal(statement, [("a", .encrypted(.list([.double(1), .int64(1)])))]) }
-        #expect(throws: SealError.malformed, "out of order") { try seal(statement, [("b", .plain(.int64(1))), ("a", .plain(.int64(1)))]) }
-        #expect(throws: SealError.malformed, "twice") { try seal(statement, [("a", .plain(.int64(1))), ("a", .plain(.int64(1)))]) }
+        #expect(throws: SealError.unsupported, "a reference") {
+            try seal(statement, [("a", .encrypted(.reference(ReferenceValue(recordName: "b"))))])
+        }
+        #expect(throws: SealError.malformed, "a mixed list") {
+            try seal(statement, [("a", .encrypted(.list([.double(1), .int64(1)])))])
+        }
+        #expect(throws: SealError.malformed, "out of order") {
+            try seal(statement, [("b", .plain(.int64(1))), ("a", .plain(.int64(1)))])
+        }
+        #expect(throws: SealError.malformed, "twice") {
+            try seal(statement, [("a", .plain(.int64(1))), ("a", .plain(.int64(1)))])
+        }
         #expect(throws: SealError.invalidName, "no identifier") { try seal(statement, [("_a", .plain(.int64(1)))]) }
         var wrong = statement
         wrong.epoch = 1
@@ -139,7 +156,9 @@ import Testing
         for record in records {
             nonces.insert([UInt8](record.statement.wrappedKey.prefix(AEAD.nonceBytes)))
             for field in record.fields {
-                if case .stored(.encrypted(_, let sealed)) = field.content { nonces.insert([UInt8](sealed.prefix(AEAD.nonceBytes))) }
+                if case .stored(.encrypted(_, let sealed)) = field.content {
+                    nonces.insert([UInt8](sealed.prefix(AEAD.nonceBytes)))
+                }
             }
         }
         #expect(nonces.count == 40 * (Self.values.count + 1))
@@ -148,7 +167,8 @@ import Testing
     /// One key for several would give all of them to whoever is given one: a share's participants, say.
     @Test mutating func `Each record of a save has a key and a salt of its own`() throws {
         let drafts = (0..<50).map {
-            RecordDraft(statement: zone.statement("Note-\($0)"), recordKey: nil, fields: [("body", .encrypted(.string("x")))])
+            RecordDraft(
+                statement: zone.statement("Note-\($0)"), recordKey: nil, fields: [("body", .encrypted(.string("x")))])
         }
         let (records, signature) = try zone.seal(drafts)
         let keys = Set(records.map { $0.recordKey.copyBytes() })
@@ -169,12 +189,14 @@ import Testing
         func seal(_ value: Value, as tag: ValueTag) throws -> StoredField {
             let padded = Padding.pad(try value.canonicalBytes())
             let data = RecordBinding(verified.statement).fieldData("count", tag: tag)
-            return .encrypted(tag, sealed: AEAD.seal(padded, under: opener.recordKey, associatedData: data, random: &random))
+            return .encrypted(
+                tag, sealed: AEAD.seal(padded, under: opener.recordKey, associatedData: data, random: &random))
         }
         // Its author sealed it so, and signed it: readers that go by the field's type would take it for what it is not.
         #expect(try opener.open(seal(number, as: number.tag), name: "count").value == number)
         let others: [(Value, ValueTag)] = [
-            (number, shown), (.list([number]), number.tag), (number, Value.list([number]).tag), (.date(7), Value.double(7).tag),
+            (number, shown), (.list([number]), number.tag), (number, Value.list([number]).tag),
+            (.date(7), Value.double(7).tag),
         ]
         for (value, tag) in others {
             let field = try seal(value, as: tag)
@@ -213,7 +235,8 @@ import Testing
         let wrong = fields.dropLast()
         #expect(throws: SealError.fieldMismatch) {
             try RecordDraft(
-                rewrapping: verified, fields: Array(wrong), recordKey: key, into: roster, by: zone.owner.userID, clientTime: 2)
+                rewrapping: verified, fields: Array(wrong), recordKey: key, into: roster, by: zone.owner.userID,
+                clientTime: 2)
         }
     }
 
@@ -226,10 +249,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct PaddingTests {
     /// PURBs, section 4.3: E = ⌊log₂ L⌋, S = ⌊log₂ E⌋ + 1, the last E − S bits are zero.
-    @Test(arguments: [
-        (0, 32), (1, 32), (32, 32), (33, 36), (36, 36), (63, 64), (65, 72), (100, 104), (129, 144), (1000, 1024), (1025, 1088),
-        (65_537, 67_584), (1_000_000, 1_015_808),
-    ] as [(UInt64, UInt64)]) func `Lengths are padded by Padmé, to 32 at least`(count: UInt64, padded: UInt64) {
+    @Test(
+        arguments: [
+            (0, 32), (1, 32), (32, 32), (33, 36), (36, 36), (63, 64), (65, 72), (100, 104), (129, 144), (1000, 1024),
+            (1025, 1088),
+            (65_537, 67_584), (1_000_000, 1_015_808),
+        ] as [(UInt64, UInt64)]) func `Lengths are padded by Padmé, to 32 at least`(count: UInt64, padded: UInt64)
+    {
         #expect(Padding.paddedLength(count) == padded)
     }
 
@@ -250,7 +276,9 @@ import Testing
         #expect(throws: SealError.malformed, "unpadded") { try Value(padded: bytes) }
         #expect(throws: SealError.malformed, "one zero less") { try Value(padded: [UInt8](padded.dropLast())) }
         #expect(throws: SealError.malformed, "one zero more") { try Value(padded: padded + [0]) }
-        #expect(throws: SealError.malformed, "padded twice") { try Value(padded: padded + [UInt8](repeating: 0, count: 32)) }
+        #expect(throws: SealError.malformed, "padded twice") {
+            try Value(padded: padded + [UInt8](repeating: 0, count: 32))
+        }
         for index in bytes.count..<padded.count {
             var altered = padded
             altered[index] = 1
@@ -259,7 +287,9 @@ import Testing
     }
 
     @Test func `Values of one bucket are sealed to one length`() throws {
-        let lengths = try (0...27).map { Padding.pad(try Value.string(String(repeating: "a", count: $0)).canonicalBytes()).count }
+        let lengths = try (0...27).map {
+            Padding.pad(try Value.string(String(repeating: "a", count: $0)).canonicalBytes()).count
+        }
         #expect(Set(lengths) == [32])
     }
 }

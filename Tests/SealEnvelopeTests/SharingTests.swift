@@ -20,22 +20,26 @@ import Testing
     }
 
     func invitationKeys(_ number: UInt8 = 1) throws(SealError) -> InvitationKeys {
-        try link.invitationKeys(scopeID: zone.roster.scopeID, invitationID: try ID16([UInt8](repeating: number, count: 16)))
+        try link.invitationKeys(
+            scopeID: zone.roster.scopeID, invitationID: try ID16([UInt8](repeating: number, count: 16)))
     }
 
     mutating func invite(_ keys: InvitationKeys, invitee: IdentityChain?) throws -> [UInt8] {
         let draft = try InvitationDraft(keys: keys, permission: .readWrite, invitee: invitee, using: XWingHPKE.self)
         let next = try zone.owner.author.next(
-            on: zone.roster, changes: [], invitations: [draft], rotating: false, current: zone.key, time: 1, random: &zone.random)
+            on: zone.roster, changes: [], invitations: [draft], rotating: false, current: zone.key, time: 1,
+            random: &zone.random)
         try zone.roster.append(next.entry)
         return next.grants[0].sealed
     }
 
     @Test mutating func `The owner opens its own grant`() throws {
         let draft = try zone.owner.author.open(
-            zone.scope, following: nil, encryptionScope: .perRecord, identity: zone.owner.identity, time: 1, random: &zone.random)
+            zone.scope, following: nil, encryptionScope: .perRecord, identity: zone.owner.identity, time: 1,
+            random: &zone.random)
         let roster = try Roster(opening: draft.entry, scope: zone.scope)
-        let key = try Grants<XWingHPKE>.open(draft.grants[0].sealed, epoch: roster.currentEpoch, as: zone.owner.userID, keys: zone.owner.keys)
+        let key = try Grants<XWingHPKE>.open(
+            draft.grants[0].sealed, epoch: roster.currentEpoch, as: zone.owner.userID, keys: zone.owner.keys)
         #expect(key.keyID == roster.currentEpoch.keyID)
         #expect(roster.currentEpoch.grantHashes[.member(zone.owner.userID)] == GrantHash.of(draft.grants[0].sealed))
     }
@@ -46,7 +50,8 @@ import Testing
         let key = try Grants<XWingHPKE>.open(sealed, epoch: zone.roster.currentEpoch, invitation: keys, keys: nil)
         #expect(key.keyID == zone.key.keyID)
         #expect(throws: SealError.authenticationFailed) {
-            try Grants<XWingHPKE>.open(sealed, epoch: zone.roster.currentEpoch, invitation: invitationKeys(2), keys: nil)
+            try Grants<XWingHPKE>.open(
+                sealed, epoch: zone.roster.currentEpoch, invitation: invitationKeys(2), keys: nil)
         }
     }
 
@@ -54,7 +59,9 @@ import Testing
         let keys = try invitationKeys()
         let sealed = try invite(keys, invitee: alice.identity)
         let epoch = zone.roster.currentEpoch
-        #expect(try Grants<XWingHPKE>.open(sealed, epoch: epoch, invitation: keys, keys: alice.keys).keyID == zone.key.keyID)
+        #expect(
+            try Grants<XWingHPKE>.open(sealed, epoch: epoch, invitation: keys, keys: alice.keys).keyID == zone.key.keyID
+        )
         #expect(throws: SealError.authenticationFailed, "the URL alone") {
             try Grants<XWingHPKE>.open(sealed, epoch: epoch, invitation: keys, keys: nil)
         }
@@ -95,11 +102,13 @@ import Testing
             try Grants<XWingHPKE>.open(sealed, epoch: zone.roster.currentEpoch, as: alice.userID, keys: alice.keys)
         }
         #expect(throws: SealError.authenticationFailed, "another scope") {
-            try Grants<XWingHPKE>.open(sealed, epoch: Zone("Other").roster.currentEpoch, as: alice.userID, keys: alice.keys)
+            try Grants<XWingHPKE>.open(
+                sealed, epoch: Zone("Other").roster.currentEpoch, as: alice.userID, keys: alice.keys)
         }
         for count in [0, 16, 1119, 1136, sealed.count - 1] {
             #expect(throws: SealError.authenticationFailed, "cut short") {
-                try Grants<XWingHPKE>.open([UInt8](sealed.prefix(count)), epoch: epoch, as: alice.userID, keys: alice.keys)
+                try Grants<XWingHPKE>.open(
+                    [UInt8](sealed.prefix(count)), epoch: epoch, as: alice.userID, keys: alice.keys)
             }
         }
     }
@@ -107,9 +116,14 @@ import Testing
     @Test mutating func `A key is the one that the roster commits to, or no key at all`() throws {
         var random = FixedRandom(5)
         let other = EpochKey(random: &random, context: zone.key.context)
-        #expect(throws: SealError.keyMismatch) { try EpochKey(other.key, context: zone.key.context, keyID: zone.key.keyID) }
-        #expect(throws: SealError.keyMismatch) { try EpochKey(SecretBytes(copying: [1]), context: zone.key.context, keyID: zone.key.keyID) }
-        let context = EpochContext(scopeID: zone.key.context.scopeID, incarnations: zone.key.context.incarnations, epoch: 1)
+        #expect(throws: SealError.keyMismatch) {
+            try EpochKey(other.key, context: zone.key.context, keyID: zone.key.keyID)
+        }
+        #expect(throws: SealError.keyMismatch) {
+            try EpochKey(SecretBytes(copying: [1]), context: zone.key.context, keyID: zone.key.keyID)
+        }
+        let context = EpochContext(
+            scopeID: zone.key.context.scopeID, incarnations: zone.key.context.incarnations, epoch: 1)
         #expect(throws: SealError.keyMismatch, "the same key in another epoch") {
             try EpochKey(zone.key.key, context: context, keyID: zone.key.keyID)
         }
@@ -119,7 +133,8 @@ import Testing
         var keys = [zone.key]
         for _ in 0..<3 {
             let draft = try zone.owner.author.next(
-                on: zone.roster, changes: [], rotating: true, current: keys[keys.count - 1], time: 1, random: &zone.random)
+                on: zone.roster, changes: [], rotating: true, current: keys[keys.count - 1], time: 1,
+                random: &zone.random)
             try zone.roster.append(draft.entry)
             keys.append(try #require(draft.epochKey))
         }
@@ -150,7 +165,8 @@ import Testing
         #expect(own.keyID == zone.key.keyID)
 
         let removal = try zone.owner.author.next(
-            on: zone.roster, changes: [.remove(alice.userID)], rotating: true, current: zone.key, time: 1, random: &zone.random)
+            on: zone.roster, changes: [.remove(alice.userID)], rotating: true, current: zone.key, time: 1,
+            random: &zone.random)
         try zone.roster.append(removal.entry)
         #expect(removal.grants.map { $0.subject } == [.member(zone.owner.userID)], "the removed one is given nothing")
     }
@@ -187,7 +203,8 @@ import Testing
 
     @Test func `A contact opens for the owner alone, for the request that it came with, and is no address`() throws {
         let (scopeID, requestID) = (zone.roster.scopeID, ID16(prefixOf: GrantHash.of([5])))
-        let sealed = try SealedContact<XWingHPKE>.seal("Bob", scopeID: scopeID, requestID: requestID, to: zone.owner.identity)
+        let sealed = try SealedContact<XWingHPKE>.seal(
+            "Bob", scopeID: scopeID, requestID: requestID, to: zone.owner.identity)
         func open(
             _ sealed: [UInt8], _ scopeID: Digest, _ requestID: ID16, _ account: Account
         ) throws(SealError) -> String {
@@ -212,7 +229,8 @@ import Testing
     init() throws {
         link = try LinkSecret(secret(0xA7))
         url = ShareURL(
-            origin: "https://notes.example.org", routingID: ID16(prefixOf: GrantHash.of([2])), secret: link, scopeID: scope)
+            origin: "https://notes.example.org", routingID: ID16(prefixOf: GrantHash.of([2])), secret: link,
+            scopeID: scope)
     }
 
     @Test func `A URL reads back, and names its share`() throws {
@@ -220,20 +238,26 @@ import Testing
         #expect(read.origin == url.origin && read.routingID == url.routingID)
         #expect(SecretBytes.areEqual(read.secret.bytes, link.bytes))
         try read.check(scopeID: scope)
-        #expect(throws: SealError.invalidURL, "another share served behind it") { try read.check(scopeID: GrantHash.of([3])) }
+        #expect(throws: SealError.invalidURL, "another share served behind it") {
+            try read.check(scopeID: GrantHash.of([3]))
+        }
     }
 
     @Test func `A URL cut short anywhere is refused`() {
         let text = url.text()
-        for count in 0..<text.count { #expect(throws: SealError.invalidURL) { try ShareURL(String(text.prefix(count))) } }
+        for count in 0..<text.count {
+            #expect(throws: SealError.invalidURL) { try ShareURL(String(text.prefix(count))) }
+        }
         #expect(throws: SealError.invalidURL) { try ShareURL(text + "A") }
     }
 
     @Test func `A URL altered in its form is refused`() throws {
         let text = url.text()
         for altered in [
-            text.replacing("https://", with: "ftp://"), text.replacing("/s/", with: "/t/"), text.replacing("#", with: "?"),
-            text.replacing("#A", with: "#B"), text.replacing("#A", with: "#C"), text + "=", text + " ", text.replacing("/s/", with: "/s//"),
+            text.replacing("https://", with: "ftp://"), text.replacing("/s/", with: "/t/"),
+            text.replacing("#", with: "?"),
+            text.replacing("#A", with: "#B"), text.replacing("#A", with: "#C"), text + "=", text + " ",
+            text.replacing("/s/", with: "/s//"),
         ] {
             #expect(throws: SealError.invalidURL, "\(altered.prefix(60))") { try ShareURL(altered) }
         }

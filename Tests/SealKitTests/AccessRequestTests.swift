@@ -26,15 +26,19 @@ import Testing
         #expect(asked.requesters.count == 1 && requester.contact == "Bob, bob@example.org")
         #expect(requester.userIdentity.userRecordID?.recordName == bob.name)
         #expect("\(requester)".contains("example") == false)
-        let participant = try await ann.container.shareParticipant(for: requester.participantLookupInfo, permission: .readWrite)
+        let participant = try await ann.container.shareParticipant(
+            for: requester.participantLookupInfo, permission: .readWrite)
         let approved = try await ann.edit(zone) { $0.addParticipant(participant) }
         #expect(approved.requesters.isEmpty && approved.participant(bob)?.isApprovedRequester == true)
         #expect(approved.participant(bob)?.acceptanceStatus == .pending)
-        #expect(await failure { try await bob.container.requestShareAccess(url, contact: "again") } == .participantAlreadyInvited)
+        #expect(
+            await failure { try await bob.container.requestShareAccess(url, contact: "again") }
+                == .participantAlreadyInvited)
         let joined = try await bob.join(url)
         try await bob.shared.save(bob.note(in: joined, "let in"))
         #expect(try await ann.share(of: zone).participant(bob)?.isApprovedRequester == true)
-        #expect(await failure { try await bob.container.requestShareAccess(url, contact: "again") } == .invalidArguments)
+        #expect(
+            await failure { try await bob.container.requestShareAccess(url, contact: "again") } == .invalidArguments)
         // Removed, it may ask again, and did not yet.
         let removed = try await ann.edit(zone) { $0.removeParticipant(try #require($0.participant(bob))) }
         #expect(removed.requesters.isEmpty)
@@ -58,7 +62,8 @@ import Testing
         let parsed = try ShareURL(url)
         let scope = try ann.container.core.scope(of: zone)
         var random = SystemRandom()
-        let unknown = ShareURL(origin: parsed.origin, routingID: ID16(random: &random), secret: parsed.secret, scopeID: scope.id)
+        let unknown = ShareURL(
+            origin: parsed.origin, routingID: ID16(random: &random), secret: parsed.secret, scopeID: scope.id)
         let absent = await answer(unknown.text())
         let off = await answer(url)
         #expect(off == absent && off.contains("unknownItem"))
@@ -95,7 +100,8 @@ import Testing
         #expect(try await ann.share(of: zone).requesters.map(\.contact) == ["Bob, once more"])
     }
 
-    /// The invitation that answered a request ran out, and the owner's device took it back: whoever asks anew waits anew, and is let in.
+    /// The invitation that answered a request ran out, and the owner's device took it back: whoever asks anew waits
+    /// anew, and is let in.
     @Test func whoseInvitationIsOverAsksAnew() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (zone, _, share) = try await ann.share()
@@ -104,14 +110,17 @@ import Testing
         try await bob.container.requestShareAccess(url, contact: "Bob")
         func approve(until expiry: Date?) async throws -> Share {
             let requester = try #require(try await ann.share(of: zone).requesters.first)
-            var participant = try await ann.container.shareParticipant(for: requester.participantLookupInfo, permission: .readWrite)
+            var participant = try await ann.container.shareParticipant(
+                for: requester.participantLookupInfo, permission: .readWrite)
             participant.expirationDate = expiry
             return try await ann.edit(zone) { [participant] in $0.addParticipant(participant) }
         }
         let day = 86_400.0
         let invited = try await approve(until: Date(timeIntervalSinceNow: day))
         #expect(invited.participant(bob)?.isApprovedRequester == true && invited.requesters.isEmpty)
-        #expect(await failure { try await bob.container.requestShareAccess(url, contact: "early") } == .participantAlreadyInvited)
+        #expect(
+            await failure { try await bob.container.requestShareAccess(url, contact: "early") }
+                == .participantAlreadyInvited)
 
         let over = try await WallClock.$offset.withValue(Int64(2 * day) * 1_000_000) { try await ann.share(of: zone) }
         #expect(over.participant(bob) == nil && over.requesters.isEmpty && over.allowsAccessRequests)
@@ -137,8 +146,12 @@ import Testing
             share.allowsAccessRequests = true
             share.publicPermission = .readOnly
         }
-        #expect(await failure { try await bob.container.requestShareAccess(url, contact: "Bob") } == .participantAlreadyInvited)
-        #expect(await failure { try await bob.container.requestShareAccess(String(url.dropLast(3)), contact: "Bob") } == .invalidArguments)
+        #expect(
+            await failure { try await bob.container.requestShareAccess(url, contact: "Bob") }
+                == .participantAlreadyInvited)
+        #expect(
+            await failure { try await bob.container.requestShareAccess(String(url.dropLast(3)), contact: "Bob") }
+                == .invalidArguments)
         let long = String(repeating: "x", count: 5_000)
         try await ann.edit(zone) { $0.publicPermission = .none }
         #expect(await failure { try await bob.container.requestShareAccess(url, contact: long) } == .invalidArguments)
@@ -159,7 +172,8 @@ import Testing
         }
         let deceived = try bob.through(hostile)
         let url = try #require(share.url)
-        #expect(await failure { try await deceived.container.requestShareAccess(url, contact: "Bob") } == .invalidArguments)
+        #expect(
+            await failure { try await deceived.container.requestShareAccess(url, contact: "Bob") } == .invalidArguments)
         // The answer as it was: the same way asks.
         try await bob.container.requestShareAccess(url, contact: "Bob")
     }

@@ -13,7 +13,9 @@ import Testing
     private func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Command {
         try await Command.finished(
             ServerProcess.executable, arguments,
-            environment: ["HOME": home.url.path, "SEALKIT_KEY_FILE": "", "SEALKIT_ACCOUNT": ""].merging(environment) { $1 })
+            environment: ["HOME": home.url.path, "SEALKIT_KEY_FILE": "", "SEALKIT_ACCOUNT": ""].merging(environment) {
+                $1
+            })
     }
 
     private func folder(_ path: String) -> URL { home.url.appendingPathComponent(".config/sealkit/" + path) }
@@ -29,10 +31,14 @@ import Testing
         let first = try await run("account", "whoami", "--quiet").output
         let second = try await run("account", "whoami", "--quiet", "--account", "work").output
         #expect(first != second && !first.isEmpty && !second.isEmpty)
-        #expect(try await run("account", "whoami", "--quiet", environment: ["SEALKIT_ACCOUNT": "work"]).output == second)
+        #expect(
+            try await run("account", "whoami", "--quiet", environment: ["SEALKIT_ACCOUNT": "work"]).output == second)
         // What one has verified is beside its own key file.
         #expect(FileManager.default.fileExists(atPath: folder("accounts/work.json.trust").path))
-        #expect(try await run("account", "list").output.split(separator: "\n").map { $0.prefix(9) } == ["* default", "  work\t\(server.origin)".prefix(9)])
+        #expect(
+            try await run("account", "list").output.split(separator: "\n").map { $0.prefix(9) } == [
+                "* default", "  work\t\(server.origin)".prefix(9),
+            ])
 
         let using = try await run("account", "use", "work")
         #expect(using.status == 0, "\(using.errors)")
@@ -65,7 +71,9 @@ import Testing
                 } else {
                     try await run("account", "whoami", "--account=\(name)")
                 }
-            #expect(said.status == 65 && said.output.isEmpty && said.errors.contains("letters, digits"), "\(name): \(said.errors)")
+            #expect(
+                said.status == 65 && said.output.isEmpty && said.errors.contains("letters, digits"),
+                "\(name): \(said.errors)")
             guard !name.isEmpty else { continue }
             let named = try await run("account", "whoami", "--json", environment: ["SEALKIT_ACCOUNT": name])
             #expect(named.status == 65 && named.errors.contains("\"remedy\""), "\(name): \(named.errors)")
@@ -89,16 +97,22 @@ import Testing
         let file = folder("account.json")
         // Nobody can be asked here.
         #expect(try await run("account", "passphrase").status == 77)
-        #expect(try await run("account", "passphrase", environment: ["SEALKIT_NEW_PASSPHRASE": "correct horse"]).status == 0)
+        #expect(
+            try await run("account", "passphrase", environment: ["SEALKIT_NEW_PASSPHRASE": "correct horse"]).status == 0
+        )
         #expect(try KeyFile(contentsOf: file).isSealed)
         #expect(try await run("account", "whoami", "--quiet").status == 77)
-        #expect(try await run("account", "whoami", "--quiet", environment: ["SEALKIT_PASSPHRASE": "wrong"]).status == 77)
-        #expect(try await run("account", "whoami", "--quiet", environment: ["SEALKIT_PASSPHRASE": "correct horse"]).output == name)
+        #expect(
+            try await run("account", "whoami", "--quiet", environment: ["SEALKIT_PASSPHRASE": "wrong"]).status == 77)
+        #expect(
+            try await run("account", "whoami", "--quiet", environment: ["SEALKIT_PASSPHRASE": "correct horse"]).output
+                == name)
 
         let before = try Data(contentsOf: file)
         let new = home.url.appendingPathComponent("new.txt")
         try Data("battery staple\n".utf8).write(to: new)
-        let wrong = try await run("account", "passphrase", "--new-passphrase-file", new.path, environment: ["SEALKIT_PASSPHRASE": "wrong"])
+        let wrong = try await run(
+            "account", "passphrase", "--new-passphrase-file", new.path, environment: ["SEALKIT_PASSPHRASE": "wrong"])
         #expect(wrong.status == 77 && wrong.errors.contains("wrongPassphrase"))
         #expect(try Data(contentsOf: file) == before)
         // Both by descriptors, as a script that keeps them off the disk and out of the environment gives them.
@@ -112,13 +126,21 @@ import Testing
         #expect(try await run("account", "whoami", "--quiet", "--passphrase-file", new.path).output == name)
         // By a pipe, as a shell's <(…) is one.
         let piped = try await Command.finished(
-            URL(fileURLWithPath: "/bin/sh"), ["-c", "cat \"$1\" | \"$0\" account whoami --quiet --passphrase-file /dev/stdin", ServerProcess.executable.path, new.path],
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c", "cat \"$1\" | \"$0\" account whoami --quiet --passphrase-file /dev/stdin",
+                ServerProcess.executable.path, new.path,
+            ],
             environment: ["HOME": home.url.path, "SEALKIT_KEY_FILE": ""])
         #expect(piped.status == 0 && piped.output == name, "\(piped.errors)")
         // One that is given is not silently none.
-        let both = try await run("account", "passphrase", "--remove", "--new-passphrase-file", old.path, "--passphrase-file", new.path)
+        let both = try await run(
+            "account", "passphrase", "--remove", "--new-passphrase-file", old.path, "--passphrase-file", new.path)
         #expect(both.status == 64 && both.errors.contains("either"))
-        #expect(try await run("account", "passphrase", "--remove", "--new-passphrase-fd", "0", "--passphrase-file", new.path).status == 64)
+        #expect(
+            try await run(
+                "account", "passphrase", "--remove", "--new-passphrase-fd", "0", "--passphrase-file", new.path
+            ).status == 64)
         #expect(try KeyFile(contentsOf: file).isSealed)
         #expect(try await run("account", "passphrase", "--remove", "--passphrase-file", new.path).status == 0)
         #expect(try await run("account", "whoami", "--quiet").output == name)
@@ -139,11 +161,15 @@ import Testing
             ["unshare", "-rm", "/bin/sh", "-c", script, ServerProcess.executable.path, home.url.path],
             environment: ["HOME": home.url.path])
         if said.status != 99, !said.errors.contains("unshare") {
-            #expect(said.status == 73 && said.errors.contains("Read-only file system") && said.errors.contains("writable"), "\(said.errors)")
+            #expect(
+                said.status == 73 && said.errors.contains("Read-only file system") && said.errors.contains("writable"),
+                "\(said.errors)")
         }
         try Data("nothing of the kind".utf8).write(to: home.url.appendingPathComponent("key.json.trust"))
         let damaged = try await run("account", "whoami", "--key-file", keyFile.path)
-        #expect(damaged.status == 70 && damaged.errors.contains("is damaged") && damaged.errors.contains("put back a copy"), "\(damaged.errors)")
+        #expect(
+            damaged.status == 70 && damaged.errors.contains("is damaged") && damaged.errors.contains("put back a copy"),
+            "\(damaged.errors)")
     }
 
     /// On a file system of its own without a byte left: the old file stays as it was.

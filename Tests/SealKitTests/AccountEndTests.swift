@@ -31,9 +31,10 @@ import Testing
         let epoch = try await bob.epoch(of: his.zoneID)
 
         let store = MemoryKeyStore(try ann.account.secrets)
-        let device = try #require(try await Account.load(from: store) { _ throws(SealKitError) in
-            try HTTPTransport(server: ann.server.origin)
-        })
+        let device = try #require(
+            try await Account.load(from: store) { _ throws(SealKitError) in
+                try HTTPTransport(server: ann.server.origin)
+            })
         try await device.delete(trust: ann.container.core.trust)
         #expect(try await store.load() == nil)
 
@@ -47,7 +48,8 @@ import Testing
         // In Bob's zone she has left: her name and her record stay, and whoever writes next opens a new key.
         let view = try await his.view(of: eve)
         #expect(view.roster.members[ann.container.core.userID()] == nil)
-        let kept: String? = try await bob.own.record(for: Record.ID(recordName: "hers", zoneID: his.zoneID)).encryptedValues["body"]
+        let kept: String? = try await bob.own.record(for: Record.ID(recordName: "hers", zoneID: his.zoneID))
+            .encryptedValues["body"]
         #expect(kept == "from Ann")
         try await bob.own.save(bob.note(in: his.zoneID, "after her"))
         #expect(try await bob.epoch(of: his.zoneID) == epoch + 1)
@@ -62,7 +64,8 @@ import Testing
     @Test func anAccountThatNeverWasIsNotDeleted() async throws {
         let server = try ServerProcess.shared.get()
         var random = SystemRandom()
-        let stranger = try Account(seeds: [AccountSeed(random: &random)], transport: HTTPTransport(server: server.origin))
+        let stranger = try Account(
+            seeds: [AccountSeed(random: &random)], transport: HTTPTransport(server: server.origin))
         #expect(await failure { try await stranger.delete() } == .unknownItem)
     }
 
@@ -71,7 +74,9 @@ import Testing
         let ann = try await Person()
         let network = try HostileNetwork(ann.server)
         let device = try ann.through(network)
-        network.rewrite("accounts/me", Sealkit_V1_AccountResponse.self) { $0.identities = ["org.example.notes/_\(String(repeating: "0", count: 32))"] }
+        network.rewrite("accounts/me", Sealkit_V1_AccountResponse.self) {
+            $0.identities = ["org.example.notes/_\(String(repeating: "0", count: 32))"]
+        }
         #expect(await failure { try await device.account.delete() } == .serverRejectedRequest)
         #expect(try await ann.account.status() == .available)
     }
@@ -96,7 +101,8 @@ import Testing
         // One that was in use by its name: the default one is in use again.
         let home = ["HOME": folder.url.path, "SEALKIT_KEY_FILE": "", "SEALKIT_ACCOUNT": ""]
         for arguments in [
-            ["account", "create", "--server", server.origin, "--account", "work"], ["account", "use", "work"], ["account", "delete", "--yes"],
+            ["account", "create", "--server", server.origin, "--account", "work"], ["account", "use", "work"],
+            ["account", "delete", "--yes"],
         ] {
             let done = try await Command.finished(ServerProcess.executable, arguments, environment: home)
             #expect(done.status == 0, "\(done.errors)")

@@ -11,8 +11,8 @@ import Testing
 
 @testable import SealKit
 
-/// Who is signed in, what that means for calls, and how an app hears of it. The numbers are those of the list of what clients
-/// rely on.
+/// Who is signed in, what that means for calls, and how an app hears of it. The numbers are those of the list of what
+/// clients rely on.
 @Suite(.timeLimit(.minutes(60))) struct AccountStatusTests {
     private let server: ServerProcess
 
@@ -20,15 +20,19 @@ import Testing
 
     private func stranger(_ origin: String? = nil) throws -> Account {
         var random = SystemRandom()
-        return try Account(seeds: [AccountSeed(random: &random)], transport: HTTPTransport(server: origin ?? server.origin))
+        return try Account(
+            seeds: [AccountSeed(random: &random)], transport: HTTPTransport(server: origin ?? server.origin))
     }
 
-    private func container(_ accounts: AccountProvider) throws -> Container { try Container("org.example.notes", accounts: accounts) }
+    private func container(_ accounts: AccountProvider) throws -> Container {
+        try Container("org.example.notes", accounts: accounts)
+    }
 
     /// What each call of a database fails with, those without anything to do among them.
     private func codes(_ container: Container) async throws -> Set<SealKitError.Code?> {
         let database = container.privateDatabase
-        let note = Record(recordType: "Note", recordID: Record.ID(recordName: "x", zoneID: RecordZone.ID(zoneName: "x")))
+        let note = Record(
+            recordType: "Note", recordID: Record.ID(recordName: "x", zoneID: RecordZone.ID(zoneName: "x")))
         let calls: [() async throws -> Void] = [
             { _ = try await database.modifyRecords() },
             { _ = try await database.modifyRecords(saving: [note]) },
@@ -41,7 +45,10 @@ import Testing
             { _ = try await database.recordZones(for: []) },
             { _ = try await database.recordZoneChanges(inZonesWith: [:]) },
             { _ = try await database.recordZoneChanges(inZonesWith: [note.recordID.zoneID: .init()]) },
-            { _ = try await database.records(matching: Query(recordType: "Note", predicate: Query.Predicate("TRUEPREDICATE"))) },
+            {
+                _ = try await database.records(
+                    matching: Query(recordType: "Note", predicate: Query.Predicate("TRUEPREDICATE")))
+            },
             { _ = try await database.allSubscriptions() },
             { _ = try await database.subscriptions(for: []) },
             { _ = try await database.modifySubscriptions() },
@@ -61,7 +68,9 @@ import Testing
         return found
     }
 
-    @Test func `1 Without an account, or one that may be used, every call is notAuthenticated, even with empty input`() async throws {
+    @Test func `1 Without an account, or one that may be used, every call is notAuthenticated, even with empty input`()
+        async throws
+    {
         let accounts = AccountProvider()
         let container = try container(accounts)
         #expect(try await container.accountStatus() == .couldNotDetermine)
@@ -79,7 +88,9 @@ import Testing
         #expect(try await codes(container) == [.notAuthenticated])
     }
 
-    @Test func `2 While the account is to prove itself again, every call is accountTemporarilyUnavailable`() async throws {
+    @Test func `2 While the account is to prove itself again, every call is accountTemporarilyUnavailable`()
+        async throws
+    {
         let ann = try await Person()
         let accounts = AccountProvider()
         let container = try container(accounts)
@@ -101,7 +112,8 @@ import Testing
         let (device, network) = try ann.behindAttacker()
         network.lie { path, _, response in
             guard path.hasSuffix("accounts/login") else { return }
-            response = TransportResponse(status: 401, body: try Sealkit_V1_Failure(.notAuthenticated, "not now").serializedData())
+            response = TransportResponse(
+                status: 401, body: try Sealkit_V1_Failure(.notAuthenticated, "not now").serializedData())
         }
         let accounts = AccountProvider()
         let container = try container(accounts)
@@ -110,7 +122,8 @@ import Testing
         #expect(try await codes(container) == [.accountTemporarilyUnavailable])
     }
 
-    /// It has another name than it is reached by, so that its logins are signed for somebody else: its name may be mended any moment.
+    /// It has another name than it is reached by, so that its logins are signed for somebody else: its name may be
+    /// mended any moment.
     @Test func aServerOfAnotherNameIsTemporaryAndEndsNoStream() async throws {
         let ann = try await Person()
         let other = try #require(URL(string: server.origin)?.port.map { "http://localhost:\($0)" })
@@ -128,7 +141,9 @@ import Testing
         }
         var all = told.makeAsyncIterator()
         let away = try #require(await all.next() ?? nil)
-        #expect(away.code == .accountTemporarilyUnavailable && away.reason.contains("calls itself \(server.origin)"), "\(away)")
+        #expect(
+            away.code == .accountTemporarilyUnavailable && away.reason.contains("calls itself \(server.origin)"),
+            "\(away)")
         reading.cancel()
         // The stream has waited until then.
         #expect(await all.next() == nil)
@@ -179,7 +194,9 @@ import Testing
         accounts.signOut()
         gate.open()
         #expect(await task.value == .notAuthenticated)
-        #expect(await failure { _ = try await ann.own.record(for: Record.ID(recordName: "late", zoneID: zone)) } == .unknownItem)
+        #expect(
+            await failure { _ = try await ann.own.record(for: Record.ID(recordName: "late", zoneID: zone)) }
+                == .unknownItem)
     }
 
     @Test func changesAreTold() async throws {

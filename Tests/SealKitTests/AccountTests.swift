@@ -39,8 +39,10 @@ import Testing
         #expect(await failure { try KeyFile.write(person.account, to: url, passphrase: nil) } == .constraintViolation)
         #expect(await failure { try KeyFile.write(person.account, to: url, passphrase: "") } == .invalidArguments)
         try Data("{}".utf8).write(to: folder.appendingPathComponent("other"))
-        #expect(await failure { _ = try KeyFile(contentsOf: folder.appendingPathComponent("other")) } == .invalidArguments)
-        #expect(await failure { _ = try KeyFile(contentsOf: folder.appendingPathComponent("absent")) } == .notAuthenticated)
+        #expect(
+            await failure { _ = try KeyFile(contentsOf: folder.appendingPathComponent("other")) } == .invalidArguments)
+        #expect(
+            await failure { _ = try KeyFile(contentsOf: folder.appendingPathComponent("absent")) } == .notAuthenticated)
     }
 
     @Test func recoveryKeyBringsTheAccountBack() async throws {
@@ -60,7 +62,9 @@ import Testing
 
         var random = SystemRandom()
         let other = RecoveryKey(random: &random)
-        let code = await failure { _ = try await Account.recover(other, transport: HTTPTransport(server: server.origin)) }
+        let code = await failure {
+            _ = try await Account.recover(other, transport: HTTPTransport(server: server.origin))
+        }
         #expect(code == .unknownItem)
     }
 
@@ -78,12 +82,16 @@ import Testing
     @Test func accountsThatTheServerDoesNotKnowAreNoAccounts() async throws {
         let server = try ServerProcess.shared.get()
         var random = SystemRandom()
-        let account = try Account(seeds: [AccountSeed(random: &random)], transport: HTTPTransport(server: server.origin))
+        let account = try Account(
+            seeds: [AccountSeed(random: &random)], transport: HTTPTransport(server: server.origin))
         #expect(try await account.status() == .noAccount)
     }
 
     @Test func serversAreNamedByOriginAndPlainHTTPStaysOnThisMachine() async throws {
-        for text in ["notes.example.org", "ftp://x", "https://x/path", "https://user@x", "http://notes.example.org", "https://b%C3%BCcher.example", "https://a%2Db.example", ""] {
+        for text in [
+            "notes.example.org", "ftp://x", "https://x/path", "https://user@x", "http://notes.example.org",
+            "https://b%C3%BCcher.example", "https://a%2Db.example", "",
+        ] {
             #expect(await failure { _ = try HTTPTransport(server: text) } == .invalidArguments, "\(text)")
         }
         do {
@@ -94,7 +102,9 @@ import Testing
         }
         #expect(try HTTPTransport(server: "HTTPS://Notes.Example.org:443/").origin == "https://notes.example.org")
         #expect(try HTTPTransport(server: "http://localhost:8080").origin == "http://localhost:8080")
-        for text in ["https://B\u{FC}cher.example", "https://bu\u{308}cher.example:443", "https://xn--Bcher-kva.example"] {
+        for text in [
+            "https://B\u{FC}cher.example", "https://bu\u{308}cher.example:443", "https://xn--Bcher-kva.example",
+        ] {
             #expect(try HTTPTransport(server: text).origin == "https://xn--bcher-kva.example", "\(text)")
         }
         #expect(try HTTPTransport(server: "https://fa\u{DF}.example").origin == "https://xn--fa-hia.example")

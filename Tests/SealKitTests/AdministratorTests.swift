@@ -37,7 +37,10 @@ import Testing
         #expect(try await ann.share(of: zone).oneTimeURL(for: single.participantID) == nil)
         let carols = try await carol.join(saved.url)
         try await dave.join(oneTime)
-        #expect(try await ann.share(of: zone).participants.map(\.acceptanceStatus) == [.accepted, .accepted, .accepted, .accepted])
+        #expect(
+            try await ann.share(of: zone).participants.map(\.acceptanceStatus) == [
+                .accepted, .accepted, .accepted, .accepted,
+            ])
 
         // Changes a permission, and removes: with a new key.
         saved = try await bob.edit(bobs) { share in
@@ -72,9 +75,11 @@ import Testing
         #expect(await failure { try await bob.promote(carol, in: bobs) } == .permissionFailure)
         try await ann.promote(carol, in: zone)
         #expect(
-            await failure { try await bob.edit(bobs) { $0.removeParticipant(try #require($0.participant(carol))) } } == .permissionFailure)
+            await failure { try await bob.edit(bobs) { $0.removeParticipant(try #require($0.participant(carol))) } }
+                == .permissionFailure)
         #expect(
-            await failure { try await bob.edit(bobs) { try $0.blockParticipant(try #require($0.participant(carol))) } } == .permissionFailure)
+            await failure { try await bob.edit(bobs) { try $0.blockParticipant(try #require($0.participant(carol))) } }
+                == .permissionFailure)
         #expect(try await ann.share(of: zone).participants.count == 3)
     }
 
@@ -136,15 +141,18 @@ import Testing
         let view = try await bob.container.core.keeper(of: bob.container.core.scope(of: bobs)).refresh()
         var random = SystemRandom()
         let made = LinkSecret(random: &random)
-        let sealed = try SealedLinks<XWingHPKE>.seal(made, scopeID: view.roster.scopeID, to: bob.container.core.identity().chain)
+        let sealed = try SealedLinks<XWingHPKE>.seal(
+            made, scopeID: view.roster.scopeID, to: bob.container.core.identity().chain)
         // It opens: without the comparison with the roster's link id it would be taken for the share's.
         #expect(throws: SealError.self) {
             try SealedLinks<XWingHPKE>.open(
-                sealed, scopeID: view.roster.scopeID, linkID: try #require(view.roster.linkID), as: bob.container.core.userID(),
+                sealed, scopeID: view.roster.scopeID, linkID: try #require(view.roster.linkID),
+                as: bob.container.core.userID(),
                 keys: bob.container.core.identity().keys)
         }
         let opened = try SealedLinks<XWingHPKE>.open(
-            sealed, scopeID: view.roster.scopeID, linkID: made.id(in: view.roster.scopeID), as: bob.container.core.userID(),
+            sealed, scopeID: view.roster.scopeID, linkID: made.id(in: view.roster.scopeID),
+            as: bob.container.core.userID(),
             keys: bob.container.core.identity().keys)
         #expect(opened.id(in: view.roster.scopeID) != view.roster.linkID)
     }

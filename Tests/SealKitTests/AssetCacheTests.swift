@@ -103,7 +103,9 @@ import Testing
         let url = try #require(found?.fileURL)
         let drawer = url.deletingLastPathComponent()
         #expect(FileManager.default.fileExists(atPath: url.path))
-        #expect(FileStatus(path: drawer.path)?.mode == 0o700 && FileStatus(path: TemporaryAssets.folder.path)?.mode == 0o700)
+        #expect(
+            FileStatus(path: drawer.path)?.mode == 0o700 && FileStatus(path: TemporaryAssets.folder.path)?.mode == 0o700
+        )
         accounts.signOut()
         #expect(!FileManager.default.fileExists(atPath: drawer.path))
     }
@@ -119,11 +121,15 @@ import Testing
         return Asset.Remote(content: .sealed(sealed), blob: "blob", recordID: Record.ID(recordName: name), key: "file")
     }
 
-    private func fetch(_ remote: Asset.Remote, _ cache: AssetCache, _ drawer: TemporaryAssets.Drawer) async throws -> (hold: AssetCache.Hold, wasFetched: Bool) {
+    private func fetch(_ remote: Asset.Remote, _ cache: AssetCache, _ drawer: TemporaryAssets.Drawer) async throws -> (
+        hold: AssetCache.Hold, wasFetched: Bool
+    ) {
         var wasFetched = false
         let hold = try await cache.file(of: remote, in: drawer) { file throws(SealKitError) in
             wasFetched = true
-            do { try pattern(Int(remote.sealed?.size ?? 0)).write(to: file) } catch { throw SealKitError(.internalError, "no") }
+            do { try pattern(Int(remote.sealed?.size ?? 0)).write(to: file) } catch {
+                throw SealKitError(.internalError, "no")
+            }
         }
         return (hold, wasFetched)
     }
@@ -139,11 +145,13 @@ import Testing
         #expect(try await fetch(two, cache, drawer).wasFetched == false)
         // The second one has to go.
         let third = try await fetch(three, cache, drawer).hold
-        #expect(FileManager.default.fileExists(atPath: url.path) && FileManager.default.fileExists(atPath: third.url.path))
+        #expect(
+            FileManager.default.fileExists(atPath: url.path) && FileManager.default.fileExists(atPath: third.url.path))
         // Both that are left are in use.
         let refused = await failure { _ = try await fetch(two, cache, drawer) }
         #expect(refused == .limitExceeded)
-        #expect(FileManager.default.fileExists(atPath: url.path) && FileManager.default.fileExists(atPath: third.url.path))
+        #expect(
+            FileManager.default.fileExists(atPath: url.path) && FileManager.default.fileExists(atPath: third.url.path))
         // One that could never be there removes nothing.
         let tooLarge = await failure { _ = try await fetch(remote("four", size: 2_501), cache, drawer) }
         #expect(tooLarge == .limitExceeded)
@@ -177,7 +185,9 @@ import Testing
         third = nil
         let other = try await fetch(remote("two", size: 1_000), cache, drawer)
         #expect(other.wasFetched)
-        for kept in [first.url, second.hold.url, other.hold.url] { #expect(FileManager.default.fileExists(atPath: kept.path)) }
+        for kept in [first.url, second.hold.url, other.hold.url] {
+            #expect(FileManager.default.fileExists(atPath: kept.path))
+        }
     }
 
     @Test func aDrawerThatNobodyHasGoesWithItsFiles() async throws {
@@ -197,8 +207,11 @@ import Testing
         let cache = AssetCache(limit: 3_000)
         let drawer = TemporaryAssets.Drawer()
         defer { drawer.close() }
-        let remotes = Dictionary(uniqueKeysWithValues: ["one", "two", "three", "four"].map { ($0, remote($0, size: 1_000)) })
-        func wasFetched(_ name: String) async throws -> Bool { try await fetch(try #require(remotes[name]), cache, drawer).wasFetched }
+        let remotes = Dictionary(
+            uniqueKeysWithValues: ["one", "two", "three", "four"].map { ($0, remote($0, size: 1_000)) })
+        func wasFetched(_ name: String) async throws -> Bool {
+            try await fetch(try #require(remotes[name]), cache, drawer).wasFetched
+        }
         for name in ["one", "two", "three"] { #expect(try await wasFetched(name)) }
         #expect(try await wasFetched("one") == false)
         #expect(try await wasFetched("four"))
@@ -236,7 +249,9 @@ import Testing
                     return try await cache.file(of: wanted, in: drawer) { file throws(SealKitError) in
                         fetches.change { $0 += 1 }
                         for await _ in isGoing {}
-                        do { try Data(repeating: 1, count: 1_000).write(to: file) } catch { throw SealKitError(.internalError, "no") }
+                        do { try Data(repeating: 1, count: 1_000).write(to: file) } catch {
+                            throw SealKitError(.internalError, "no")
+                        }
                     }.url
                 }
             }
@@ -253,7 +268,9 @@ import Testing
         let drawer = TemporaryAssets.Drawer()
         let code = await failure {
             _ = try await cache.file(of: remote("one", size: 10), in: drawer) { file throws(SealKitError) in
-                do { try Data(repeating: 1, count: 10).write(to: file) } catch { throw SealKitError(.internalError, "no") }
+                do { try Data(repeating: 1, count: 10).write(to: file) } catch {
+                    throw SealKitError(.internalError, "no")
+                }
                 drawer.close()
             }
         }
@@ -268,7 +285,8 @@ import Testing
         try Data("theirs".utf8).write(to: living.url.appendingPathComponent("file"))
         // Killed: its lock went with it.
         let dead = folder.appendingPathComponent("sealkit-assets-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: dead.appendingPathComponent("drawer"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: dead.appendingPathComponent("drawer"), withIntermediateDirectories: true)
         try Data("left".utf8).write(to: dead.appendingPathComponent("drawer/file"))
         let outside = folder.appendingPathComponent("outside")
         try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
@@ -285,7 +303,8 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: living.url.appendingPathComponent("file").path))
         #expect(FileManager.default.fileExists(atPath: outside.appendingPathComponent("file").path))
         #expect(FileManager.default.fileExists(atPath: starting.path))
-        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -7200)], ofItemAtPath: starting.path)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -7200)], ofItemAtPath: starting.path)
         ProcessFolder.removeAbandoned(in: folder)
         #expect(!FileManager.default.fileExists(atPath: starting.path))
     }

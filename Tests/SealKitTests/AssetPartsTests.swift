@@ -56,7 +56,8 @@ import Testing
     }
 
     /// Requests and answers are lost at every step: each costs its own step again.
-    @Test(arguments: ["/begin", "/parts/0", "/parts/1", "/finish"]) func aLossCostsOneStep(_ step: String) async throws {
+    @Test(arguments: ["/begin", "/parts/0", "/parts/1", "/finish"]) func aLossCostsOneStep(_ step: String) async throws
+    {
         let ann = try await Person()
         let zone = try await ann.makeZone()
         let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: step, [.answer, .request])
@@ -93,7 +94,8 @@ import Testing
         let ann = try await Person()
         let zone = try await ann.makeZone()
         let network = LossyTransport(
-            try HTTPTransport(server: ann.server.origin), losing: "/parts/1", [.refusal(SealKitError(.operationCancelled, "the user waits no longer"))])
+            try HTTPTransport(server: ann.server.origin), losing: "/parts/1",
+            [.refusal(SealKitError(.operationCancelled, "the user waits no longer"))])
         let device = try ann.through(network)
         var record = device.note(in: zone, "with a file")
         record["file"] = Asset(fileURL: try file(pattern(2 * Self.part + 5)))
@@ -109,7 +111,8 @@ import Testing
     /// A connection still pulls for a request that was answered early, while the next one is on its way.
     @Test func chunksThatAreAskedForAtOnceStayWhatTheyAre() async throws {
         let upload = AssetUpload(try AssetFile(try file(pattern(Self.part))), isSealed: true)
-        let starts = stride(from: 0, to: upload.chunks.count - upload.chunks.count % AssetChunks.atOnce, by: Int(AssetChunks.atOnce))
+        let starts = stride(
+            from: 0, to: upload.chunks.count - upload.chunks.count % AssetChunks.atOnce, by: Int(AssetChunks.atOnce))
         for start in starts { _ = try upload.chunks.read(start..<start + AssetChunks.atOnce) }
         let leaves = upload.chunks.leaves
         try await withThrowingTaskGroup(of: Void.self) { group in

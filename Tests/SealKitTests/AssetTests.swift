@@ -72,8 +72,10 @@ import Testing
             }
             let leaves = sealed.map { chunk in chunk.withUnsafeBytes { AssetHash.leaf($0) } }
             let asset = SealedAsset(
-                fileKey: key, size: UInt64(size), salt: salt, chunkCount: layout.chunkCount, root: try AssetTree.root(leaves))
-            let remote = Asset.Remote(content: .sealed(asset), blob: "blob", recordID: Record.ID(recordName: "film"), key: "file")
+                fileKey: key, size: UInt64(size), salt: salt, chunkCount: layout.chunkCount,
+                root: try AssetTree.root(leaves))
+            let remote = Asset.Remote(
+                content: .sealed(asset), blob: "blob", recordID: Record.ID(recordName: "film"), key: "file")
             let opener = try AssetOpener(
                 asset, remote, leafBytes: leaves.flatMap(\.bytes), file: folder.appendingPathComponent(name))
             do {
@@ -155,10 +157,13 @@ import Testing
         var record = ann.note(in: zone, "x")
         record["file"] = Asset(fileURL: file)
         record = try await ann.own.save(record)
-        let blobs = try #require(FileManager.default.enumerator(at: server.dataFolder, includingPropertiesForKeys: [.fileSizeKey]))
-        let blob = try #require(blobs.compactMap { $0 as? URL }.first { url in
-            (try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0 > 200_000 && !url.path.contains("sqlite")
-        })
+        let blobs = try #require(
+            FileManager.default.enumerator(at: server.dataFolder, includingPropertiesForKeys: [.fileSizeKey]))
+        let blob = try #require(
+            blobs.compactMap { $0 as? URL }.first { url in
+                (try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0 > 200_000
+                    && !url.path.contains("sqlite")
+            })
         let (id, copy) = (record.recordID, folder.appendingPathComponent("copy"))
         let saved = try #require(record["file"] as Asset?)
         for offset in [100, 70_000, 199_999] {
@@ -168,7 +173,9 @@ import Testing
             try altered.write(to: blob)
             #expect(await failure { _ = try await ann.own.record(for: record.recordID) } == .integrityFailure)
             #expect(await failure { try await ann.own.download(saved, of: id, to: copy) } == .integrityFailure)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["original"], "nor is a part of it left")
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["original"],
+                "nor is a part of it left")
             try before.write(to: blob)
         }
         let whole: Asset? = try await ann.own.record(for: record.recordID)["file"]

@@ -24,7 +24,9 @@ extension AuditTests {
             }.serializedData()
         }
         let audit = try await deceived.container.audit()
-        #expect(audit.outcome == .violated && audit.failures.map(\.zoneID) == [zone] && audit.failures.map(\.error.code) == [.rollback])
+        #expect(
+            audit.outcome == .violated && audit.failures.map(\.zoneID) == [zone]
+                && audit.failures.map(\.error.code) == [.rollback])
         #expect(audit.violations.map(\.code) == [.rollback])
     }
 
@@ -72,7 +74,8 @@ extension AuditTests {
             number: epoch.number, keyID: epoch.keyID, checkpoint: Checkpoint.none, previousKey: epoch.previousKey,
             coverage: grants.map { .init(subject: $0, grantHash: GrantHash.of($1)) }.sorted { $0.subject < $1.subject })
         let bytes = RosterEntry(
-            scopeID: opened.scopeID, sequence: opened.sequence, previous: opened.previous, author: opened.author, time: opened.time,
+            scopeID: opened.scopeID, sequence: opened.sequence, previous: opened.previous, author: opened.author,
+            time: opened.time,
             changes: [], epoch: epoch
         ).canonicalBytes()
         let entry = SignedRosterEntry(
@@ -122,12 +125,16 @@ extension AuditTests {
                 arguments + ["--key-file", file.path, "--container", ann.container.containerIdentifier])
         }
         let clean = try await run("audit")
-        #expect(clean.status == 0 && clean.output.hasSuffix("clean\n") && clean.output.contains("roster  1 entry"), "\(clean)")
+        #expect(
+            clean.status == 0 && clean.output.hasSuffix("clean\n") && clean.output.contains("roster  1 entry"),
+            "\(clean)")
         let trust = try TrustStore(file: URL(fileURLWithPath: file.path + ".trust"))
         let core = try Container(ann.container.containerIdentifier, account: ann.account, trust: trust).core
         _ = await core.noted(SealKitError(.rollback, "something \u{1B}[2J older"), zone: zone, record: "note")
         let json = try await run("audit", "--json")
-        #expect(json.status == 76 && json.output.contains("\"outcome\":\"violated\"") && json.output.contains("\"record\":\"note\""))
+        #expect(
+            json.status == 76 && json.output.contains("\"outcome\":\"violated\"")
+                && json.output.contains("\"record\":\"note\""))
         let text = try await run("audit", "--forget")
         #expect(text.status == 76 && !text.output.contains("\u{1B}") && text.output.contains("older"))
         #expect(try await run("audit", "--quiet").output == "clean\n")

@@ -29,7 +29,9 @@ import Testing
         let empty = try await ann.makeZone()
         try await zone.remove(carol)
         var share = try await ann.own.share(for: zone.zoneID)
-        share.addParticipant(try await ann.container.shareParticipant(forEmailAddress: "someone-\(UUID().uuidString.prefix(8))@example.org"))
+        share.addParticipant(
+            try await ann.container.shareParticipant(
+                forEmailAddress: "someone-\(UUID().uuidString.prefix(8))@example.org"))
         try await ann.own.save(share)
         let audit = try await ann.container.audit()
         #expect(audit.outcome == .clean && audit.failures.isEmpty && audit.violations.isEmpty)
@@ -40,7 +42,8 @@ import Testing
         #expect(scope.memberCount == 2 && scope.invitationCount == 1 && scope.abandonedForks == 0)
         // The note and the share's record are under the key that Carol had.
         #expect(scope.keys.newestEpoch == 1 && scope.keys.oldestEpochInUse == 0 && scope.keys.staleRecordCount == 2)
-        #expect(scope.heldEpochs == 2 && scope.badGrants.isEmpty && scope.uncovered.isEmpty && scope.shareRecordName == nil)
+        #expect(
+            scope.heldEpochs == 2 && scope.badGrants.isEmpty && scope.uncovered.isEmpty && scope.shareRecordName == nil)
         #expect(Set(audit.contacts.map(\.userRecordID.recordName)) == [bob.name, carol.name])
         // Whoever joined sees the same roster; whoever was removed sees none, and no fault in that.
         let bobs = try await bob.container.audit()
@@ -66,7 +69,8 @@ import Testing
         let old = try #require(recording.records().first)
         note.encryptedValues["body"] = "two"
         try await ann.own.save(note)
-        let deceived = try ann.through(RewritingTransport.showing([old], before: try HTTPTransport(server: ann.server.origin)))
+        let deceived = try ann.through(
+            RewritingTransport.showing([old], before: try HTTPTransport(server: ann.server.origin)))
         for _ in 0..<2 {
             #expect(await failure { _ = try await deceived.own.record(for: note.recordID) } == .rollback)
         }
@@ -79,12 +83,14 @@ import Testing
         let audit = try await ann.container.audit()
         #expect(audit.outcome == .violated && audit.violations == kept && audit.failures.isEmpty)
         // Another account's store, and another container of this one, have none of it.
-        let other = try await Container("org.example.other", account: ann.account, trust: ann.container.core.trust).violations()
+        let other = try await Container("org.example.other", account: ann.account, trust: ann.container.core.trust)
+            .violations()
         #expect(other.isEmpty)
 
         var altered = old
         altered.fields[0].encrypted.sealed.append(7)
-        let forger = try ann.through(RewritingTransport.showing([altered], before: try HTTPTransport(server: ann.server.origin)))
+        let forger = try ann.through(
+            RewritingTransport.showing([altered], before: try HTTPTransport(server: ann.server.origin)))
         #expect(await failure { _ = try await forger.own.record(for: note.recordID) } == .integrityFailure)
         try await ann.container.forget(kept)
         let newer = try await ann.container.violations()
@@ -114,7 +120,9 @@ import Testing
             let found = await failure { try await body(deceived) }
             #expect(found == code, sourceLocation: sourceLocation)
             let kept = try await ann.container.violations()
-            #expect(kept.count == 1 && kept[0].code == code && kept[0].reason.contains(words), "\(kept)", sourceLocation: sourceLocation)
+            #expect(
+                kept.count == 1 && kept[0].code == code && kept[0].reason.contains(words), "\(kept)",
+                sourceLocation: sourceLocation)
         }
 
         try await expect(.integrityFailure, "does not say which roster") { path, body in
@@ -122,13 +130,17 @@ import Testing
             var answer = try Sealkit_V1_RecordChangesResponse(serializedBytes: body)
             answer.scopes = []
             return try answer.serializedData()
-        } _: { person in _ = try await person.own.recordZoneChanges(inZoneWith: zone.zoneID) }
+        } _: { person in
+            _ = try await person.own.recordZoneChanges(inZoneWith: zone.zoneID)
+        }
         try await expect(.rollback, "no longer shows record note") { path, body in
             guard path.hasSuffix("records/lookup") else { return body }
             var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
             answer.results = answer.results.map { _ in .with { $0.failure = Sealkit_V1_Failure(.unknownItem, "gone") } }
             return try answer.serializedData()
-        } _: { person in _ = try await person.own.record(for: noteID) }
+        } _: { person in
+            _ = try await person.own.record(for: noteID)
+        }
         try await expect(.rollback, "nothing signed that ended it") { path, body in
             if path.hasSuffix("rosters/fetch") {
                 var answer = try Sealkit_V1_FetchRostersResponse(serializedBytes: body)
@@ -137,9 +149,12 @@ import Testing
             }
             guard path.hasSuffix("zones/lookup") else { return body }
             var answer = try Sealkit_V1_LookupZonesResponse(serializedBytes: body)
-            answer.results = answer.results.map { _ in .with { $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") } }
+            answer.results = answer.results.map { _ in .with { $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") }
+            }
             return try answer.serializedData()
-        } _: { person in _ = try await person.own.recordZone(for: zone.zoneID) }
+        } _: { person in
+            _ = try await person.own.recordZone(for: zone.zoneID)
+        }
         try await expect(.integrityFailure, "roster of the zone") { path, body in
             guard path.hasSuffix("rosters/fetch") else { return body }
             var answer = try Sealkit_V1_FetchRostersResponse(serializedBytes: body)
@@ -147,19 +162,25 @@ import Testing
             let entry = ann.container.core.author.plain(.leave, on: view.roster, time: 1).entry
             answer.rosters[0].entries = [entry.wire]
             return try answer.serializedData()
-        } _: { person in try await zone.view(of: person) }
+        } _: { person in
+            try await zone.view(of: person)
+        }
         try await expect(.integrityFailure, "identity") { path, body in
             guard path.hasSuffix("directory/lookup") else { return body }
             var answer = try Sealkit_V1_LookupIdentitiesResponse(serializedBytes: body)
             answer.results[0].chain = ann.container.core.identity().chain.wire
             return try answer.serializedData()
-        } _: { person in _ = try await person.container.shareParticipant(forUserRecordID: bob.container.userRecordID()) }
+        } _: { person in
+            _ = try await person.container.shareParticipant(forUserRecordID: bob.container.userRecordID())
+        }
         try await expect(.integrityFailure, "kept share URL") { path, body in
             guard path.hasSuffix("links/fetch") else { return body }
             var answer = try Sealkit_V1_LinksResponse(serializedBytes: body)
             answer.links[0].keptSecret[30] ^= 1
             return try answer.serializedData()
-        } _: { person in _ = try await person.own.share(for: zone.zoneID) }
+        } _: { person in
+            _ = try await person.own.share(for: zone.zoneID)
+        }
 
         // An asset's bytes, which no message carries.
         try await ann.container.forget(try await ann.container.violations())
@@ -170,8 +191,10 @@ import Testing
         var root = sealed.root.bytes
         root[0] ^= 1
         let swapped = SealedAsset(
-            fileKey: sealed.fileKey, size: sealed.size, salt: sealed.salt, chunkCount: sealed.chunkCount, root: try Digest(root))
-        let wrong = Asset(remote: Asset.Remote(content: .sealed(swapped), blob: remote.blob, recordID: noteID, key: "file"))
+            fileKey: sealed.fileKey, size: sealed.size, salt: sealed.salt, chunkCount: sealed.chunkCount,
+            root: try Digest(root))
+        let wrong = Asset(
+            remote: Asset.Remote(content: .sealed(swapped), blob: remote.blob, recordID: noteID, key: "file"))
         let copy = temporary.url.appendingPathComponent("copy")
         #expect(await failure { try await ann.own.download(wrong, of: noteID, to: copy) } == .integrityFailure)
         let kept = try await ann.container.violations()
@@ -182,7 +205,8 @@ import Testing
         let store = try TrustStore()
         for number in 0..<(TrustStore.mostViolations + 5) {
             try await store.note(
-                .rollback, "violation \(number) " + String(repeating: "x", count: 2_000), container: "c", environment: .development,
+                .rollback, "violation \(number) " + String(repeating: "x", count: 2_000), container: "c",
+                environment: .development,
                 zone: nil, record: nil, time: Int64(number))
         }
         let rows = try await store.violations(container: "c", environment: .development)
@@ -194,11 +218,15 @@ import Testing
     /// Whoever has looked at those of one environment, or container, has not looked at those of another.
     @Test func violationsAreForgottenWhereTheyWereLookedAt() async throws {
         let store = try TrustStore()
-        let places: [(String, SealStatements.Environment)] = [("a", .development), ("a", .production), ("b", .development)]
+        let places: [(String, SealStatements.Environment)] = [
+            ("a", .development), ("a", .production), ("b", .development),
+        ]
         for (container, environment) in places {
-            try await store.note(.rollback, "seen", container: container, environment: environment, zone: nil, record: nil, time: 1)
+            try await store.note(
+                .rollback, "seen", container: container, environment: environment, zone: nil, record: nil, time: 1)
         }
-        try await store.note(.rollback, "later", container: "a", environment: .development, zone: nil, record: nil, time: 3)
+        try await store.note(
+            .rollback, "later", container: "a", environment: .development, zone: nil, record: nil, time: 3)
         try await store.forgetViolations(container: "a", environment: .development, until: 2)
         var left: [[String]] = []
         for (container, environment) in places {
@@ -210,9 +238,14 @@ import Testing
     @Test func errorsThatAreNoViolationAreNotKept() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
-        #expect(await failure { _ = try await ann.own.record(for: Record.ID(recordName: "none", zoneID: zone)) } == .unknownItem)
-        #expect(await failure { _ = try await ann.own.recordZone(for: RecordZone.ID(zoneName: "none")) } == .zoneNotFound)
-        #expect(await failure { _ = try await ann.container.shareMetadata(for: "https://example.org/s/x#y") } == .invalidArguments)
+        #expect(
+            await failure { _ = try await ann.own.record(for: Record.ID(recordName: "none", zoneID: zone)) }
+                == .unknownItem)
+        #expect(
+            await failure { _ = try await ann.own.recordZone(for: RecordZone.ID(zoneName: "none")) } == .zoneNotFound)
+        #expect(
+            await failure { _ = try await ann.container.shareMetadata(for: "https://example.org/s/x#y") }
+                == .invalidArguments)
         let violations = try await ann.container.violations()
         #expect(violations.isEmpty)
     }

@@ -3,7 +3,8 @@ import SealKit
 import SealLab
 import Testing
 
-/// What the command line says to somebody who gets something wrong: what it was, what to do, and an exit code for scripts.
+/// What the command line says to somebody who gets something wrong: what it was, what to do, and an exit code for
+/// scripts.
 @Suite(.timeLimit(.minutes(60))) struct CommandErrorsTests {
     private struct Mistake {
         let arguments: [String]
@@ -17,27 +18,56 @@ import Testing
     }
 
     private static let mistakes = [
-        Mistake(64, "usage", "record", "save", "--zone", "Notes", "--colour", "red", says: ["Unknown option '--colour'"]),
+        Mistake(
+            64, "usage", "record", "save", "--zone", "Notes", "--colour", "red", says: ["Unknown option '--colour'"]),
         Mistake(64, "usage", "record", "get", "first", says: ["--zone", "--database public"]),
-        Mistake(64, "usage", "record", "query", "--type", "Place", "--database", "public", "--zone", "Notes", says: ["has no zones"]),
-        Mistake(65, "invalidArguments", "record", "save", "--zone", "Notes", "--name", "new", "--set", "a=b", says: ["needs a type", "--type"]),
-        Mistake(65, "invalidArguments", "record", "save", "--zone", "Notes", "--type", "Note", "--set", "novalue", says: ["key=value"]),
-        Mistake(65, "invalidArguments", "record", "save", "--zone", "Notes", "--type", "Note", "--set", "n:int=x", says: ["not of the kind int"]),
-        Mistake(65, "invalidArguments", "record", "query", "folder LIKE 'a*'", "--type", "Note", "--zone", "Notes", says: ["LIKE", "character 8", "BEGINSWITH"]),
-        Mistake(65, "invalidArguments", "record", "query", "folder = ", "--type", "Note", "--zone", "Notes", says: ["character 10"]),
-        Mistake(65, "invalidArguments", "record", "query", "title = 'a'", "--type", "Note", "--zone", "Notes", says: ["title is encrypted"]),
-        Mistake(65, "invalidArguments", "record", "query", "nosuch = 'a'", "--type", "Note", "--zone", "Notes", says: ["no field nosuch"]),
-        Mistake(66, "unknownItem", "record", "query", "folder = 'a'", "--type", "Nosuch", "--zone", "Notes", says: ["no such record type"]),
+        Mistake(
+            64, "usage", "record", "query", "--type", "Place", "--database", "public", "--zone", "Notes",
+            says: ["has no zones"]),
+        Mistake(
+            65, "invalidArguments", "record", "save", "--zone", "Notes", "--name", "new", "--set", "a=b",
+            says: ["needs a type", "--type"]),
+        Mistake(
+            65, "invalidArguments", "record", "save", "--zone", "Notes", "--type", "Note", "--set", "novalue",
+            says: ["key=value"]),
+        Mistake(
+            65, "invalidArguments", "record", "save", "--zone", "Notes", "--type", "Note", "--set", "n:int=x",
+            says: ["not of the kind int"]),
+        Mistake(
+            65, "invalidArguments", "record", "query", "folder LIKE 'a*'", "--type", "Note", "--zone", "Notes",
+            says: ["LIKE", "character 8", "BEGINSWITH"]),
+        Mistake(
+            65, "invalidArguments", "record", "query", "folder = ", "--type", "Note", "--zone", "Notes",
+            says: ["character 10"]),
+        Mistake(
+            65, "invalidArguments", "record", "query", "title = 'a'", "--type", "Note", "--zone", "Notes",
+            says: ["title is encrypted"]),
+        Mistake(
+            65, "invalidArguments", "record", "query", "nosuch = 'a'", "--type", "Note", "--zone", "Notes",
+            says: ["no field nosuch"]),
+        Mistake(
+            66, "unknownItem", "record", "query", "folder = 'a'", "--type", "Nosuch", "--zone", "Notes",
+            says: ["no such record type"]),
         Mistake(66, "unknownItem", "record", "get", "nothing", "--zone", "Notes", says: ["no such record"]),
         Mistake(66, "zoneNotFound", "record", "get", "first", "--zone", "Nowhere", says: ["no such zone"]),
         Mistake(66, "zoneNotFound", "zone", "delete", "Nowhere", says: ["There is no such zone, or it is not shared"]),
-        Mistake(65, "invalidArguments", "record", "get", "first", "--zone", "Notes", "--owner", "bob", says: ["not a user's record name", "hexadecimal"]),
-        Mistake(65, "invalidArguments", "zone", "create", "_own", says: ["cannot name a zone", "no leading underscore"]),
-        Mistake(79, "serverRecordChanged", "record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--set", "folder=x", says: ["first already", "--update"]),
+        Mistake(
+            65, "invalidArguments", "record", "get", "first", "--zone", "Notes", "--owner", "bob",
+            says: ["not a user's record name", "hexadecimal"]),
+        Mistake(
+            65, "invalidArguments", "zone", "create", "_own", says: ["cannot name a zone", "no leading underscore"]),
+        Mistake(
+            79, "serverRecordChanged", "record", "save", "--zone", "Notes", "--type", "Note", "--name", "first",
+            "--set", "folder=x", says: ["first already", "--update"]),
         Mistake(65, "badContainer", "zone", "list", "--container", "a b", says: ["container identifier", "letters"]),
-        Mistake(77, "notAuthenticated", "zone", "list", "--key-file", "/nowhere/key.json", says: ["no key file at /nowhere/key.json"]),
-        Mistake(65, "invalidArguments", "share", "accept", "https://example.org/s/x", says: ["share URL", "after the #"]),
-        Mistake(77, "notAuthenticated", "schema", "export", "--server", "http://127.0.0.1:1", says: ["management token", "SEALKIT_MANAGEMENT_TOKEN"]),
+        Mistake(
+            77, "notAuthenticated", "zone", "list", "--key-file", "/nowhere/key.json",
+            says: ["no key file at /nowhere/key.json"]),
+        Mistake(
+            65, "invalidArguments", "share", "accept", "https://example.org/s/x", says: ["share URL", "after the #"]),
+        Mistake(
+            77, "notAuthenticated", "schema", "export", "--server", "http://127.0.0.1:1",
+            says: ["management token", "SEALKIT_MANAGEMENT_TOKEN"]),
     ]
 
     private func run(_ arguments: [String], _ keyFile: URL) async throws -> Command {
@@ -50,7 +80,10 @@ import Testing
         let keyFile = server.folder.appendingPathComponent("ann.json")
         #expect(try await run(["account", "create", "--server", server.origin], keyFile).status == 0)
         #expect(try await run(["zone", "create", "Notes"], keyFile).status == 0)
-        let first = ["record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--set", "folder=work", "--seal", "title=Plans"]
+        let first = [
+            "record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--set", "folder=work", "--seal",
+            "title=Plans",
+        ]
         #expect(try await run(first, keyFile).status == 0)
         for mistake in Self.mistakes {
             let said = try await run(mistake.arguments, keyFile)
@@ -58,16 +91,20 @@ import Testing
             for text in mistake.says { #expect(said.errors.contains(text), "\(mistake.arguments): \(said.errors)") }
             // The same for scripts: one object, on standard error.
             let json = try await run(mistake.arguments + ["--json"], keyFile)
-            let object = try #require(try JSONSerialization.jsonObject(with: Data(json.errors.utf8)) as? [String: [String: Any]])
+            let object = try #require(
+                try JSONSerialization.jsonObject(with: Data(json.errors.utf8)) as? [String: [String: Any]])
             #expect(json.status == mistake.status && json.output.isEmpty)
             #expect(object["error"]?["code"] as? String == mistake.code, "\(mistake.arguments): \(json.errors)")
         }
         // What was refused left nothing behind.
         #expect(try await run(["record", "list", "--zone", "Notes", "--quiet"], keyFile).output == "first\n")
 
-        let place = ["record", "save", "--database", "public", "--type", "Place", "--name", "berlin", "--set", "city=Berlin"]
+        let place = [
+            "record", "save", "--database", "public", "--type", "Place", "--name", "berlin", "--set", "city=Berlin",
+        ]
         #expect(try await run(place, keyFile).status == 0)
-        let found = try await run(["record", "query", "city = 'Berlin'", "--type", "Place", "--database", "public", "--quiet"], keyFile)
+        let found = try await run(
+            ["record", "query", "city = 'Berlin'", "--type", "Place", "--database", "public", "--quiet"], keyFile)
         #expect(found.status == 0 && found.output == "berlin\n", "\(found.errors)")
 
         server.terminate()

@@ -49,31 +49,42 @@ import Testing
     /// Words of the language that apps are written in: calls, names with a capital inside, and what only an app does.
     private static func codeWords(in text: String) -> [String] {
         let types = ["Asset", "KeyStore", "FileKeyStore", "Database", "TrustStore", "RecordZone"]
-        let isStatement = text.wholeMatch(of: /.*\b(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|COALESCE|LENGTH)\b.*/) != nil
+        let isStatement =
+            text.wholeMatch(of: /.*\b(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|COALESCE|LENGTH)\b.*/) != nil
         guard !isStatement else { return [] }
-        let steps = text.matches(of: /[Ff]etch the (database|zone)'s changes|[Ss]ave the (zone|share) |Verify the invited/).map { String($0.output.0) }
-        return steps + text.matches(of: /[A-Za-z]+\([^ ]*|\b[a-z]+[A-Z][A-Za-z]*|\b(an?|the) [A-Z][a-z]+[A-Z]?[a-z]*|\b[A-Z][A-Za-z]+\b/).compactMap { match in
-            let word = String(match.output.0)
-            if word.contains("(") { return word }
-            guard word.contains(" ") || word.first?.isUppercase == true else { return word }
-            let type = String(word.split(separator: " ").last ?? "")
-            return types.contains(type) || (word.contains(" ") && type == "Share") ? word : nil
-        }
+        let steps = text.matches(
+            of: /[Ff]etch the (database|zone)'s changes|[Ss]ave the (zone|share) |Verify the invited/
+        ).map { String($0.output.0) }
+        return steps
+            + text.matches(
+                of: /[A-Za-z]+\([^ ]*|\b[a-z]+[A-Z][A-Za-z]*|\b(an?|the) [A-Z][a-z]+[A-Z]?[a-z]*|\b[A-Z][A-Za-z]+\b/
+            ).compactMap { match in
+                let word = String(match.output.0)
+                if word.contains("(") { return word }
+                guard word.contains(" ") || word.first?.isUppercase == true else { return word }
+                let type = String(word.split(separator: " ").last ?? "")
+                return types.contains(type) || (word.contains(" ") && type == "Share") ? word : nil
+            }
     }
 
     /// What both sides call so: values that the command line takes, and names in the predicate language.
-    private static let shared: Set = ["readOnly", "readWrite", "privateUser", "creationDate", "modificationDate", "recordID"]
+    private static let shared: Set = [
+        "readOnly", "readWrite", "privateUser", "creationDate", "modificationDate", "recordID",
+    ]
 
     /// Texts that no command shows: descriptions for logs, statements, and what the wire itself says.
     private static func isShown(_ text: String, in place: String) -> Bool {
         let silent = [
-            "SealKit/Container/Printing.swift", "SealKit/Trust/TrustStore+Contacts.swift", "SealService/Push/SubscriptionDraft.swift",
+            "SealKit/Container/Printing.swift", "SealKit/Trust/TrustStore+Contacts.swift",
+            "SealService/Push/SubscriptionDraft.swift",
             "SealService/Sharing/ZoneChange.swift", "SealServer/Application/MessageConfiguration.swift",
         ]
-        return !silent.contains(place) && text.wholeMatch(of: /(Share|Record|KeyFile|ServerCredential|Contact|Asset)\(.*/) == nil
+        return !silent.contains(place)
+            && text.wholeMatch(of: /(Share|Record|KeyFile|ServerCredential|Contact|Asset)\(.*/) == nil
     }
 
-    @Test(arguments: ["SealKit", "SealStorage", "SealService", "SealServer"]) func noTextHasWordsOfCodeOnceItIsInTheCommandLines(_ module: String) throws {
+    @Test(arguments: ["SealKit", "SealStorage", "SealService", "SealServer"])
+    func noTextHasWordsOfCodeOnceItIsInTheCommandLines(_ module: String) throws {
         let texts = try Self.texts(in: module).filter { Self.isShown($0.text, in: $0.place) }
         #expect(texts.count > 20)
         for (place, text) in texts {
@@ -85,7 +96,8 @@ import Testing
 
     /// Each of them is still said somewhere, so that the list holds nothing that nobody says.
     @Test func everyPhraseIsOneOfTheSDKOrTheServer() throws {
-        let texts = try ["SealKit", "SealStorage", "SealService", "SealServer"].flatMap { try Self.texts(in: $0) }.map(\.text)
+        let texts = try ["SealKit", "SealStorage", "SealService", "SealServer"].flatMap { try Self.texts(in: $0) }.map(
+            \.text)
         for phrase in CommandWords.phrases {
             #expect(texts.contains { $0.contains(phrase.ofCode) }, "\(phrase.ofCode)")
             #expect(Self.codeWords(in: phrase.ofCommand).isEmpty, "\(phrase.ofCommand)")
@@ -107,7 +119,9 @@ import Testing
         }
         add(SealKitCommand.self, [])
         for text in CommandWords.phrases.map(\.ofCommand) {
-            for match in text.matches(of: /sealkit [a-z-]+ [a-z-]+/) { #expect(known.contains(String(match.output)), "\(text)") }
+            for match in text.matches(of: /sealkit [a-z-]+ [a-z-]+/) {
+                #expect(known.contains(String(match.output)), "\(text)")
+            }
         }
     }
 
@@ -125,7 +139,8 @@ import Testing
     /// Not only where an error ends the command: beside a record, in an audit, in a warning.
     @Test func everyReasonThatIsShownIsInTheCommandLinesWords() throws {
         let folder = Self.sources.appendingPathComponent("sealkit")
-        let shown = /\.(reason|remedy)\.escaped|\.string\([a-z.]*\b(error|violation|away)\.(reason|remedy)\)|note\(.*\.(reason|remedy)\b/
+        let shown =
+            /\.(reason|remedy)\.escaped|\.string\([a-z.]*\b(error|violation|away)\.(reason|remedy)\)|note\(.*\.(reason|remedy)\b/
         for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where name.hasSuffix(".swift") {
             let source = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
             for line in source.split(separator: "\n") {
@@ -150,7 +165,8 @@ import Testing
         #expect(missing.status == 66 && missing.errors.contains("sealkit record list"), "\(missing.errors)")
         for flags in [[], ["--json"]] as [[String]] {
             let said = try await Command.finished(
-                ServerProcess.executable, ["share", "show", "Notes"] + flags, environment: ["SEALKIT_KEY_FILE": keyFile])
+                ServerProcess.executable, ["share", "show", "Notes"] + flags, environment: ["SEALKIT_KEY_FILE": keyFile]
+            )
             #expect(said.status == 66 && said.errors.contains("sealkit share create"), "\(said.errors)")
         }
     }

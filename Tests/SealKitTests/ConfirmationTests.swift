@@ -17,7 +17,10 @@ import Testing
     }
 
     private var environment: [String: String] {
-        ["SEALKIT_KEY_FILE": home.url.appendingPathComponent("ann.json").path, "SEALKIT_ACCOUNT": "", "HOME": home.url.path]
+        [
+            "SEALKIT_KEY_FILE": home.url.appendingPathComponent("ann.json").path, "SEALKIT_ACCOUNT": "",
+            "HOME": home.url.path,
+        ]
     }
 
     private func run(_ arguments: String...) async throws -> Command {
@@ -35,7 +38,9 @@ import Testing
         var undone = try await isUndone()
         #expect(undone, "\(arguments)")
         let other = try await Command.atTerminal(arguments, answers: [[asked, "yes"]], environment: environment)
-        #expect(other.status == 130 && other.output.contains(question) && other.output.contains("nothing was changed"), "\(arguments): \(other)")
+        #expect(
+            other.status == 130 && other.output.contains(question) && other.output.contains("nothing was changed"),
+            "\(arguments): \(other)")
         undone = try await isUndone()
         #expect(undone, "\(arguments)")
         // Who was asked is not told of options for where nobody can be.
@@ -52,7 +57,9 @@ import Testing
     @Test func theEndOfAZoneIsAskedFor() async throws {
         #expect(try await run("zone", "create", "Notes").status == 0)
         #expect(try await run("share", "create", "Notes").status == 0)
-        try await expectAsked("zone", "delete", "Notes", naming: "deletes the zone Notes with all its records", word: "Notes") {
+        try await expectAsked(
+            "zone", "delete", "Notes", naming: "deletes the zone Notes with all its records", word: "Notes"
+        ) {
             try await run("zone", "list", "--quiet").output == "Notes\n"
         }
         // One that is not there is no question.
@@ -66,7 +73,9 @@ import Testing
         #expect(try await run("zone", "create", "Notes").status == 0)
         #expect(try await run("share", "create", "Notes").status == 0)
         #expect(try await run("share", "invite", "Notes", "--one-time").status == 0)
-        try await expectAsked("share", "stop", "Notes", naming: "everybody out of Notes (participants and invitations: 1)", word: "Notes") {
+        try await expectAsked(
+            "share", "stop", "Notes", naming: "everybody out of Notes (participants and invitations: 1)", word: "Notes"
+        ) {
             try await run("share", "show", "Notes").status == 0
         }
     }
@@ -86,17 +95,22 @@ import Testing
 
     @Test func theEndOfAnAccountNamesIt() async throws {
         let user = try await run("account", "whoami", "--quiet").output.trimmingCharacters(in: .newlines)
-        try await expectAsked("account", "delete", naming: user, word: "delete") { try await run("account", "status").status == 0 }
+        try await expectAsked("account", "delete", naming: user, word: "delete") {
+            try await run("account", "status").status == 0
+        }
         // By its name on this machine.
         let named = ["HOME": home.url.path, "SEALKIT_KEY_FILE": "", "SEALKIT_ACCOUNT": ""]
         let made = try await Command.finished(
-            ServerProcess.executable, ["account", "create", "--server", server.origin, "--account", "work"], environment: named)
+            ServerProcess.executable, ["account", "create", "--server", server.origin, "--account", "work"],
+            environment: named)
         #expect(made.status == 0, "\(made)")
         for (arguments, question, word) in [
-            (["account", "reset", "--account", "work"], "of the account work on", "reset"), (["account", "delete", "--account", "work"], "deletes the account work at", "delete"),
+            (["account", "reset", "--account", "work"], "of the account work on", "reset"),
+            (["account", "delete", "--account", "work"], "deletes the account work at", "delete"),
             (["account", "remove", "work"], "the keys of the account work", "work"),
         ] {
-            let other = try await Command.atTerminal(arguments, answers: [["Type \(word) to go on: ", "no"]], environment: named)
+            let other = try await Command.atTerminal(
+                arguments, answers: [["Type \(word) to go on: ", "no"]], environment: named)
             #expect(other.status == 130 && other.output.contains(question), "\(arguments): \(other)")
         }
     }

@@ -6,7 +6,8 @@ import Testing
 
 @testable import SealKit
 
-/// What others do between a device's attempts: each attempt starts from what the app gave, and what was stored stays told.
+/// What others do between a device's attempts: each attempt starts from what the app gave, and what was stored stays
+/// told.
 extension ConflictTests {
     /// A fresh device, and what happens once, right after the server's first answer to such a call of it.
     private func device(
@@ -29,7 +30,8 @@ extension ConflictTests {
         return try await person.own.save(note)
     }
 
-    /// The app gave a body alone. What the record was merged into first is somebody else's, and so is what came after that.
+    /// The app gave a body alone. What the record was merged into first is somebody else's, and so is what came after
+    /// that.
     @Test func allKeysAreThoseOfTheApp() async throws {
         let ann = try await Person()
         let note = try await redNote(ann)
@@ -50,7 +52,8 @@ extension ConflictTests {
     @Test func whatWasOmittedIsNoneOfTheAppsKeys() async throws {
         let ann = try await Person()
         let note = try await redNote(ann)
-        var copy = try #require(try await ann.own.records(for: [note.recordID], desiredKeys: ["body"])[note.recordID]?.get())
+        var copy = try #require(
+            try await ann.own.records(for: [note.recordID], desiredKeys: ["body"])[note.recordID]?.get())
         copy.encryptedValues["body"] = "mine"
         try await ann.own.rotateKeys(of: note.recordID.zoneID)
         let device = try device(of: ann, interruptedAfter: "records/lookup") {
@@ -107,11 +110,13 @@ extension ConflictTests {
             return
         }
         #expect(error.code == .serverRecordChanged && error.serverRecord?["color"] == "blue")
-        #expect(error.clientRecord?.base?.hash == note.base?.hash && error.ancestorRecord?.recordChangeTag == note.recordChangeTag)
+        #expect(
+            error.clientRecord?.base?.hash == note.base?.hash
+                && error.ancestorRecord?.recordChangeTag == note.recordChangeTag)
     }
 
-    /// A device that knows an older roster merges into what was signed under a newer one, and deletes that: whoever has read it takes
-    /// what comes after.
+    /// A device that knows an older roster merges into what was signed under a newer one, and deletes that: whoever has
+    /// read it takes what comes after.
     @Test(arguments: [Database.SavePolicy.changedKeys, .ifServerRecordUnchanged]) func nothingGoesBackInTheRoster(
         policy: Database.SavePolicy
     ) async throws {
@@ -125,7 +130,8 @@ extension ConflictTests {
         child.parent = Record.Reference(recordName: "known")
         let gone = try await ann.own.save(ann.note(in: zone, "gone", name: "gone"))
         for record in [known, child] {
-            _ = try await ann.own.modifyRecords(saving: [record], savePolicy: .allKeys).saveResults[record.recordID]?.get()
+            _ = try await ann.own.modifyRecords(saving: [record], savePolicy: .allKeys).saveResults[record.recordID]?
+                .get()
         }
         var mine = known
         mine["color"] = "red"
@@ -136,7 +142,8 @@ extension ConflictTests {
         #expect(try await ann.container.violations().isEmpty)
     }
 
-    /// An answer has room for so much of what the server has. A deletion that did not fit in is looked up, and nobody is accused.
+    /// An answer has room for so much of what the server has. A deletion that did not fit in is looked up, and nobody
+    /// is accused.
     @Test func aDeletionThatTheAnswerHadNoRoomForIsLookedUp() async throws {
         let ann = try await Person()
         let note = try await redNote(ann)
@@ -153,8 +160,8 @@ extension ConflictTests {
         #expect(try await device.container.violations().isEmpty)
     }
 
-    /// Some of a request is stored, some refused since it cites an older roster than a record that goes along: only that goes
-    /// again.
+    /// Some of a request is stored, some refused since it cites an older roster than a record that goes along: only
+    /// that goes again.
     @Test func whatWasStoredIsNotSentAgain() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
@@ -179,7 +186,9 @@ extension ConflictTests {
         let ann = try await Person()
         let note = try await redNote(ann)
         let zone = note.recordID.zoneID
-        let device = try device(of: ann, interruptedAfter: "records/modify") { try await ann.own.deleteRecordZone(withID: zone) }
+        let device = try device(of: ann, interruptedAfter: "records/modify") {
+            try await ann.own.deleteRecordZone(withID: zone)
+        }
         let new = device.note(in: zone, "new", name: "new")
         let results = try await device.own.modifyRecords(
             saving: [new, device.note(in: zone, "mine", name: "note")], savePolicy: .changedKeys, atomically: false)
@@ -247,8 +256,8 @@ extension ConflictTests {
         #expect(await failure { _ = try await device.own.record(for: item.recordID) } == .unknownItem)
     }
 
-    /// Of a record that went with another the answer shows too little, so it is looked up, and both have changed again by then: what
-    /// an atomic batch is told of its conflicts is of one time.
+    /// Of a record that went with another the answer shows too little, so it is looked up, and both have changed again
+    /// by then: what an atomic batch is told of its conflicts is of one time.
     @Test func conflictsOfAnAtomicBatchAreOfOneTime() async throws {
         let ann = try await Person()
         let note = try await redNote(ann)
@@ -269,8 +278,10 @@ extension ConflictTests {
         }
         var mine = note
         mine["size"] = 1
-        let results = try await device.own.modifyRecords(saving: [mine, device.note(in: zone, "mine", name: "item")]).saveResults
-        guard case .failure(let changed)? = results[note.recordID], case .failure(let made)? = results[item.recordID] else {
+        let results = try await device.own.modifyRecords(saving: [mine, device.note(in: zone, "mine", name: "item")])
+            .saveResults
+        guard case .failure(let changed)? = results[note.recordID], case .failure(let made)? = results[item.recordID]
+        else {
             Issue.record("a stale save went through")
             return
         }
@@ -298,7 +309,10 @@ extension ConflictTests {
         mine.encryptedValues["body"] = "mine"
         let other = device.note(in: note.recordID.zoneID, "other", name: "other")
         let results = try await device.own.modifyRecords(saving: [mine, other], atomically: false).saveResults
-        guard case .failure(let error)? = results[note.recordID] else { Issue.record("it was stored"); return }
+        guard case .failure(let error)? = results[note.recordID] else {
+            Issue.record("it was stored")
+            return
+        }
         #expect(error.code == .serverRecordChanged && error.serverRecord?["color"] == "blue")
         #expect(results[other.recordID]?.failureCode == .internalError)
     }

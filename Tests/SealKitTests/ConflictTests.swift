@@ -28,7 +28,9 @@ import Testing
             #expect(error.serverRecord?.encryptedValues["body"] == "two")
             #expect(error.clientRecord?.encryptedValues["body"] == "three")
             let ancestor = try #require(error.ancestorRecord)
-            #expect(ancestor.encryptedValues["body"] == "one" && ancestor["color"] == "red" && ancestor.changedKeys().isEmpty)
+            #expect(
+                ancestor.encryptedValues["body"] == "one" && ancestor["color"] == "red"
+                    && ancestor.changedKeys().isEmpty)
             #expect(ancestor.recordChangeTag == first.recordChangeTag)
         }
         // A record made afresh under a name that exists has no ancestor.
@@ -142,7 +144,8 @@ import Testing
                 default:
                     let isChanged = copies[device].changedKeys().contains(keys[device])
                     let value: Int? = device == 0 ? copies[0].encryptedValues["left"] : copies[1]["right"]
-                    let saved = try await devices[device].own.modifyRecords(saving: [copies[device]], savePolicy: .changedKeys)
+                    let saved = try await devices[device].own.modifyRecords(
+                        saving: [copies[device]], savePolicy: .changedKeys)
                     copies[device] = try #require(try saved.saveResults[id]?.get())
                     if isChanged { expected[device] = try #require(value) }
                 }
@@ -153,7 +156,8 @@ import Testing
     }
 
     /// Both save at once, again and again: each field counts every save of its own device.
-    /// Tasks of one device know of each other's saves before the server's answers to their own: that is no fault of the server's.
+    /// Tasks of one device know of each other's saves before the server's answers to their own: that is no fault of the
+    /// server's.
     @Test(arguments: [true, false]) func savesAtTheSameTimeKeepEveryField(onDevicesOfTheirOwn: Bool) async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
@@ -170,7 +174,11 @@ import Testing
                     for count in 1...6 {
                         copy.encryptedValues["d\(index)"] = count
                         let saved = try await device.own.modifyRecords(saving: [copy], savePolicy: .changedKeys)
-                        if let done = try? saved.saveResults[id]?.get() { copy = done } else { copy = try await again(copy, device) }
+                        if let done = try? saved.saveResults[id]?.get() {
+                            copy = done
+                        } else {
+                            copy = try await again(copy, device)
+                        }
                     }
                 }
             }
@@ -198,7 +206,8 @@ import Testing
         theirs["added"] = "by them"
         theirs.encryptedValues["body"] = "two"
         try await ann.own.save(theirs)
-        let saved = try await ann.own.modifyRecords(saving: [first], savePolicy: .allKeys).saveResults[first.recordID]?.get()
+        let saved = try await ann.own.modifyRecords(saving: [first], savePolicy: .allKeys).saveResults[first.recordID]?
+            .get()
         #expect(saved?.encryptedValues["body"] == "one" && saved?["added"] == "by them")
     }
 
@@ -211,11 +220,14 @@ import Testing
         newer["plainFuture"] = 7
         newer = try await ann.own.save(newer)
         var older = try #require(
-            try await ann.onFreshDevice().own.records(for: [newer.recordID], desiredKeys: ["body"])[newer.recordID]?.get())
+            try await ann.onFreshDevice().own.records(for: [newer.recordID], desiredKeys: ["body"])[newer.recordID]?
+                .get())
         older.encryptedValues["body"] = "edited"
         try await ann.own.save(older)
         let found = try await ann.own.record(for: newer.recordID)
-        #expect(found.encryptedValues["future"] == "kept" && found["plainFuture"] == 7 && found.encryptedValues["body"] == "edited")
+        #expect(
+            found.encryptedValues["future"] == "kept" && found["plainFuture"] == 7
+                && found.encryptedValues["body"] == "edited")
         // As it came, it goes back.
         let same = try await ann.own.save(found)
         #expect(same.recordChangeTag != nil && same.encryptedValues["body"] == "edited")

@@ -14,12 +14,15 @@ import Testing
         }
 
         var id: String {
-            get async throws { try await self("account", "whoami", "--quiet").output.trimmingCharacters(in: .whitespacesAndNewlines) }
+            get async throws {
+                try await self("account", "whoami", "--quiet").output.trimmingCharacters(in: .whitespacesAndNewlines)
+            }
         }
 
         @discardableResult
         func callAsFunction(_ arguments: String..., status: Int32 = 0) async throws -> Command {
-            let said = try await Command.finished(ServerProcess.executable, arguments + ["--key-file", keyFile], environment: environment)
+            let said = try await Command.finished(
+                ServerProcess.executable, arguments + ["--key-file", keyFile], environment: environment)
             #expect(said.status == status, "\(arguments): \(said.output)\(said.errors)")
             return said
         }
@@ -37,15 +40,22 @@ import Testing
         let invited = try await ann("share", "invite", "Notes", "bob", "--permission", "readWrite")
         let nobody = try await ann("share", "invite", "Notes", "Bbo", status: 66)
         #expect(nobody.errors.contains("nobody is called Bbo"), "\(nobody.errors)")
-        #expect(invited.output.contains("\(bobID) (Bob)  not verified") && invited.output.contains("Send the share's URL to \(bobID) (Bob)"), "\(invited.output)")
-        let url = try await ann("share", "url", "Notes", "--quiet").output.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(
+            invited.output.contains("\(bobID) (Bob)  not verified")
+                && invited.output.contains("Send the share's URL to \(bobID) (Bob)"), "\(invited.output)")
+        let url = try await ann("share", "url", "Notes", "--quiet").output.trimmingCharacters(
+            in: .whitespacesAndNewlines)
         try await bob("contact", "name", annID, "Ann")
         #expect(try await bob("share", "preview", url).output.contains("owner       \(annID) (Ann)"))
         try await bob("share", "accept", url)
         #expect(try await bob("zone", "list").output.contains("--owner \(annID) (Ann)"))
-        try await bob("record", "save", "--zone", "Notes", "--owner", "Ann", "--type", "Note", "--name", "first", "--seal", "title=Plans")
+        try await bob(
+            "record", "save", "--zone", "Notes", "--owner", "Ann", "--type", "Note", "--name", "first", "--seal",
+            "title=Plans")
         let record = try await ann("record", "get", "first", "--zone", "Notes")
-        #expect(record.output.contains("\(bobID) (Bob) (signature verified)") && record.output.contains("creator   \(bobID) (Bob)"), "\(record.output)")
+        #expect(
+            record.output.contains("\(bobID) (Bob) (signature verified)")
+                && record.output.contains("creator   \(bobID) (Bob)"), "\(record.output)")
         #expect(try await ann("record", "list", "--zone", "Notes", "--json").output.contains("\"authorName\":\"Bob\""))
         #expect(try await ann("share", "show", "Notes").output.contains("\(bobID) (Bob)"))
         #expect(try await ann("share", "show", "Notes", "--json").output.contains("\"name\":\"Bob\""))
@@ -107,7 +117,10 @@ import Testing
     }
 
     @Test func argumentsThatAreNoTextAreRefused() async throws {
-        for arguments in ["record get \"$(printf 'a\\377')\" --zone Notes", "zone create \"$(printf '\\303')\"", "\"$(printf '\\200')\""] {
+        for arguments in [
+            "record get \"$(printf 'a\\377')\" --zone Notes", "zone create \"$(printf '\\303')\"",
+            "\"$(printf '\\200')\"",
+        ] {
             let said = try await Command.finished(
                 URL(fileURLWithPath: "/bin/sh"), ["-c", "exec '\(ServerProcess.executable.path)' \(arguments)"],
                 environment: ["SEALKIT_KEY_FILE": "/nowhere/key.json"])
@@ -115,7 +128,10 @@ import Testing
         }
         let typed = try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"),
-            ["-c", "printf 'four words that nobody says\\351\\n' | '\(ServerProcess.executable.path)' account recover --recovery-name ann --server http://127.0.0.1:1 --key-file ./never.json"])
+            [
+                "-c",
+                "printf 'four words that nobody says\\351\\n' | '\(ServerProcess.executable.path)' account recover --recovery-name ann --server http://127.0.0.1:1 --key-file ./never.json",
+            ])
         #expect(typed.status == 65 && typed.errors.contains("not UTF-8"), "\(typed.errors)")
     }
 
@@ -129,7 +145,8 @@ import Testing
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
-            "-c", "exec '\(ServerProcess.executable.path)' watch --key-file '\(ann.keyFile)' > '\(output.path)' 2> '\(errors.path)'",
+            "-c",
+            "exec '\(ServerProcess.executable.path)' watch --key-file '\(ann.keyFile)' > '\(output.path)' 2> '\(errors.path)'",
         ]
         process.standardInput = FileHandle.nullDevice
         try process.start()

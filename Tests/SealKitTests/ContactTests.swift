@@ -20,7 +20,9 @@ import Testing
     }
 
     /// The same person on a device that starts again with what it has verified.
-    private func restarted(_ person: Person) throws -> Person { try person.through(HTTPTransport(server: person.server.origin)) }
+    private func restarted(_ person: Person) throws -> Person {
+        try person.through(HTTPTransport(server: person.server.origin))
+    }
 
     // MARK: First use
 
@@ -29,7 +31,9 @@ import Testing
         let nobody = try await ann.container.contacts.all()
         #expect(nobody.isEmpty)
         #expect(await failure { _ = try await self.contact(bob, of: ann) } == .unknownItem)
-        #expect(await failure { _ = try await ann.container.contacts.contact(for: Record.ID(recordName: "x")) } == .invalidArguments)
+        #expect(
+            await failure { _ = try await ann.container.contacts.contact(for: Record.ID(recordName: "x")) }
+                == .invalidArguments)
         let zone = try await SharedZone(of: ann, with: [(bob, .readWrite)])
         try await zone.view(of: ann)
         let (bobs, anns) = (try await contact(bob, of: ann), try await contact(ann, of: bob))
@@ -41,8 +45,11 @@ import Testing
 
         // As typed, in whatever groups.
         let digits = anns.safetyNumber.joined()
-        #expect(bobs.matches(digits) && bobs.matches(anns.safetyNumber.joined(separator: " ")) && bobs.matches("\(digits)\n"))
-        #expect(!bobs.matches("") && !bobs.matches(String(digits.dropLast())) && !bobs.matches(String(digits.reversed())))
+        #expect(
+            bobs.matches(digits) && bobs.matches(anns.safetyNumber.joined(separator: " "))
+                && bobs.matches("\(digits)\n"))
+        #expect(
+            !bobs.matches("") && !bobs.matches(String(digits.dropLast())) && !bobs.matches(String(digits.reversed())))
         var verified = try await ann.container.contacts.verify(bobs)
         #expect(verified.isVerified)
         verified = try await self.contact(bob, of: try restarted(ann))
@@ -82,7 +89,8 @@ import Testing
         #expect(violations.isEmpty)
     }
 
-    /// Two people compare their numbers as soon as one of them has new keys, and before anything else has told the other.
+    /// Two people compare their numbers as soon as one of them has new keys, and before anything else has told the
+    /// other.
     @Test func aNumberIsComparedUnderTheNewestKeys() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let zone = try await SharedZone(of: ann, with: [(bob, .readWrite)])
@@ -132,7 +140,8 @@ import Testing
         #expect(await failure { try await other.view(of: again) } == .integrityFailure)
 
         let accepted = try await ann.container.contacts.accept(contact)
-        #expect(accepted.conflict == nil && accepted.safetyNumber == contact.conflict?.safetyNumber && !accepted.isVerified)
+        #expect(
+            accepted.conflict == nil && accepted.safetyNumber == contact.conflict?.safetyNumber && !accepted.isVerified)
         try await ann.own.save(ann.note(in: other.zoneID, "for Bob"))
         // What was verified with the keys before stays what it was.
         _ = try await zone.view(of: try restarted(ann))
@@ -171,10 +180,14 @@ import Testing
             return try answer.serializedData()
         }
         let deceived = try ann.through(RewritingTransport(HTTPTransport(server: ann.server.origin), rewrite))
-        #expect(await failure { _ = try await deceived.container.shareParticipant(forUserRecordID: bob.container.userRecordID()) } == .integrityFailure)
+        #expect(
+            await failure {
+                _ = try await deceived.container.shareParticipant(forUserRecordID: bob.container.userRecordID())
+            } == .integrityFailure)
         let kept = try await ann.container.violations()
         #expect(kept.count == 1)
-        let blind = try ann.onFreshDevice(transport: RewritingTransport(HTTPTransport(server: ann.server.origin), rewrite))
+        let blind = try ann.onFreshDevice(
+            transport: RewritingTransport(HTTPTransport(server: ann.server.origin), rewrite))
         let believed = try await blind.container.shareParticipant(forUserRecordID: bob.container.userRecordID())
         #expect(believed.chain == forged)
 
@@ -183,7 +196,10 @@ import Testing
         let zone = try await SharedZone(of: carol, with: [(dave, .readWrite)])
         try await zone.changeKeys(of: dave)
         try await zone.view(of: carol)
-        #expect(await failure { _ = try await carol.container.shareParticipant(forUserRecordID: dave.container.userRecordID()) } == .rollback)
+        #expect(
+            await failure {
+                _ = try await carol.container.shareParticipant(forUserRecordID: dave.container.userRecordID())
+            } == .rollback)
     }
 
     @Test func anAuthorInThePublicDatabaseIsHeldAgainstTheContactToo() async throws {
@@ -200,8 +216,11 @@ import Testing
             return try answer.serializedData()
         }
         let deceived = try ann.through(RewritingTransport(HTTPTransport(server: ann.server.origin), rewrite))
-        #expect(await failure { _ = try await deceived.container.publicDatabase.record(for: note.recordID) } == .integrityFailure)
-        let blind = try ann.onFreshDevice(transport: RewritingTransport(HTTPTransport(server: ann.server.origin), rewrite))
+        #expect(
+            await failure { _ = try await deceived.container.publicDatabase.record(for: note.recordID) }
+                == .integrityFailure)
+        let blind = try ann.onFreshDevice(
+            transport: RewritingTransport(HTTPTransport(server: ann.server.origin), rewrite))
         let believed = try await blind.container.publicDatabase.record(for: note.recordID)
         #expect(believed["text"] == "from Bob")
     }
@@ -228,7 +247,9 @@ import Testing
         let (ann, bob) = (try await Person(), try await Person())
         let (own, name) = (ann.container.core.userID(), bob.container.core.userID())
         let chains = try (0..<8).map { try bob.container.core.identity().keys.firstIdentity(time: Int64($0)) }
-        let books = try chains.map { _ in ContactBook(trust: try TrustStore(file: file), container: chains[0].current.container, own: own) }
+        let books = try chains.map { _ in
+            ContactBook(trust: try TrustStore(file: file), container: chains[0].current.container, own: own)
+        }
         var refused = 0
         await withTaskGroup(of: SealKitError.Code?.self) { group in
             for (book, chain) in zip(books, chains) {

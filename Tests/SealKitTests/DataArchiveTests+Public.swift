@@ -34,7 +34,9 @@ extension DataArchiveTests {
         full["photo"] = Asset(fileURL: file)
         full["by"] = Record.Reference(recordName: ann.name)
         // Neither of them is in the archive, nor on the other server.
-        full["others"] = [Record.Reference(recordName: bob.name), Record.Reference(recordName: "nowhere", action: .deleteSelf)]
+        full["others"] = [
+            Record.Reference(recordName: bob.name), Record.Reference(recordName: "nowhere", action: .deleteSelf),
+        ]
         full = try await database.save(full)
         try await bob.container.publicDatabase.save(post("Bob's"))
         let gone = try await database.save(post("gone"))
@@ -43,7 +45,9 @@ extension DataArchiveTests {
         let export = try await ann.container.exportData(to: archive)
         #expect(export.zones == 1 && export.records == 2 && export.assets == 1 && export.unreadable == 0)
         let entry = try #require(try manifest(archive).zones.last)
-        #expect(entry.database == .public && entry.zoneName == "_defaultZone" && entry.ownerName == UserID(.zero).recordName)
+        #expect(
+            entry.database == .public && entry.zoneName == "_defaultZone" && entry.ownerName == UserID(.zero).recordName
+        )
         let lines = try String(contentsOf: archive.appendingPathComponent("zones/1/records.jsonl"), encoding: .utf8)
         #expect(lines.contains("with all") && !lines.contains("gone") && !lines.contains("Bob's"))
 
@@ -63,7 +67,10 @@ extension DataArchiveTests {
         // The exporter's name became the importer's; others are left as they are.
         #expect(copy["by"] == Record.Reference(recordName: eve.name))
         let others: [Record.Reference]? = copy["others"]
-        #expect(others == [Record.Reference(recordName: bob.name), Record.Reference(recordName: "nowhere", action: .deleteSelf)])
+        #expect(
+            others == [
+                Record.Reference(recordName: bob.name), Record.Reference(recordName: "nowhere", action: .deleteSelf),
+            ])
         #expect(try await eve.container.userRecord()["nickname"] == "Ann")
         // Once more: nothing is saved, and what was changed there stays.
         var changed = copy
@@ -86,7 +93,9 @@ extension DataArchiveTests {
         #expect(try await ann.container.exportData(to: archive).records == 2 + 1)
         // The same server: the post is Ann's there, however alike; the own record is Eve's own.
         let done = try await eve.container.importData(from: archive, includingPublic: true)
-        #expect(done.records == 2 && done.unchanged == 0 && done.different.isEmpty && done.differentPublic == [post.recordID])
+        #expect(
+            done.records == 2 && done.unchanged == 0 && done.different.isEmpty
+                && done.differentPublic == [post.recordID])
         #expect(try await names(of: eve) == [eve.name])
         let found = try await eve.container.publicDatabase.record(for: post.recordID)
         #expect(found.creatorUserRecordID?.recordName == ann.name && found.recordChangeTag == post.recordChangeTag)
@@ -101,7 +110,8 @@ extension DataArchiveTests {
         try await ann.own.save(ann.note(in: zone, "private"))
         _ = try await ann.container.exportData(to: archive)
         #expect(try manifest(archive).zones.map(\.database) == [.private])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: archive.appendingPathComponent("zones").path) == ["1"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: archive.appendingPathComponent("zones").path) == ["1"])
         try await ann.container.publicDatabase.save(post("public"))
         let named = temporary.url.appendingPathComponent("named")
         _ = try await ann.container.exportData(to: named, zoneIDs: [zone])
@@ -139,7 +149,10 @@ extension DataArchiveTests {
             ("another environment", .badContainer, "manifest.json", "development", "production"),
             ("a parent", .invalidArguments, "zones/1/records.jsonl", record, "\"parent\":\"p\",\(record)"),
             ("a share", .invalidArguments, "zones/1/records.jsonl", record, "\"share\":\"s\",\(record)"),
-            ("an encrypted value", .invalidArguments, "zones/1/records.jsonl", "\"type\":\"string\"", "\"encrypted\":true,\"type\":\"string\""),
+            (
+                "an encrypted value", .invalidArguments, "zones/1/records.jsonl", "\"type\":\"string\"",
+                "\"encrypted\":true,\"type\":\"string\""
+            ),
             ("a user's name", .invalidArguments, "zones/1/records.jsonl", name, "_0123456789abcdef0123456789abcdef"),
         ]
         for (index, (what, code, path, from, to)) in cases.enumerated() {
@@ -164,7 +177,8 @@ extension DataArchiveTests {
         try await ann.container.publicDatabase.deleteRecord(withID: Record.ID(recordName: name))
         let network = try HostileNetwork(eve.server)
         network.rewrite("public/records/modify", Sealkit_V1_ModifyRecordsResponse.self) {
-            $0.results[0].failure = Sealkit_V1_Failure(.permissionFailure, "The caller's roles do not give it the right.")
+            $0.results[0].failure = Sealkit_V1_Failure(
+                .permissionFailure, "The caller's roles do not give it the right.")
         }
         let device = try eve.through(network)
         do {

@@ -15,7 +15,8 @@ import Testing
 extension DataArchiveTests {
     /// Exports through a server whose answers about one's own records are rewritten.
     private func export(
-        _ person: Person, to name: String, _ change: @escaping @Sendable (inout Sealkit_V1_CreatedRecordsResponse) throws -> Void
+        _ person: Person, to name: String,
+        _ change: @escaping @Sendable (inout Sealkit_V1_CreatedRecordsResponse) throws -> Void
     ) async throws -> (export: Container.DataExport, about: ArchiveFormat.Zone, lines: String) {
         let network = try HostileNetwork(person.server)
         network.rewrite("records/created", Sealkit_V1_CreatedRecordsResponse.self, change)
@@ -29,7 +30,9 @@ extension DataArchiveTests {
     }
 
     /// A record that Bob signs, with Ann as its creator.
-    private func forged(by bob: Person, creator: UserID, from record: Record, revision: UInt64) throws -> Sealkit_V1_Record {
+    private func forged(by bob: Person, creator: UserID, from record: Record, revision: UInt64) throws
+        -> Sealkit_V1_Record
+    {
         var statement = try #require(record.base?.statement)
         (statement.creator, statement.author) = (creator, bob.container.core.userID())
         (statement.recordName, statement.revision, statement.salt) = ("~forged", revision, .zero)
@@ -69,12 +72,13 @@ extension DataArchiveTests {
         func adding(_ name: String, _ record: Sealkit_V1_Record) -> Sealkit_V1_RecordResult {
             .with { ($0.recordName, $0.record) = (name, record) }
         }
-        // Signed by Bob as the first version of a record of Ann's, and by Bob in his own name: the one is no statement, the
-        // other one is good but for whose it is.
+        // Signed by Bob as the first version of a record of Ann's, and by Bob in his own name: the one is no statement,
+        // the other one is good but for whose it is.
         let first = try forged(by: bob, creator: ann.container.core.userID(), from: his, revision: 1)
         let owned = try forged(by: bob, creator: bob.container.core.userID(), from: his, revision: 1)
         for (index, result) in [
-            adding(his.recordID.recordName, foreign), adding(gone.recordID.recordName, tombstone), adding("~forged", first),
+            adding(his.recordID.recordName, foreign), adding(gone.recordID.recordName, tombstone),
+            adding("~forged", first),
             adding("~forged", owned), adding("2-other", foreign),
         ].enumerated() {
             let lied = try await export(ann, to: "lie-\(index)") { answer in
@@ -84,11 +88,14 @@ extension DataArchiveTests {
             #expect(lied.export.records == 1 && lied.export.unreadable == 1, "lie \(index)")
             #expect(lied.about.unreadable.map(\.recordName) == [result.recordName], "lie \(index)")
             #expect(lied.about.unreadable.map(\.code) == [SealKitError.Code.integrityFailure.rawValue], "lie \(index)")
-            #expect(lied.lines.contains("hers") && !lied.lines.contains("forged") && !lied.lines.contains("his"), "lie \(index)")
+            #expect(
+                lied.lines.contains("hers") && !lied.lines.contains("forged") && !lied.lines.contains("his"),
+                "lie \(index)")
         }
         let altered = try await export(ann, to: "altered") { $0.results[0].record.fields[0].plain.string = "forged" }
         #expect(altered.export.records == 0 && altered.about.unreadable.map(\.recordName) == [hers.recordID.recordName])
-        // What a later version says of the first one is its author's word (SECURITY.md): the honest server holds it against the first.
+        // What a later version says of the first one is its author's word (SECURITY.md): the honest server holds it
+        // against the first.
         let later = try forged(by: bob, creator: ann.container.core.userID(), from: his, revision: 2)
         let believed = try await export(ann, to: "later") { answer in
             answer.results.append(.with { ($0.recordName, $0.record) = ("~forged", later) })
@@ -111,42 +118,56 @@ extension DataArchiveTests {
 
     @Test func aServerThatGoesInCirclesEndsTheExport() async throws {
         let ann = try await Person()
-        for name in ["a", "b", "c"] { try await ann.container.publicDatabase.save(post("text", name: "\(name)-\(UUID().uuidString)")) }
+        for name in ["a", "b", "c"] {
+            try await ann.container.publicDatabase.save(post("text", name: "\(name)-\(UUID().uuidString)"))
+        }
         typealias Lie = @Sendable (inout Sealkit_V1_CreatedRecordsResponse) throws -> Void
         let count = Mutex(0)
         let first = Mutex<Sealkit_V1_CreatedRecordsResponse?>(nil)
         let lies: [(String, SealKitError.Code, Lie)] = [
-            ("the first page again", .serverRejectedRequest, { answer in
-                answer = first.withLock { kept in
-                    kept = kept ?? answer
-                    return kept ?? answer
+            (
+                "the first page again", .serverRejectedRequest,
+                { answer in
+                    answer = first.withLock { kept in
+                        kept = kept ?? answer
+                        return kept ?? answer
+                    }
+                    answer.moreComing = true
                 }
-                answer.moreComing = true
-            }),
+            ),
             ("twice the same", .serverRejectedRequest, { $0.results.append($0.results[2]) }),
             ("another order", .serverRejectedRequest, { $0.results.swapAt(0, 1) }),
             ("no name", .integrityFailure, { $0.results[0].recordName = "" }),
             ("a name that is none", .integrityFailure, { $0.results[2].recordName += "\u{0}" }),
-            ("nothing, and more", .serverRejectedRequest, { answer in
-                answer.results = []
-                answer.moreComing = true
-            }),
-            ("nothing about a name", .serverRejectedRequest, { $0.results[1].outcome = nil }),
-            ("another refusal", .limitExceeded, { $0.results[1].failure = Sealkit_V1_Failure(.limitExceeded, "no room") }),
-            ("names without end", .serverRejectedRequest, { answer in
-                let page = count.withLock { count in
-                    count += 1
-                    return count
+            (
+                "nothing, and more", .serverRejectedRequest,
+                { answer in
+                    answer.results = []
+                    answer.moreComing = true
                 }
-                answer = .with { $0.moreComing = true }
-                // As many as an answer takes.
-                answer.results = (0..<Limits.itemsPerRequest).map { number in
-                    .with {
-                        $0.recordName = "x\(page * Limits.itemsPerRequest + number + 100_000_000)"
-                        $0.failure = Sealkit_V1_Failure(.permissionFailure, "")
+            ),
+            ("nothing about a name", .serverRejectedRequest, { $0.results[1].outcome = nil }),
+            (
+                "another refusal", .limitExceeded,
+                { $0.results[1].failure = Sealkit_V1_Failure(.limitExceeded, "no room") }
+            ),
+            (
+                "names without end", .serverRejectedRequest,
+                { answer in
+                    let page = count.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    answer = .with { $0.moreComing = true }
+                    // As many as an answer takes.
+                    answer.results = (0..<Limits.itemsPerRequest).map { number in
+                        .with {
+                            $0.recordName = "x\(page * Limits.itemsPerRequest + number + 100_000_000)"
+                            $0.failure = Sealkit_V1_Failure(.permissionFailure, "")
+                        }
                     }
                 }
-            }),
+            ),
         ]
         for (what, code, lie) in lies {
             let network = try HostileNetwork(ann.server)

@@ -17,19 +17,26 @@ import Testing
     init() throws { temporary = try TemporaryFolder() }
 
     private static let location = Location(
-        latitude: 48.2082, longitude: -16.37, altitude: 151.5, horizontalAccuracy: 3, verticalAccuracy: -1, course: 359.9, speed: 0,
+        latitude: 48.2082, longitude: -16.37, altitude: 151.5, horizontalAccuracy: 3, verticalAccuracy: -1,
+        course: 359.9, speed: 0,
         time: -0.1)
 
     /// Every kind, at its ends.
     private static let values: [Value] = [
-        .string(""), .string("a\u{0}\n\"\\ é 🏔️ \u{202E}"), .data([]), .data([0, 255, 10, 13]), .int64(.min), .int64(.max), .int64(0),
-        .double(0), .double(-0.0), .double(.nan), .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude),
-        .double(.greatestFiniteMagnitude), .double(0.1), .double(1e300), .date(0), .date(1), .date(-1), .date(0.1), .date(-0.1),
-        .date(785_457_600.123456), .date(252_423_993_599.999969), .date(252_423_993_600), .date(1e300), .date(-.greatestFiniteMagnitude),
-        .date(-63_113_904_000), .date((-63_113_904_000).nextDown), .date(.leastNonzeroMagnitude), .location(location), .list([]),
+        .string(""), .string("a\u{0}\n\"\\ é 🏔️ \u{202E}"), .data([]), .data([0, 255, 10, 13]), .int64(.min),
+        .int64(.max), .int64(0),
+        .double(0), .double(-0.0), .double(.nan), .double(.infinity), .double(-.infinity),
+        .double(.leastNonzeroMagnitude),
+        .double(.greatestFiniteMagnitude), .double(0.1), .double(1e300), .date(0), .date(1), .date(-1), .date(0.1),
+        .date(-0.1),
+        .date(785_457_600.123456), .date(252_423_993_599.999969), .date(252_423_993_600), .date(1e300),
+        .date(-.greatestFiniteMagnitude),
+        .date(-63_113_904_000), .date((-63_113_904_000).nextDown), .date(.leastNonzeroMagnitude), .location(location),
+        .list([]),
     ]
     private static let references: [Value] = [
-        .reference(ReferenceValue(recordName: "elsewhere")), .reference(ReferenceValue(recordName: "a", action: .deleteSelf)),
+        .reference(ReferenceValue(recordName: "elsewhere")),
+        .reference(ReferenceValue(recordName: "a", action: .deleteSelf)),
     ]
 
     @Test func everyValueComesBackFromItsJSON() throws {
@@ -39,20 +46,27 @@ import Testing
         }
         for value in all {
             for isEncrypted in [false, true] {
-                let data = try ArchiveFormat.encoder.encode(ArchivedField(content: .value(value), isEncrypted: isEncrypted))
+                let data = try ArchiveFormat.encoder.encode(
+                    ArchivedField(content: .value(value), isEncrypted: isEncrypted))
                 let back = try ArchiveFormat.decoder.decode(ArchivedField.self, from: data)
                 guard case .value(let found) = back.content else { throw SealError.malformed }
-                #expect(try found.canonicalBytes() == value.canonicalBytes() && back.isEncrypted == isEncrypted, "\(String(decoding: data, as: UTF8.self))")
+                #expect(
+                    try found.canonicalBytes() == value.canonicalBytes() && back.isEncrypted == isEncrypted,
+                    "\(String(decoding: data, as: UTF8.self))")
             }
         }
     }
 
     @Test(arguments: [
-        #"{"type":"string","list":true,"value":[]}"#, #"{"list":true,"value":["a"]}"#, #"{"type":"date","value":"2025-11-21T22:40:00.10Z"}"#,
-        #"{"type":"date","value":"@0"}"#, #"{"type":"date","value":0}"#, #"{"type":"asset","list":true,"value":[]}"#, #"{"value":[]}"#,
+        #"{"type":"string","list":true,"value":[]}"#, #"{"list":true,"value":["a"]}"#,
+        #"{"type":"date","value":"2025-11-21T22:40:00.10Z"}"#,
+        #"{"type":"date","value":"@0"}"#, #"{"type":"date","value":0}"#, #"{"type":"asset","list":true,"value":[]}"#,
+        #"{"value":[]}"#,
     ])
     func whatNoExportWritesIsNotRead(_ json: String) {
-        #expect(throws: (any Error).self) { try ArchiveFormat.decoder.decode(ArchivedField.self, from: Data(json.utf8)) }
+        #expect(throws: (any Error).self) {
+            try ArchiveFormat.decoder.decode(ArchivedField.self, from: Data(json.utf8))
+        }
     }
 
     private struct Content {
@@ -61,7 +75,8 @@ import Testing
         let photo: Data
     }
 
-    /// A zone with every kind of value, plain and encrypted, children that come before their parents in the feed, and files.
+    /// A zone with every kind of value, plain and encrypted, children that come before their parents in the feed, and
+    /// files.
     private func fill(_ ann: Person) async throws -> Content {
         let zone = try await ann.makeZone("Archive")
         let photo = pattern(200_000)
@@ -72,7 +87,10 @@ import Testing
         var all = Record(recordType: "Everything", recordID: Record.ID(recordName: "everything", zoneID: zone))
         for (index, value) in Self.values.enumerated() {
             // Texts with a NUL are for encrypted fields; plain ones the server compares.
-            if case .string(let text) = value, text.contains("\u{0}") {} else { all.setPlainValue("plain\(index)", value) }
+            if case .string(let text) = value, text.contains("\u{0}") {
+            } else {
+                all.setPlainValue("plain\(index)", value)
+            }
             all.encryptedValues.setValue("sealed\(index)", value)
             all.encryptedValues.setValue("list\(index)", value.kind == nil ? value : .list([value, value]))
         }
@@ -129,24 +147,36 @@ import Testing
         let done = try await eve.container.importData(from: archive)
         #expect(done.records == 6 && done.unchanged == 0 && done.different.isEmpty)
         for name in content.names {
-            let (id, copy) = (Record.ID(recordName: name, zoneID: content.zone), Record.ID(recordName: name, zoneID: RecordZone.ID(zoneName: "Archive")))
+            let (id, copy) = (
+                Record.ID(recordName: name, zoneID: content.zone),
+                Record.ID(recordName: name, zoneID: RecordZone.ID(zoneName: "Archive"))
+            )
             let (one, other) = (try await ann.own.record(for: id), try await eve.own.record(for: copy))
-            #expect(one.recordType == other.recordType && one.parent == other.parent && one.allKeys() == other.allKeys())
+            #expect(
+                one.recordType == other.recordType && one.parent == other.parent && one.allKeys() == other.allKeys())
             for key in one.allKeys() {
                 #expect(try one.plainValue(key)?.canonicalBytes() == other.plainValue(key)?.canonicalBytes(), "\(key)")
-                #expect(try one.encryptedValues.value(key)?.canonicalBytes() == other.encryptedValues.value(key)?.canonicalBytes(), "\(key)")
+                #expect(
+                    try one.encryptedValues.value(key)?.canonicalBytes()
+                        == other.encryptedValues.value(key)?.canonicalBytes(), "\(key)")
             }
             guard name == "everything" else { continue }
             #expect(try Data(contentsOf: try #require((other["photo"] as Asset?)?.fileURL)) == content.photo)
             #expect((other["empty"] as Asset?)?.size == 0)
         }
-        #expect(await failure { _ = try await eve.own.record(for: Record.ID(recordName: "gone", zoneID: RecordZone.ID(zoneName: "Archive"))) } == .unknownItem)
+        #expect(
+            await failure {
+                _ = try await eve.own.record(
+                    for: Record.ID(recordName: "gone", zoneID: RecordZone.ID(zoneName: "Archive")))
+            } == .unknownItem)
 
         // Once more: nothing is saved; and what was changed there stays.
-        var changed = try await eve.own.record(for: Record.ID(recordName: "link0", zoneID: RecordZone.ID(zoneName: "Archive")))
+        var changed = try await eve.own.record(
+            for: Record.ID(recordName: "link0", zoneID: RecordZone.ID(zoneName: "Archive")))
         changed.encryptedValues["body"] = "mine"
         try await eve.own.save(changed)
-        try await eve.own.deleteRecord(withID: Record.ID(recordName: "link4", zoneID: RecordZone.ID(zoneName: "Archive")))
+        try await eve.own.deleteRecord(
+            withID: Record.ID(recordName: "link4", zoneID: RecordZone.ID(zoneName: "Archive")))
         let again = try await eve.container.importData(from: archive)
         #expect(again.records == 1 && again.unchanged == 4 && again.different.map(\.recordName) == ["link0"])
         let kept: String? = try await eve.own.record(for: changed.recordID).encryptedValues["body"]
@@ -169,18 +199,24 @@ import Testing
         let done = try await bob.container.importData(from: all)
         #expect(done.records == 0 && done.skipped.map(\.zoneName) == [shared.zoneID.zoneName])
         #expect(done.skipped.map(\.database) == [.shared])
-        #expect(await failure { _ = try await bob.container.exportData(to: all.appendingPathExtension("x"), zoneIDs: [RecordZone.ID(zoneName: "none")]) } == .zoneNotFound)
+        #expect(
+            await failure {
+                _ = try await bob.container.exportData(
+                    to: all.appendingPathExtension("x"), zoneIDs: [RecordZone.ID(zoneName: "none")])
+            } == .zoneNotFound)
         // Nothing is left of what did not come to its end.
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.url.path).sorted() == ["all", "archive"])
     }
 
-    /// What changes while it is read is there in its last version, and what is deleted meanwhile is not: whether another device
-    /// does it, so that the version before is in the archive too, or this one, which knows better by the time that the page comes.
+    /// What changes while it is read is there in its last version, and what is deleted meanwhile is not: whether
+    /// another device does it, so that the version before is in the archive too, or this one, which knows better by the
+    /// time that the page comes.
     @Test(arguments: [true, false]) func changesMeanwhileAreInTheirLastVersion(byAnotherDevice: Bool) async throws {
         let (ann, eve) = (try await Person(), try await Person())
         let zone = try await ann.makeZone("Busy")
         for start in [0, 300] {
-            _ = try await ann.own.modifyRecords(saving: (start..<start + 300).map { ann.note(in: zone, "old", name: "n\($0)") })
+            _ = try await ann.own.modifyRecords(
+                saving: (start..<start + 300).map { ann.note(in: zone, "old", name: "n\($0)") })
         }
         let network = try HostileNetwork(ann.server)
         let device = try ann.through(network)
@@ -204,9 +240,12 @@ import Testing
         #expect(about.repeated.sorted() == (byAnotherDevice ? ["n0", "n1"] : ["n0"]))
         _ = try await eve.container.importData(from: archive)
         let copy = RecordZone.ID(zoneName: "Busy")
-        let body: String? = try await eve.own.record(for: Record.ID(recordName: "n0", zoneID: copy)).encryptedValues["body"]
+        let body: String? = try await eve.own.record(for: Record.ID(recordName: "n0", zoneID: copy)).encryptedValues[
+            "body"]
         #expect(body == "new")
-        #expect(await failure { _ = try await eve.own.record(for: Record.ID(recordName: "n1", zoneID: copy)) } == .unknownItem)
+        #expect(
+            await failure { _ = try await eve.own.record(for: Record.ID(recordName: "n1", zoneID: copy)) }
+                == .unknownItem)
         #expect(try await eve.container.exportData(to: temporary.url.appendingPathComponent("b")).records == 599)
     }
 
@@ -222,7 +261,8 @@ import Testing
         try await ann.own.save(record)
         _ = try await ann.container.exportData(to: archive, zoneIDs: [zone])
         _ = try await eve.container.importData(from: archive)
-        let copy = try await eve.own.record(for: Record.ID(recordName: "first", zoneID: RecordZone.ID(zoneName: "References")))
+        let copy = try await eve.own.record(
+            for: Record.ID(recordName: "first", zoneID: RecordZone.ID(zoneName: "References")))
         #expect(copy.plainValue("one") == .reference(ReferenceValue(recordName: eve.name)))
         let renamed = [eve.name, "first", eve.name].map { Value.reference(ReferenceValue(recordName: $0)) }
         #expect(copy.plainValue("many") == .list(renamed))
@@ -257,7 +297,9 @@ import Testing
         try await ann.own.save(sealed)
         try await ann.container.publicDatabase.save(plain)
         let done = try await ann.container.importData(from: archive, includingPublic: true)
-        #expect(done.records == 0 && done.different.map(\.recordName) == [name] && done.differentPublic.map(\.recordName) == [name])
+        #expect(
+            done.records == 0 && done.different.map(\.recordName) == [name]
+                && done.differentPublic.map(\.recordName) == [name])
         let kept: Asset? = try await ann.own.record(for: sealed.recordID)["file"]
         #expect(try Data(contentsOf: try #require(kept?.fileURL)) == other)
     }
@@ -296,11 +338,14 @@ import Testing
         let disk = try TemporaryFolder()
         let said = try await Command.finished(
             URL(fileURLWithPath: "/usr/bin/env"),
-            ["unshare", "-rm", "/bin/sh", "-c", script, ServerProcess.executable.path, disk.url.path], environment: environment)
+            ["unshare", "-rm", "/bin/sh", "-c", script, ServerProcess.executable.path, disk.url.path],
+            environment: environment)
         // Where no file system may be mounted there is nothing to see.
         guard said.status != 99, !said.errors.contains("unshare") else { return }
         #expect(said.status == 73 && said.output.isEmpty, "\(said.output)\(said.errors)")
-        #expect(said.errors.contains("zones/1/assets/1 of the export at \(disk.url.path)/archive") && said.errors.contains("make room"))
+        #expect(
+            said.errors.contains("zones/1/assets/1 of the export at \(disk.url.path)/archive")
+                && said.errors.contains("make room"))
     }
 
     @Test func theCommandsExportAndImport() async throws {
@@ -309,23 +354,34 @@ import Testing
             try await Command.finished(
                 ServerProcess.executable, arguments + ["--key-file", temporary.url.appendingPathComponent(key).path])
         }
-        for key in ["ann", "eve"] { #expect(try await run(key, "account", "create", "--server", server.origin).status == 0) }
+        for key in ["ann", "eve"] {
+            #expect(try await run(key, "account", "create", "--server", server.origin).status == 0)
+        }
         #expect(try await run("ann", "zone", "create", "Notes").status == 0)
-        let saved = try await run("ann", "record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=Plans")
+        let saved = try await run(
+            "ann", "record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=Plans")
         #expect(saved.status == 0, "\(saved.errors)")
         let name = "public-\(UUID().uuidString)"
-        let published = try await run("ann", "record", "save", "--database", "public", "--type", "Place", "--name", name, "--set", "city=Berlin")
+        let published = try await run(
+            "ann", "record", "save", "--database", "public", "--type", "Place", "--name", name, "--set", "city=Berlin")
         #expect(published.status == 0, "\(published.errors)")
         let exported = try await run("ann", "data", "export", archive.path)
-        #expect(exported.status == 0 && exported.output.contains("2 records") && exported.errors.contains("not encrypted"))
+        #expect(
+            exported.status == 0 && exported.output.contains("2 records") && exported.errors.contains("not encrypted"))
         #expect(try await run("ann", "data", "export", archive.path).status == 73)
         let imported = try await run("eve", "data", "import", archive.path)
         #expect(imported.status == 0 && imported.output.contains("1 record saved"), "\(imported.errors)")
         #expect(imported.errors.contains("1 record; import them with --public"))
         let publishing = try await run("eve", "data", "import", archive.path, "--public", "--json")
-        #expect(publishing.status == 0 && publishing.output.contains("\"differentPublic\":[\"\(name)\"]"), "\(publishing.output)")
-        #expect(try await run("eve", "data", "import", archive.path, "--public").errors.contains("left as it is in the public database: \(name)"))
-        #expect(try await run("ann", "data", "import", archive.path, "--public").output.contains("0 records saved, 2 were there"))
+        #expect(
+            publishing.status == 0 && publishing.output.contains("\"differentPublic\":[\"\(name)\"]"),
+            "\(publishing.output)")
+        #expect(
+            try await run("eve", "data", "import", archive.path, "--public").errors.contains(
+                "left as it is in the public database: \(name)"))
+        #expect(
+            try await run("ann", "data", "import", archive.path, "--public").output.contains(
+                "0 records saved, 2 were there"))
         #expect(try await run("eve", "record", "get", "first", "--zone", "Notes").output.contains("Plans"))
         #expect(try await run("eve", "data", "import", temporary.url.path).status == 65)
     }

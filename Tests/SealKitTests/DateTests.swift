@@ -10,8 +10,10 @@ import Testing
     private static func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
 
     private static let dates: [Date] = [
-        date(0), date(-0.0), date(0.1), date(-0.1), date(785_457_600.123_456_7), .distantPast, .distantFuture, date(1e300), date(-1e300),
-        date(.greatestFiniteMagnitude), date(.leastNonzeroMagnitude), date(-.leastNonzeroMagnitude), date(-978_307_200), date(-978_307_200.000_001),
+        date(0), date(-0.0), date(0.1), date(-0.1), date(785_457_600.123_456_7), .distantPast, .distantFuture,
+        date(1e300), date(-1e300),
+        date(.greatestFiniteMagnitude), date(.leastNonzeroMagnitude), date(-.leastNonzeroMagnitude), date(-978_307_200),
+        date(-978_307_200.000_001),
         Date(timeIntervalSince1970: 1_700_000_000.000_000_1), Date(),
     ]
 
@@ -33,7 +35,8 @@ import Testing
 
     private func check(_ record: Record, isPublic: Bool) {
         for (index, date) in Self.dates.enumerated() {
-            #expect(record["plain\(index)"] == date && (record["place\(index)"] as Location?)?.timestamp == date, "\(date)")
+            #expect(
+                record["plain\(index)"] == date && (record["place\(index)"] as Location?)?.timestamp == date, "\(date)")
             guard !isPublic else { continue }
             #expect(record.encryptedValues["sealed\(index)"] == date, "\(date)")
             #expect((record.encryptedValues["sealedPlace\(index)"] as Location?)?.timestamp == date, "\(date)")
@@ -49,14 +52,18 @@ import Testing
         try await ann.own.save(filled(Record(recordType: "Dates", recordID: id), isPublic: false))
         check(try await ann.onFreshDevice().own.record(for: id), isPublic: false)
         let publicID = Record.ID(recordName: "dates-\(UUID().uuidString)")
-        try await ann.container.publicDatabase.save(filled(Record(recordType: "PublicDates", recordID: publicID), isPublic: true))
+        try await ann.container.publicDatabase.save(
+            filled(Record(recordType: "PublicDates", recordID: publicID), isPublic: true))
         check(try await ann.onFreshDevice().container.publicDatabase.record(for: publicID), isPublic: true)
     }
 
     @Test func queriesOrderThemByTheNumber() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
-        let dates = [Self.date(-1e300), .distantPast, Self.date(-0.1), Self.date(-.leastNonzeroMagnitude), Self.date(0), Self.date(0.1), Self.date(0.1.nextUp), Self.date(1e300)]
+        let dates = [
+            Self.date(-1e300), .distantPast, Self.date(-0.1), Self.date(-.leastNonzeroMagnitude), Self.date(0),
+            Self.date(0.1), Self.date(0.1.nextUp), Self.date(1e300),
+        ]
         let records = dates.enumerated().map { index, date in
             var record = Record(recordType: "Ordered", recordID: Record.ID(recordName: "\(index)", zoneID: zone))
             record["day"] = date
@@ -65,7 +72,9 @@ import Testing
         _ = try await ann.own.modifyRecords(saving: records.shuffled())
         func names(_ text: String, _ arguments: any Query.Argument...) async throws -> [String] {
             let order = Query.SortDescriptor(key: "day", ascending: true)
-            let query = Query(recordType: "Ordered", predicate: try Query.Predicate(text: text, arguments: arguments), sortDescriptors: [order])
+            let query = Query(
+                recordType: "Ordered", predicate: try Query.Predicate(text: text, arguments: arguments),
+                sortDescriptors: [order])
             return try await ann.own.records(matching: query, inZoneWith: zone).matchResults.map(\.0.recordName)
         }
         #expect(try await names("TRUEPREDICATE") == (0..<8).map(String.init))
@@ -92,7 +101,11 @@ import Testing
             for isSealed in [false, true] {
                 for value in [date.recordValue, place.recordValue, [Date(), date].recordValue, [place].recordValue] {
                     var record = Record(recordType: "Note", recordID: Record.ID(recordName: "when", zoneID: zone))
-                    if isSealed { record.encryptedValues.setValue("starts", value) } else { record.setPlainValue("starts", value) }
+                    if isSealed {
+                        record.encryptedValues.setValue("starts", value)
+                    } else {
+                        record.setPlainValue("starts", value)
+                    }
                     all.append(record)
                 }
             }
@@ -101,7 +114,9 @@ import Testing
                 #expect(error?.code == .invalidArguments && error?.reason.contains("starts") == true)
             }
         }
-        #expect(await failure { _ = try await ann.own.record(for: Record.ID(recordName: "when", zoneID: zone)) } == .unknownItem)
+        #expect(
+            await failure { _ = try await ann.own.record(for: Record.ID(recordName: "when", zoneID: zone)) }
+                == .unknownItem)
     }
 
     @Test func anInvitationDoesNotLastUntilADateThatIsNone() async throws {
@@ -111,12 +126,15 @@ import Testing
             var link = Share.Participant.oneTimeURLParticipant()
             link.expirationDate = Self.date(seconds)
             let invited = link
-            #expect(await failure { _ = try await ann.edit(zone) { $0.addParticipant(invited) } } == .invalidArguments, "\(seconds)")
+            #expect(
+                await failure { _ = try await ann.edit(zone) { $0.addParticipant(invited) } } == .invalidArguments,
+                "\(seconds)")
         }
         var link = Share.Participant.oneTimeURLParticipant()
         link.expirationDate = .distantFuture
         let invited = link
-        #expect(try await ann.edit(zone) { $0.addParticipant(invited) }.participants.last?.expirationDate == .distantFuture)
+        #expect(
+            try await ann.edit(zone) { $0.addParticipant(invited) }.participants.last?.expirationDate == .distantFuture)
     }
 }
 
@@ -133,7 +151,8 @@ import Testing
 
     private func field(_ key: String) async throws -> [String: Any] {
         let said = try await run("record", "get", "first", "--zone", "Notes", "--json")
-        let object = try #require(try JSONSerialization.jsonObject(with: Data(said.output.utf8)) as? [String: [String: Any]])
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(said.output.utf8)) as? [String: [String: Any]])
         let fields = try #require(object["record"]?["fields"] as? [String: [String: Any]])
         return try #require(fields[key])
     }
@@ -141,11 +160,19 @@ import Testing
     @Test func whatIsPrintedIsTakenAgain() async throws {
         #expect(try await run("account", "create", "--server", ServerProcess.shared.get().origin).status == 0)
         #expect(try await run("zone", "create", "Notes").status == 0)
-        let texts = ["2025-11-21T22:40:00.1234567Z", "2000-12-31T23:59:59.9Z", "@-63114076800", "@1e+300", "9999-12-31T23:59:59Z", "2001-01-01T00:00:00Z"]
-        let arguments = texts.enumerated().flatMap { ["--set", "day\($0):date=\($1)", "--seal", "sealed\($0):date=\($1)"] }
+        let texts = [
+            "2025-11-21T22:40:00.1234567Z", "2000-12-31T23:59:59.9Z", "@-63114076800", "@1e+300",
+            "9999-12-31T23:59:59Z", "2001-01-01T00:00:00Z",
+        ]
+        let arguments = texts.enumerated().flatMap {
+            ["--set", "day\($0):date=\($1)", "--seal", "sealed\($0):date=\($1)"]
+        }
         let saved = try await Command.finished(
             ServerProcess.executable,
-            ["record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--set", "none:list-date=", "--seal", "all:list-date=\(texts.joined(separator: ","))"]
+            [
+                "record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--set", "none:list-date=",
+                "--seal", "all:list-date=\(texts.joined(separator: ","))",
+            ]
                 + arguments + ["--key-file", temporary.url.appendingPathComponent("ann").path])
         #expect(saved.status == 0, "\(saved.errors)")
         for (index, text) in texts.enumerated() {
@@ -155,7 +182,8 @@ import Testing
         let (all, none) = (try await field("all"), try await field("none"))
         #expect(all["value"] as? [String] == texts && all["kind"] as? String == "list-date")
         #expect(none["value"] as? [String] == [] && none["kind"] as? String == "list")
-        let refused = try await run("record", "save", "--zone", "Notes", "--name", "first", "--update", "--set", "day0:date=@inf")
+        let refused = try await run(
+            "record", "save", "--zone", "Notes", "--name", "first", "--update", "--set", "day0:date=@inf")
         #expect(refused.status == 65 && refused.errors.contains("day0"), "\(refused.errors)")
     }
 }
@@ -164,7 +192,9 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct EmptyListTests {
     private func check(_ record: Record, isPublic: Bool) {
         #expect(record.plainValue("none") == .list([]))
-        #expect(record["none"] == [String]() && record["none"] == [Int]() && record["none"] == [Date]() && record["none"] == [] as [Location])
+        #expect(
+            record["none"] == [String]() && record["none"] == [Int]() && record["none"] == [Date]()
+                && record["none"] == [] as [Location])
         #expect(record["none"] == [Record.Reference]() && record["none"] as String? == nil)
         guard !isPublic else { return }
         #expect(record.encryptedValues["sealed"] == [Data]() && record.encryptedValues["sealed"] == [Double]())
@@ -216,7 +246,9 @@ import Testing
             record["tags"] = tags
             return record
         }
-        _ = try await ann.own.modifyRecords(saving: [record("none", []), record("red", ["red"]), record("blue", ["blue"]), record("absent", nil)])
+        _ = try await ann.own.modifyRecords(saving: [
+            record("none", []), record("red", ["red"]), record("blue", ["blue"]), record("absent", nil),
+        ])
         func names(_ text: String, _ arguments: any Query.Argument...) async throws -> Set<String> {
             let query = Query(recordType: "EmptyTags", predicate: try Query.Predicate(text: text, arguments: arguments))
             return Set(try await ann.own.records(matching: query, inZoneWith: zone).matchResults.map(\.0.recordName))

@@ -19,18 +19,23 @@ import Testing
         defer { server.stop() }
         let transport = try HTTPTransport(server: server.origin)
         #expect(try await ServerInformation(transport: transport).origin == "https://notes.example.org")
-        let passphrase = try Account.RecoveryPassphrase(name: "ann@example.org", passphrase: "correct horse battery staple")
+        let passphrase = try Account.RecoveryPassphrase(
+            name: "ann@example.org", passphrase: "correct horse battery staple")
         let made = await error { _ = try await Account.create(transport: transport) }
         let recovered = await error { _ = try await Account.recover(passphrase, transport: transport) }
         for told in [made, recovered] {
             #expect(told?.code == .invalidArguments)
-            #expect(told?.reason.contains(server.origin) == true && told?.reason.contains("https://notes.example.org") == true, "\(told?.reason ?? "")")
+            #expect(
+                told?.reason.contains(server.origin) == true
+                    && told?.reason.contains("https://notes.example.org") == true, "\(told?.reason ?? "")")
             #expect(told?.remedy.contains("if \(server.origin) is its name") == true)
         }
         let file = server.folder.appendingPathComponent("ann.json").path
         let command = try await Command.finished(
             ServerProcess.executable, ["account", "create", "--server", server.origin, "--key-file", file])
-        #expect(command.status == 65 && command.errors.contains("calls itself https://notes.example.org"), "\(command.errors)")
+        #expect(
+            command.status == 65 && command.errors.contains("calls itself https://notes.example.org"),
+            "\(command.errors)")
     }
 
     /// An account that was there before the server got its name.
@@ -39,13 +44,16 @@ import Testing
         let (folder, port) = (server.folder, server.port)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("ann.json").path
-        let made = try await Command.finished(ServerProcess.executable, ["account", "create", "--server", server.origin, "--key-file", file])
+        let made = try await Command.finished(
+            ServerProcess.executable, ["account", "create", "--server", server.origin, "--key-file", file])
         #expect(made.status == 0, "\(made.errors)")
         server.terminate()
-        server = try ServerProcess(folder: folder, port: port, mail: false, arguments: ["--origin", "https://notes.example.org"])
+        server = try ServerProcess(
+            folder: folder, port: port, mail: false, arguments: ["--origin", "https://notes.example.org"])
         defer { server.terminate() }
         let listed = try await Command.finished(ServerProcess.executable, ["zone", "list", "--key-file", file])
-        #expect(listed.status == 75 && listed.errors.contains("calls itself https://notes.example.org"), "\(listed.errors)")
+        #expect(
+            listed.status == 75 && listed.errors.contains("calls itself https://notes.example.org"), "\(listed.errors)")
     }
 
     /// Nobody who does not have an account can prove an address to a server that sends no codes.
@@ -57,7 +65,10 @@ import Testing
             func run(_ arguments: String...) async throws -> Command {
                 try await Command.finished(ServerProcess.executable, arguments + ["--key-file", file])
             }
-            for arguments in [["account", "create", "--server", server.origin], ["zone", "create", "Notes"], ["share", "create", "Notes"]] {
+            for arguments in [
+                ["account", "create", "--server", server.origin], ["zone", "create", "Notes"],
+                ["share", "create", "Notes"],
+            ] {
                 let done = try await Command.finished(ServerProcess.executable, arguments + ["--key-file", file])
                 #expect(done.status == 0, "\(done.errors)")
             }
@@ -79,17 +90,24 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let (file, data) = (folder.appendingPathComponent("sealkit.yaml"), folder.appendingPathComponent("data").path)
         func serve(_ arguments: String...) async throws -> Command {
-            try await Command.finished(ServerProcess.executable, ["serve", "--data", data, "--listen", "127.0.0.1:0"] + arguments)
+            try await Command.finished(
+                ServerProcess.executable, ["serve", "--data", data, "--listen", "127.0.0.1:0"] + arguments)
         }
         let missing = try await serve("--config", file.path)
         #expect(missing.status == 65 && missing.errors.contains("There is no file \(file.path)"), "\(missing.errors)")
         try Data("log:\n  levl: debug\n".utf8).write(to: file)
         let unknown = try await serve("--config", file.path)
-        #expect(unknown.status == 65 && unknown.errors.contains("line 2: there is no setting “log.levl”"), "\(unknown.errors)")
+        #expect(
+            unknown.status == 65 && unknown.errors.contains("line 2: there is no setting “log.levl”"),
+            "\(unknown.errors)")
         let nameless = try await serve("--behind-proxy")
         #expect(nameless.status == 65 && nameless.errors.contains("Give --origin"), "\(nameless.errors)")
-        let relay = try await serve("--smtp-url", "smtp://127.0.0.1:1", "--smtp-from", "a@example.org", "--smtp-starttls", "off", "--smtp-check", "required")
-        #expect(relay.status == 69 && relay.errors.contains("The mail relay smtp://127.0.0.1:1 cannot be used"), "\(relay.errors)")
+        let relay = try await serve(
+            "--smtp-url", "smtp://127.0.0.1:1", "--smtp-from", "a@example.org", "--smtp-starttls", "off",
+            "--smtp-check", "required")
+        #expect(
+            relay.status == 69 && relay.errors.contains("The mail relay smtp://127.0.0.1:1 cannot be used"),
+            "\(relay.errors)")
         #expect(!FileManager.default.fileExists(atPath: data))
     }
 
@@ -112,8 +130,12 @@ import Testing
         for name in ["old", "new"] {
             let made = try await Command.finished(
                 URL(fileURLWithPath: "/usr/bin/openssl"),
-                ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
-                 "subjectAltName=IP:127.0.0.1", "-out", file("\(name).pem").path, "-keyout", file("\(name).key").path])
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-subj", "/CN=127.0.0.1", "-addext",
+                    "subjectAltName=IP:127.0.0.1", "-out", file("\(name).pem").path, "-keyout",
+                    file("\(name).key").path,
+                ])
             #expect(made.status == 0, "\(made.errors)")
         }
         func use(_ name: String) throws {
@@ -125,12 +147,14 @@ import Testing
         let server = try ServerProcess(
             mail: false,
             arguments: [
-                "--origin", "https://notes.example.org", "--tls-certificate", file("used.pem").path, "--tls-key", file("used.key").path,
+                "--origin", "https://notes.example.org", "--tls-certificate", file("used.pem").path, "--tls-key",
+                file("used.key").path,
             ])
         defer { server.stop() }
         func answer(trusting name: String) async throws -> Int32 {
             try await Command.finished(
-                URL(fileURLWithPath: "/usr/bin/curl"), ["-s", "--cacert", file("\(name).pem").path, server.origin + "/health"]
+                URL(fileURLWithPath: "/usr/bin/curl"),
+                ["-s", "--cacert", file("\(name).pem").path, server.origin + "/health"]
             ).status
         }
         #expect(try await answer(trusting: "old") == 0)

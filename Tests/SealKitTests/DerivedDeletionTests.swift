@@ -11,7 +11,9 @@ import Testing
 /// Records that go with the target of a `deleteSelf` reference, as the SDK sees them: verified, never inferred.
 @Suite(.timeLimit(.minutes(60))) struct DerivedDeletionTests {
     /// A target `list` with a record that goes with it, and one that goes with that.
-    private func family(_ person: Person) async throws -> (zone: RecordZone.ID, list: Record, item: Record, detail: Record) {
+    private func family(_ person: Person) async throws -> (
+        zone: RecordZone.ID, list: Record, item: Record, detail: Record
+    ) {
         let zone = try await person.makeZone()
         let list = person.note(in: zone, "list", name: "list")
         var item = person.note(in: zone, "item", name: "item")
@@ -33,7 +35,8 @@ import Testing
         #expect(before.modifications.count == 3)
         try await ann.own.deleteRecord(withID: list.recordID)
         let after = try await other.own.recordZoneChanges(inZoneWith: zone, since: before.changeToken)
-        #expect(after.deletions.map(\.recordID.recordName) == ["list", "item", "detail"] && after.modifications.isEmpty)
+        #expect(
+            after.deletions.map(\.recordID.recordName) == ["list", "item", "detail"] && after.modifications.isEmpty)
         #expect(after.deletions.map(\.recordType) == ["Note", "Note", "Note"])
         for device in [ann, other, try ann.onFreshDevice()] {
             #expect(await failure { _ = try await device.own.record(for: item.recordID) } == .unknownItem)
@@ -76,15 +79,43 @@ import Testing
             ("another record", { $0.recordName = "spare" }),
             ("another type", { $0.recordType = "Other" }),
             ("not deleted", { $0.deleted = false }),
-            ("a field beside it", { $0.fields = [.with { $0.name = "body"; $0.omitted = Data(repeating: 0, count: 32) }] }),
-            ("the record's own statement as the target's", { notice in
-                notice.derived.tombstone = .with { $0.statement = notice.statement; $0.proof = notice.proof }
-            }),
-            ("the target's deletion as the record", { notice in
-                (notice.statement, notice.proof) = (notice.derived.tombstone.statement, notice.derived.tombstone.proof)
-            }),
+            (
+                "a field beside it",
+                {
+                    $0.fields = [
+                        .with {
+                            $0.name = "body"
+                            $0.omitted = Data(repeating: 0, count: 32)
+                        }
+                    ]
+                }
+            ),
+            (
+                "the record's own statement as the target's",
+                { notice in
+                    notice.derived.tombstone = .with {
+                        $0.statement = notice.statement
+                        $0.proof = notice.proof
+                    }
+                }
+            ),
+            (
+                "the target's deletion as the record",
+                { notice in
+                    (notice.statement, notice.proof) = (
+                        notice.derived.tombstone.statement, notice.derived.tombstone.proof
+                    )
+                }
+            ),
             ("another leaf", { $0.derived.index = 1 - $0.derived.index }),
-            ("another count", { $0.derived.count = 1; $0.derived.index = 0; $0.derived.path = Data() }),
+            (
+                "another count",
+                {
+                    $0.derived.count = 1
+                    $0.derived.index = 0
+                    $0.derived.path = Data()
+                }
+            ),
             ("more than may go along", { $0.derived.count = 751 }),
             ("no path", { $0.derived.path = Data() }),
             ("a path that is none", { $0.derived.path.removeLast() }),
@@ -100,8 +131,11 @@ import Testing
                     return try answer.serializedData()
                 })
             var changes: Database.RecordZoneChanges?
-            let code = await failure { changes = try await deceived.own.recordZoneChanges(inZoneWith: zone, since: token) }
-            // A deletion that does not verify fails the whole answer; what does not even claim one is that record's failure.
+            let code = await failure {
+                changes = try await deceived.own.recordZoneChanges(inZoneWith: zone, since: token)
+            }
+            // A deletion that does not verify fails the whole answer; what does not even claim one is that record's
+            // failure.
             if what == "not deleted" {
                 #expect(changes?.modifications.map(\.result.failureCode) == [.integrityFailure])
             } else {
@@ -124,7 +158,9 @@ import Testing
         _ = await failure { _ = try await ann.through(recording).own.record(for: item.recordID) }
 
         // Shown again as if it had not gone.
-        func showing(_ record: @escaping @Sendable () -> Sealkit_V1_Record, to person: Person, fresh: Bool) throws -> Person {
+        func showing(_ record: @escaping @Sendable () -> Sealkit_V1_Record, to person: Person, fresh: Bool) throws
+            -> Person
+        {
             let transport = RewritingTransport(try HTTPTransport(server: ann.server.origin)) { path, body in
                 guard path.hasSuffix("records/lookup") else { return body }
                 var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
@@ -133,14 +169,20 @@ import Testing
             }
             return fresh ? try person.onFreshDevice(transport: transport) : try person.through(transport)
         }
-        #expect(await failure { _ = try await showing({ live }, to: ann, fresh: false).own.record(for: item.recordID) } == .rollback)
+        #expect(
+            await failure { _ = try await showing({ live }, to: ann, fresh: false).own.record(for: item.recordID) }
+                == .rollback)
         // A device that has seen nothing cannot tell.
-        #expect(await failure { _ = try await showing({ live }, to: ann, fresh: true).own.record(for: item.recordID) } == nil)
+        #expect(
+            await failure { _ = try await showing({ live }, to: ann, fresh: true).own.record(for: item.recordID) }
+                == nil)
 
         // Made again together with its target: the old notice says nothing of the new life.
         let notice = try #require(recording.records().first { $0.hasDerived })
         let reborn = try await ann.own.save(ann.note(in: zone, "again", name: "item"))
-        #expect(await failure { _ = try await showing({ notice }, to: ann, fresh: false).own.record(for: reborn.recordID) } == .rollback)
+        #expect(
+            await failure { _ = try await showing({ notice }, to: ann, fresh: false).own.record(for: reborn.recordID) }
+                == .rollback)
     }
 
     @Test func aTargetThatLivesAgainTakesNothingAlongLater() async throws {
@@ -169,7 +211,8 @@ import Testing
         #expect(try await ann.own.record(for: saved.recordID).encryptedValues["body"] == "item")
     }
 
-    /// A deletion that a server got somebody to sign over an old statement takes nothing from whoever has seen a newer one.
+    /// A deletion that a server got somebody to sign over an old statement takes nothing from whoever has seen a newer
+    /// one.
     @Test func whatWasSavedSinceStays() async throws {
         let ann = try await Person()
         let (zone, list, item, _) = try await family(ann)
@@ -190,7 +233,12 @@ import Testing
         // Nor does the one who deletes sign for it.
         network.rewrite("records/modify", Sealkit_V1_ModifyRecordsResponse.self) { answer in
             answer.results[0].failure = Sealkit_V1_Failure(.deletionIncomplete, "not all")
-            answer.results[0].taken.records = [.with { $0.record = old; $0.field = "list" }]
+            answer.results[0].taken.records = [
+                .with {
+                    $0.record = old
+                    $0.field = "list"
+                }
+            ]
         }
         let other = try await ann.own.save(ann.note(in: zone, "other", name: "other"))
         #expect(await failure { try await device.own.deleteRecord(withID: list.recordID) } == .rollback)
@@ -198,8 +246,8 @@ import Testing
         #expect(try await ann.own.record(for: other.recordID).encryptedValues["body"] == "other")
     }
 
-    /// Ann deletes the target, and the item goes with it; then the target is made again. A device that has seen its later life
-    /// first is told nothing else by the feed than that the item is gone: no alarm.
+    /// Ann deletes the target, and the item goes with it; then the target is made again. A device that has seen its
+    /// later life first is told nothing else by the feed than that the item is gone: no alarm.
     @Test func aTargetThatWasMadeAgainIsNoAlarm() async throws {
         let ann = try await Person()
         let (zone, list, item, detail) = try await family(ann)
@@ -239,8 +287,8 @@ import Testing
 
     // MARK: Deleting
 
-    /// What one request saves stays, also where it refers to what is deleted only since, and where the deletion has to go again: for what
-    /// else goes along, and for an older roster than that was signed by.
+    /// What one request saves stays, also where it refers to what is deleted only since, and where the deletion has to
+    /// go again: for what else goes along, and for an older roster than that was signed by.
     @Test(arguments: [false, true]) func whatIsSavedBesideADeletionStays(isBehind: Bool) async throws {
         let ann = try await Person()
         let (zone, list, item, _) = try await family(ann)
@@ -261,7 +309,8 @@ import Testing
         #expect(await failure { _ = try await ann.own.record(for: item.recordID) } == .unknownItem)
     }
 
-    /// The deletion is refused for a child, whose move is sent again; what goes with the target was saved in the first request.
+    /// The deletion is refused for a child, whose move is sent again; what goes with the target was saved in the first
+    /// request.
     @Test func whatIsSavedStaysWhereTheDeletionWaitsForAChildToMove() async throws {
         let ann = try await Person()
         let (zone, list, item, _) = try await family(ann)
@@ -299,31 +348,59 @@ import Testing
 
         typealias Lie = @Sendable (inout Sealkit_V1_TakenRecords) -> Void
         let lies: [(String, Lie)] = [
-            ("one that refers to nothing", { $0.records.append(.with { $0.record = unrelated; $0.field = "body" }) }),
-            ("the target itself", { $0.records.append(.with { $0.record = target; $0.field = "body" }) }),
+            (
+                "one that refers to nothing",
+                {
+                    $0.records.append(
+                        .with {
+                            $0.record = unrelated
+                            $0.field = "body"
+                        })
+                }
+            ),
+            (
+                "the target itself",
+                {
+                    $0.records.append(
+                        .with {
+                            $0.record = target
+                            $0.field = "body"
+                        })
+                }
+            ),
             ("one twice", { $0.records.append($0.records[0]) }),
             ("one before what it refers to", { $0.records.reverse() }),
             ("another field", { $0.records[0].field = "body" }),
             ("the reference withheld", { $0.records[0].record.fields.removeAll { $0.name == "list" } }),
-            ("the reference redirected", { taken in
-                for index in taken.records[0].record.fields.indices where taken.records[0].record.fields[index].name == "list" {
-                    taken.records[0].record.fields[index].plain.reference.recordName = "item"
+            (
+                "the reference redirected",
+                { taken in
+                    for index in taken.records[0].record.fields.indices
+                    where taken.records[0].record.fields[index].name == "list" {
+                        taken.records[0].record.fields[index].plain.reference.recordName = "item"
+                    }
                 }
-            }),
+            ),
             ("another name", { $0.records[0].record.recordName = "spare" }),
             ("a broken signature", { $0.records[0].record.proof.signature = Data(repeating: 0, count: 64) }),
             ("more than may go along", { $0.records = Array(repeating: $0.records[0], count: 751) }),
         ]
         for (what, lie) in lies {
             network.rewrite("records/modify", Sealkit_V1_ModifyRecordsResponse.self) { answer in
-                for index in answer.results.indices where answer.results[index].hasTaken { lie(&answer.results[index].taken) }
+                for index in answer.results.indices where answer.results[index].hasTaken {
+                    lie(&answer.results[index].taken)
+                }
             }
             network.forget()
-            #expect(await failure { try await device.own.deleteRecord(withID: list.recordID) } == .integrityFailure, "\(what)")
+            #expect(
+                await failure { try await device.own.deleteRecord(withID: list.recordID) } == .integrityFailure,
+                "\(what)")
             #expect(network.sent(to: "records/modify").count == 1, "\(what)")
             network.beHonest()
         }
-        for id in [list.recordID, item.recordID, detail.recordID, spare.recordID] { _ = try await ann.own.record(for: id) }
+        for id in [list.recordID, item.recordID, detail.recordID, spare.recordID] {
+            _ = try await ann.own.record(for: id)
+        }
         #expect(try await !device.container.violations().isEmpty)
         try await device.own.deleteRecord(withID: list.recordID)
         #expect(await failure { _ = try await ann.own.record(for: detail.recordID) } == .unknownItem)
@@ -351,7 +428,8 @@ import Testing
         #expect(await failure { _ = try await device.own.record(for: item.recordID) } == .unknownItem)
     }
 
-    /// A save that cannot pass, since its parent is not there, does not hold up the deletion that would take its record along.
+    /// A save that cannot pass, since its parent is not there, does not hold up the deletion that would take its record
+    /// along.
     @Test(arguments: [true, false]) func aSaveThatFailsHoldsNoDeletionUp(atomically: Bool) async throws {
         let ann = try await Person()
         let (zone, list, item, _) = try await family(ann)
@@ -435,7 +513,8 @@ import Testing
             var going = ann.note(in: zone, "going", name: "going")
             going["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
             _ = try await ann.own.save(going)
-            let results = try await ann.own.modifyRecords(saving: [edited, free], deleting: [list.recordID], atomically: isAtomic)
+            let results = try await ann.own.modifyRecords(
+                saving: [edited, free], deleting: [list.recordID], atomically: isAtomic)
             try results.deleteResults[list.recordID]?.get()
             for id in [edited.recordID, free.recordID] { _ = try results.saveResults[id]?.get() }
             #expect(try await ann.own.record(for: item.recordID).encryptedValues["body"] == "edited")

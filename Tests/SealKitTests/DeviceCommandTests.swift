@@ -42,13 +42,17 @@ import Testing
 
     private func keyFile(_ name: String) -> String { folder.url.appendingPathComponent(name).path }
 
-    private func run(_ name: String, _ arguments: String..., status: Int32 = 0) async throws -> (output: String, errors: String) {
+    private func run(_ name: String, _ arguments: String..., status: Int32 = 0) async throws -> (
+        output: String, errors: String
+    ) {
         let said = try await Command.finished(ServerProcess.executable, arguments + ["--key-file", keyFile(name)])
         #expect(said.status == status, "\(arguments): \(said.errors)")
         return (said.output.trimmingCharacters(in: .whitespacesAndNewlines), said.errors)
     }
 
-    private func enrolment(_ name: String) async throws -> (new: Dialogue, old: Dialogue, codes: (new: String, old: String)) {
+    private func enrolment(_ name: String) async throws -> (
+        new: Dialogue, old: Dialogue, codes: (new: String, old: String)
+    ) {
         let new = try Dialogue(["account", "enrol", "--server", server.origin, "--key-file", keyFile(name)])
         let old = try Dialogue(["device", "approve", await new.hear(), "--key-file", keyFile("phone")])
         return (new, old, (await new.hear(), await old.hear()))
@@ -74,7 +78,9 @@ import Testing
         #expect(await alone.old.end().status == 0)
         for _ in 0..<3 { try alone.new.say("1234567") }
         let left = await alone.new.end()
-        #expect(left.status == 76 && left.errors.contains("has taken nothing") && left.errors.contains("is void"), "\(left.errors)")
+        #expect(
+            left.status == 76 && left.errors.contains("has taken nothing") && left.errors.contains("is void"),
+            "\(left.errors)")
         #expect(!left.errors.contains("nothing was handed over"))
 
         // Mistyped, and then right; meanwhile no other one is begun or answered with either key file.
@@ -82,7 +88,9 @@ import Testing
         let late = try Dialogue(["account", "enrol", "--server", server.origin, "--key-file", keyFile("tablet")])
         let busy = try await run("phone", "device", "approve", late.hear(), status: 75)
         #expect(busy.errors.contains("one at a time"), "\(busy.errors)")
-        #expect(try await run("desk", "account", "enrol", "--server", server.origin, status: 75).errors.contains("one at a time"))
+        #expect(
+            try await run("desk", "account", "enrol", "--server", server.origin, status: 75).errors.contains(
+                "one at a time"))
         await late.stop()
         try desk.old.say(desk.codes.new + "1")
         try desk.new.say(desk.codes.new == "000000" ? "000001" : "000000")
@@ -90,27 +98,35 @@ import Testing
         try desk.new.say(desk.codes.old)
         let (one, another) = (await desk.new.end(), await desk.old.end())
         #expect(one.status == 0 && another.status == 0, "\(one.errors) \(another.errors)")
-        let locks = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasSuffix(".enrolling") }
+        let locks = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter {
+            $0.hasSuffix(".enrolling")
+        }
         #expect(locks.isEmpty)
         #expect(try await run("desk", "account", "whoami", "--quiet").output == whoami)
         let list = try await run("phone", "device", "list", "--quiet").output.split(separator: "\n").map(String.init)
         #expect(list.count == 2)
         #expect(try await run("phone", "device", "list").output.contains("this one"))
         let id = try #require(list.last)
-        #expect(try await run("phone", "device", "name", String(id.prefix(8)), "Ann's desk").output.contains("Ann's desk"))
+        #expect(
+            try await run("phone", "device", "name", String(id.prefix(8)), "Ann's desk").output.contains("Ann's desk"))
         #expect(try await run("desk", "device", "list").output.contains("Ann's desk  this one"))
         _ = try await run("phone", "audit")
 
         // One that the phone has not approved: every command says so, until it is acknowledged.
         try FileManager.default.copyItem(atPath: keyFile("phone"), toPath: keyFile("copy"))
         _ = try await run("copy", "zone", "create", "Notes")
-        for _ in 0..<2 { #expect(try await run("phone", "zone", "list").errors.contains("new devices of this account")) }
+        for _ in 0..<2 {
+            #expect(try await run("phone", "zone", "list").errors.contains("new devices of this account"))
+        }
         #expect(try await run("phone", "audit", status: 76).output.contains("new device "))
-        let new = try #require(try await run("phone", "device", "list", "--quiet").output.split(separator: "\n").last.map(String.init))
+        let new = try #require(
+            try await run("phone", "device", "list", "--quiet").output.split(separator: "\n").last.map(String.init))
         _ = try await run("phone", "device", "acknowledge", new)
         // Twice is no error, and neither is one that was never new.
         _ = try await run("phone", "device", "acknowledge", new, id)
-        #expect(try await run("phone", "device", "name", String(id.prefix(2)), "x", status: 65).errors.contains("at least 4"))
+        #expect(
+            try await run("phone", "device", "name", String(id.prefix(2)), "x", status: 65).errors.contains(
+                "at least 4"))
         #expect(try await !run("phone", "zone", "list").errors.contains("new devices"))
         _ = try await run("phone", "audit")
         _ = try await run("phone", "device", "revoke", new)

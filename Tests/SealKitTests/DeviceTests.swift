@@ -38,7 +38,8 @@ import Testing
 
     @Test func aRevokedDeviceIsOutUntilItIsEnrolledAgain() async throws {
         let ann = try await Person(server)
-        let (account, recoveryKey) = try await Account.create(transport: HTTPTransport(server: server.origin), deviceName: "phone")
+        let (account, recoveryKey) = try await Account.create(
+            transport: HTTPTransport(server: server.origin), deviceName: "phone")
         account.deviceKeeper.attach(try TrustStore())
         let trust = try TrustStore()
         let desk = try await Account.recover(
@@ -74,7 +75,8 @@ import Testing
         ann.account.deviceKeeper.watch { device in told.withLock { $0.append(device.name) } }
         #expect(try await ann.account.newDevices().isEmpty)
         let desk = try ann.device("desk", trust: try TrustStore())
-        #expect(try await desk.devices().map(\.isNew) == [false, false], "the first list that a device sees is not news")
+        #expect(
+            try await desk.devices().map(\.isNew) == [false, false], "the first list that a device sees is not news")
         // Any call does: its answer names another list.
         _ = try await ann.own.allRecordZones()
         #expect(try await ann.account.newDevices().map(\.name) == ["desk"])
@@ -96,9 +98,12 @@ import Testing
         try await later.acknowledge(try await later.newDevices())
         #expect(try await later.newDevices().isEmpty)
         #expect(try await ann.account.newDevices().isEmpty)
-        #expect(try await Container("org.example.notes", account: later, trust: try TrustStore(file: file)).audit().outcome == .clean)
+        #expect(
+            try await Container("org.example.notes", account: later, trust: try TrustStore(file: file)).audit().outcome
+                == .clean)
         // Without a store there is nothing to compare with.
-        let bare = try Account(seeds: ann.account.seeds, transport: HTTPTransport(server: server.origin), deviceName: "bare")
+        let bare = try Account(
+            seeds: ann.account.seeds, transport: HTTPTransport(server: server.origin), deviceName: "bare")
         #expect(try await bare.devices().map(\.isNew) == [false, false])
         #expect(try await bare.newDevices().isEmpty)
     }
@@ -144,13 +149,15 @@ import Testing
         let third = try ann.device("third", trust: try TrustStore())
         _ = try await third.devices()
         try await ann.account.acknowledge(try await ann.account.devices().filter(\.isNew))
-        let enrolment = try await EnrolmentInProgress(ann.account, server: HTTPTransport(server: server.origin), name: "desk")
+        let enrolment = try await EnrolmentInProgress(
+            ann.account, server: HTTPTransport(server: server.origin), name: "desk")
         #expect(enrolment.new.invitation.hasPrefix("sealkit-enrol:") && enrolment.new.invitation.count == 53)
         #expect(await failure { _ = try await enrolment.new.confirm(trust: try TrustStore()) } == .invalidArguments)
         let trust = try TrustStore()
         let desk = try await enrolment.confirm(trust: trust)
         let container = try Container("org.example.notes", account: desk, trust: trust)
-        #expect(try await container.privateDatabase.record(for: note.recordID).encryptedValues["body"] == "from the phone")
+        #expect(
+            try await container.privateDatabase.record(for: note.recordID).encryptedValues["body"] == "from the phone")
         let listed = try await desk.devices()
         #expect(listed.map(\.name) == ["test", "third", "desk"] && listed.map(\.isCurrent) == [false, false, true])
         #expect(enrolment.new.invitation.filter(\.isHexDigit).hasSuffix(listed[2].id))
@@ -172,11 +179,16 @@ import Testing
         try await enrolment.old.confirm(scanned: new.transcript)
         let desk = try await enrolment.new.confirm(scanned: old.transcript, trust: try TrustStore())
         #expect(try await desk.devices().count == 2)
-        for wrong in ["", "x", String(new.transcript.dropLast()) + (new.transcript.hasSuffix("A") ? "E" : "A"), String(repeating: "A", count: 43)] {
+        for wrong in [
+            "", "x", String(new.transcript.dropLast()) + (new.transcript.hasSuffix("A") ? "E" : "A"),
+            String(repeating: "A", count: 43),
+        ] {
             let other = try await EnrolmentInProgress(ann.account, server: HTTPTransport(server: server.origin))
             _ = try await other.comparisons()
             #expect(await failure { try await other.old.confirm(scanned: wrong) } == .integrityFailure)
-            #expect(await failure { _ = try await other.new.confirm(scanned: wrong, trust: try TrustStore()) } == .integrityFailure)
+            #expect(
+                await failure { _ = try await other.new.confirm(scanned: wrong, trust: try TrustStore()) }
+                    == .integrityFailure)
         }
     }
 
@@ -206,12 +218,15 @@ import Testing
         task.cancel()
         #expect(await failure { _ = try await task.value } == .operationCancelled)
         await waiting.cancel()
-        for wrong in ["", "sealkit-enrol:", "sealkit-enrol:0123", String(repeating: "g", count: 32), waiting.invitation + "0"] {
+        for wrong in [
+            "", "sealkit-enrol:", "sealkit-enrol:0123", String(repeating: "g", count: 32), waiting.invitation + "0",
+        ] {
             #expect(await failure { _ = try await ann.account.approveDevice(wrong) } == .invalidArguments)
         }
         // As somebody types it.
         let typed = try await DeviceEnrolment.onItsOwn(transport)
-        let old = try await ann.account.approveDevice(" " + typed.invitation.dropFirst("sealkit-enrol:".count).uppercased().replacing("-", with: " "))
+        let old = try await ann.account.approveDevice(
+            " " + typed.invitation.dropFirst("sealkit-enrol:".count).uppercased().replacing("-", with: " "))
         let shown = try await typed.comparison()
         #expect(try await old.comparison() == shown)
         await old.cancel()
@@ -241,9 +256,12 @@ import Testing
         #expect(Set(try await ann.account.devices().map(\.name)) == ["test", "other", "second", "first again"])
         // One device answers, and somebody else's account does not get in between.
         let third = try await EnrolmentInProgress(other, server: transport, name: "third")
-        #expect(await failure { _ = try await ann.account.approveDevice(third.new.invitation) } == .constraintViolation, "one device answers")
+        #expect(
+            await failure { _ = try await ann.account.approveDevice(third.new.invitation) } == .constraintViolation,
+            "one device answers")
         let carol = try await Person(server)
-        #expect(await failure { _ = try await carol.account.approveDevice(third.new.invitation) } == .constraintViolation)
+        #expect(
+            await failure { _ = try await carol.account.approveDevice(third.new.invitation) } == .constraintViolation)
     }
 
     @Test func aDeviceBeginsAndAnswersOneAtATime() async throws {
@@ -274,7 +292,10 @@ import Testing
         // One that nobody holds any more keeps nobody waiting, nor one that did not come about.
         _ = try await begin()
         let last = try await begin()
-        #expect(await failure { _ = try await device.account.approveDevice("sealkit-enrol:" + String(repeating: "0", count: 32)) } == .unknownItem)
+        #expect(
+            await failure {
+                _ = try await device.account.approveDevice("sealkit-enrol:" + String(repeating: "0", count: 32))
+            } == .unknownItem)
         _ = try await device.account.approveDevice(last.invitation)
     }
 }

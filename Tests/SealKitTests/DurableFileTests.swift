@@ -5,7 +5,9 @@ import Testing
 @testable import SealKit
 
 /// What has to outlast a power cut is on the disk, with its name, before anybody is told that it is there.
-@Suite(.enabled("strace is not installed, or may not watch", { await SystemCalls.canBeWatched() }), .timeLimit(.minutes(60)))
+@Suite(
+    .enabled("strace is not installed, or may not watch", { await SystemCalls.canBeWatched() }),
+    .timeLimit(.minutes(60)))
 struct DurableFileTests {
     private let temporary: TemporaryFolder
     init() throws { temporary = try TemporaryFolder() }

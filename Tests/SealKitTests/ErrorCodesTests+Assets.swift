@@ -53,9 +53,11 @@ extension ErrorCodesTests {
         var note = ann.note(in: zone, "x")
         note["file"] = Asset(fileURL: file)
         note = try await ann.own.save(note)
-        let blobs = try #require(FileManager.default.enumerator(
-            at: server.dataFolder.appendingPathComponent("blobs"), includingPropertiesForKeys: [.isRegularFileKey]))
-        for case let blob as URL in blobs where (try? blob.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true {
+        let blobs = try #require(
+            FileManager.default.enumerator(
+                at: server.dataFolder.appendingPathComponent("blobs"), includingPropertiesForKeys: [.isRegularFileKey]))
+        for case let blob as URL in blobs
+        where (try? blob.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true {
             try FileManager.default.removeItem(at: blob)
         }
         // The record fails, never a part of it.

@@ -15,7 +15,9 @@ extension ErrorCodesTests {
         let (ann, bob) = (try await Person(), try await Person())
         let zone = try await ann.makeZone()
         var share = Share(recordZoneID: zone)
-        share.addParticipant(try await ann.container.shareParticipant(forUserRecordID: bob.container.userRecordID(), permission: .readOnly))
+        share.addParticipant(
+            try await ann.container.shareParticipant(
+                forUserRecordID: bob.container.userRecordID(), permission: .readOnly))
         share = try await ann.own.save(share)
         let joined = try await bob.container.accept(try await bob.container.shareMetadata(for: try #require(share.url)))
         #expect(await failure { try await bob.shared.save(bob.note(in: joined, "x")) } == .permissionFailure)
@@ -29,7 +31,8 @@ extension ErrorCodesTests {
         share.addParticipant(try await ann.container.shareParticipant(forEmailAddress: address))
         share = try await ann.own.save(share)
         let url = try #require(share.oneTimeURLs.values.first)
-        #expect(await failure { _ = try await eve.container.shareMetadata(for: url) } == .participantMayNeedVerification)
+        #expect(
+            await failure { _ = try await eve.container.shareMetadata(for: url) } == .participantMayNeedVerification)
         let verification = try await eve.container.beginVerification(of: address, for: url)
         let real = try await eve.code(address)
         let wrong = real == "00000000" ? "00000001" : "00000000"

@@ -58,7 +58,8 @@ import Testing
     }
 
     @Test func serverRejectedRequest() async throws {
-        let other = try SilentServer(saying: "HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\nConnection: close\r\n\r\nwhat?")
+        let other = try SilentServer(
+            saying: "HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\nConnection: close\r\n\r\nwhat?")
         let ann = try await Person()
         let astray = try ann.through(try HTTPTransport(server: other.origin))
         let code = await failure { _ = try await astray.own.allRecordZones() }
@@ -97,7 +98,8 @@ import Testing
 
         let file = folder.appendingPathComponent("account.json")
         try KeyFile.write(ann.account, to: file, passphrase: nil)
-        let text = try String(contentsOf: file, encoding: .utf8).replacingOccurrences(of: "\"version\" : 1", with: "\"version\" : 2")
+        let text = try String(contentsOf: file, encoding: .utf8).replacingOccurrences(
+            of: "\"version\" : 1", with: "\"version\" : 2")
         let other = folder.appendingPathComponent("newer.json")
         try Data(text.utf8).write(to: other)
         #expect(await failure { _ = try KeyFile(contentsOf: other) } == .incompatibleVersion)
@@ -106,7 +108,8 @@ import Testing
     /// The server refuses a token that has ended; the SDK renews it, so only who sends one by hand sees the code.
     @Test func sessionExpired() async throws {
         let ann = try await Person()
-        let response = try await ann.account.client.transport.get("/1/accounts/me", token: Base64URL.encode([UInt8](repeating: 1, count: 32)))
+        let response = try await ann.account.client.transport.get(
+            "/1/accounts/me", token: Base64URL.encode([UInt8](repeating: 1, count: 32)))
         #expect(response.failure.code == .sessionExpired)
     }
 
@@ -116,14 +119,17 @@ import Testing
         let ann = try await Person()
         #expect(await failure { _ = try Container("no container!", account: ann.account) } == .badContainer)
         let response = try await ann.account.client.transport.post(
-            "/database/1/no%20container/development/private/zones/lookup", body: Data(), token: try await ann.account.session.token())
+            "/database/1/no%20container/development/private/zones/lookup", body: Data(),
+            token: try await ann.account.session.token())
         #expect(response.failure.code == .badContainer)
     }
 
     @Test func badDatabase() async throws {
         let ann = try await Person()
         #expect(await failure { try await ann.shared.save(RecordZone(zoneName: "x")) } == .badDatabase)
-        #expect(await failure { _ = try await ann.shared.recordZoneChanges(inZoneWith: RecordZone.ID(zoneName: "x")) } == .badDatabase)
+        #expect(
+            await failure { _ = try await ann.shared.recordZoneChanges(inZoneWith: RecordZone.ID(zoneName: "x")) }
+                == .badDatabase)
     }
 
     @Test func invalidArguments() async throws {
@@ -147,11 +153,15 @@ import Testing
         let ann = try await Person()
         let (one, two) = (try await ann.makeZone(), try await ann.makeZone())
         let token = try await ann.own.recordZoneChanges(inZoneWith: one).changeToken
-        #expect(await failure { _ = try await ann.own.recordZoneChanges(inZoneWith: two, since: token) } == .changeTokenExpired)
+        #expect(
+            await failure { _ = try await ann.own.recordZoneChanges(inZoneWith: two, since: token) }
+                == .changeTokenExpired)
         // A token of the zone's earlier life.
         try await ann.own.deleteRecordZone(withID: one)
         try await ann.own.save(RecordZone(zoneID: one))
-        #expect(await failure { _ = try await ann.own.recordZoneChanges(inZoneWith: one, since: token) } == .changeTokenExpired)
+        #expect(
+            await failure { _ = try await ann.own.recordZoneChanges(inZoneWith: one, since: token) }
+                == .changeTokenExpired)
     }
 
     @Test func constraintViolation() async throws {
@@ -182,8 +192,12 @@ import Testing
         let ann = try await Person()
         let zone = try await ann.makeZone()
         let nowhere = RecordZone.ID(zoneName: "nowhere")
-        #expect(await failure { _ = try await ann.own.record(for: Record.ID(recordName: "x", zoneID: zone)) } == .unknownItem)
-        #expect(await failure { _ = try await ann.own.record(for: Record.ID(recordName: "x", zoneID: nowhere)) } == .zoneNotFound)
+        #expect(
+            await failure { _ = try await ann.own.record(for: Record.ID(recordName: "x", zoneID: zone)) }
+                == .unknownItem)
+        #expect(
+            await failure { _ = try await ann.own.record(for: Record.ID(recordName: "x", zoneID: nowhere)) }
+                == .zoneNotFound)
         // In one request, each for itself, beside what is there.
         let note = try await ann.own.save(ann.note(in: zone, "x"))
         let absent = Record.ID(recordName: "x", zoneID: zone)
@@ -227,7 +241,9 @@ import Testing
 
     /// Each code has a row, and each row's test exists.
     @Test func theTableOfErrorsIsComplete() throws {
-        let table = try String(contentsOf: Self.root.appendingPathComponent("Sources/SealKit/Documentation.docc/Errors.md"), encoding: .utf8)
+        let table = try String(
+            contentsOf: Self.root.appendingPathComponent("Sources/SealKit/Documentation.docc/Errors.md"),
+            encoding: .utf8)
         var tests: [String: String] = [:]
         for line in table.split(separator: "\n") where line.hasPrefix("| `") {
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -243,7 +259,8 @@ import Testing
             let parts = cell.trimmingCharacters(in: CharacterSet(charactersIn: "`")).split(separator: ".", maxSplits: 1)
             let (suite, test) = (try #require(parts.first), try #require(parts.last))
             #expect(
-                sources.contains { $0.name.contains("/\(suite)") && $0.text.contains("func \(test)(") }, "\(code.rawValue): \(cell)")
+                sources.contains { $0.name.contains("/\(suite)") && $0.text.contains("func \(test)(") },
+                "\(code.rawValue): \(cell)")
         }
     }
 }

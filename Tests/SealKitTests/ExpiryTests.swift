@@ -9,7 +9,9 @@ import Testing
     private static let day: Int64 = 86_400_000_000
 
     /// Invitations of two lengths into a zone: one to a person, for a day, and a one-time URL for a week.
-    private func invited(_ ann: Person, _ bob: Person) async throws -> (zone: RecordZone.ID, share: Share, lasting: Share.Participant) {
+    private func invited(_ ann: Person, _ bob: Person) async throws -> (
+        zone: RecordZone.ID, share: Share, lasting: Share.Participant
+    ) {
         let (zone, _, _) = try await ann.share()
         var short = try await ann.participant(bob)
         short.expirationDate = Date(timeIntervalSinceNow: 86_400)
@@ -53,7 +55,9 @@ import Testing
         let (zone, _, _) = try await invited(ann, bob)
         let token = try await ann.own.recordZoneChanges(inZoneWith: zone).changeToken
         #expect(try await open(ann, zone) == 2)
-        _ = try await WallClock.$offset.withValue(8 * Self.day) { try await ann.own.recordZoneChanges(inZoneWith: zone, since: token) }
+        _ = try await WallClock.$offset.withValue(8 * Self.day) {
+            try await ann.own.recordZoneChanges(inZoneWith: zone, since: token)
+        }
         #expect(try await open(ann, zone) == 0)
     }
 
@@ -70,7 +74,9 @@ import Testing
         #expect(try await open(ann, zone, share: name) == 1)
         // The feed has nothing new, and does not speak of the share.
         let token = try await ann.own.recordZoneChanges(inZoneWith: zone).changeToken
-        _ = try await WallClock.$offset.withValue(2 * Self.day) { try await ann.own.recordZoneChanges(inZoneWith: zone, since: token) }
+        _ = try await WallClock.$offset.withValue(2 * Self.day) {
+            try await ann.own.recordZoneChanges(inZoneWith: zone, since: token)
+        }
         #expect(try await open(ann, zone, share: name) == 0)
     }
 
@@ -85,9 +91,13 @@ import Testing
             once.expirationDate = Date(timeIntervalSinceNow: 86_400)
             share.addParticipant(once)
         }
-        _ = try await WallClock.$offset.withValue(2 * Self.day) { try await carol.shared.recordZoneChanges(inZoneWith: joined) }
+        _ = try await WallClock.$offset.withValue(2 * Self.day) {
+            try await carol.shared.recordZoneChanges(inZoneWith: joined)
+        }
         #expect(try await open(ann, zone) == 1)
-        _ = try await WallClock.$offset.withValue(2 * Self.day) { try await bob.shared.recordZoneChanges(inZoneWith: joined) }
+        _ = try await WallClock.$offset.withValue(2 * Self.day) {
+            try await bob.shared.recordZoneChanges(inZoneWith: joined)
+        }
         #expect(try await open(ann, zone) == 0)
     }
 

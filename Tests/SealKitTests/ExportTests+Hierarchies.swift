@@ -8,7 +8,9 @@ import Testing
 /// Raw exports of zones with shared hierarchies: every scope, each with its own roster and keys.
 extension ExportTests {
     /// Ann's zone: a list with an item that she shares with Bob, a diary that she shared once, and a note.
-    private func world(_ server: ServerProcess) async throws -> (ann: Person, bob: Person, zone: RecordZone.ID, url: String) {
+    private func world(_ server: ServerProcess) async throws -> (
+        ann: Person, bob: Person, zone: RecordZone.ID, url: String
+    ) {
         let (ann, bob) = (try await Person(server), try await Person(server))
         let zone = try await ann.own.save(RecordZone(zoneName: "Lists")).zoneID
         let list = ann.note(in: zone, "the list", name: "list")
@@ -17,7 +19,9 @@ extension ExportTests {
         let diary = ann.note(in: zone, "the diary", name: "diary")
         var page = ann.note(in: zone, "a page", name: "page")
         page.setParent(diary)
-        _ = try await ann.own.modifyRecords(saving: [list, item, diary, page, ann.note(in: zone, "the note", name: "note")])
+        _ = try await ann.own.modifyRecords(saving: [
+            list, item, diary, page, ann.note(in: zone, "the note", name: "note"),
+        ])
         var url = ""
         for name in ["diary", "list"] {
             let root = try await ann.own.record(for: Record.ID(recordName: name, zoneID: zone))
@@ -46,7 +50,9 @@ extension ExportTests {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
         let (ann, bob, zone, url) = try await world(server)
-        let (keyFile, bobs) = (server.folder.appendingPathComponent("ann.key"), server.folder.appendingPathComponent("bob.key"))
+        let (keyFile, bobs) = (
+            server.folder.appendingPathComponent("ann.key"), server.folder.appendingPathComponent("bob.key")
+        )
         try KeyFile.write(ann.account, to: keyFile, passphrase: nil)
         try KeyFile.write(bob.account, to: bobs, passphrase: nil)
         let folder = server.folder.appendingPathComponent("all")
@@ -84,12 +90,20 @@ extension ExportTests {
         let whole = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
         let hierarchies = try #require(whole["hierarchies"] as? [[String: Any]])
         #expect(hierarchies.count == 2)
-        func with(_ hierarchy: [String: Any], _ key: String, _ value: Any?) -> [String: Any] { hierarchy.merging([key: value ?? ""]) { $1 } }
+        func with(_ hierarchy: [String: Any], _ key: String, _ value: Any?) -> [String: Any] {
+            hierarchy.merging([key: value ?? ""]) { $1 }
+        }
         let lies: [(String, String, Any)] = [
             ("left out", "hierarchies", [hierarchies[0]]), ("none", "hierarchies", [[String: Any]]()),
             ("twice", "hierarchies", hierarchies + [hierarchies[1]]),
-            ("another's roster", "hierarchies", [hierarchies[0], with(hierarchies[1], "roster", hierarchies[0]["roster"])]),
-            ("another's grants", "hierarchies", [hierarchies[0], with(hierarchies[1], "grants", hierarchies[0]["grants"])]),
+            (
+                "another's roster", "hierarchies",
+                [hierarchies[0], with(hierarchies[1], "roster", hierarchies[0]["roster"])]
+            ),
+            (
+                "another's grants", "hierarchies",
+                [hierarchies[0], with(hierarchies[1], "grants", hierarchies[0]["grants"])]
+            ),
             ("no grants", "hierarchies", [hierarchies[0], with(hierarchies[1], "grants", [Any]())]),
             ("another name", "hierarchies", [hierarchies[0], with(hierarchies[1], "shareRecordName", "other")]),
             ("no name", "hierarchies", [hierarchies[0], with(hierarchies[1], "shareRecordName", "")]),

@@ -1,15 +1,18 @@
 import Foundation
-import SealLab
 import SealKit
+import SealLab
 import SealStatements
 import Testing
 
 /// What the SDK exports raw, another implementation opens: the independent verifier, with nothing but the key file.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct ExportTests {
-    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 
     /// Standard output of `verify.py`, one JSON object a line, and its exit status.
-    func verify(_ folder: URL, keyFile: URL? = nil, url: String? = nil) async throws -> (lines: [[String: Any]], status: Int32) {
+    func verify(_ folder: URL, keyFile: URL? = nil, url: String? = nil) async throws -> (
+        lines: [[String: Any]], status: Int32
+    ) {
         let command = try await Command.finished(
             Self.root.appendingPathComponent(".build/verifier/bin/python"),
             ["-B", Self.root.appendingPathComponent("Vectors/verify.py").path, "--export", folder.path]
@@ -48,7 +51,9 @@ import Testing
         #expect(export.assets == 1 && export.entries == 2)
         let (lines, status) = try await verify(folder, keyFile: keyFile, url: try #require(share.url))
         #expect(status == 0)
-        func field(_ name: String) -> [String: Any]? { lines.first { $0["field"] as? String == name && $0["record"] as? String == "first" } }
+        func field(_ name: String) -> [String: Any]? {
+            lines.first { $0["field"] as? String == name && $0["record"] as? String == "first" }
+        }
         #expect((field("title")?["value"] as? [String: Any])?["string"] as? String == "Für mich")
         #expect(field("title")?["class"] as? String == "encrypted")
         #expect((field("city")?["value"] as? [String: Any])?["string"] as? String == "Berlin")
@@ -71,11 +76,16 @@ import Testing
         await #expect { try await database.exportRaw(zone.zoneID, recordNames: ["nobody"], to: other) } throws: {
             ($0 as? SealKitError)?.code == .unknownItem
         }
-        let left = try FileManager.default.contentsOfDirectory(atPath: server.folder.path).filter { $0.hasPrefix("other") }
+        let left = try FileManager.default.contentsOfDirectory(atPath: server.folder.path).filter {
+            $0.hasPrefix("other")
+        }
         #expect(left.isEmpty, "nothing is left of an export that failed")
     }
 
-    @Test func `The independent verifier follows records that went with others, and refuses a notice that does not hold`() async throws {
+    @Test
+    func `The independent verifier follows records that went with others, and refuses a notice that does not hold`()
+        async throws
+    {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
         let anna = try await Person(server)
@@ -95,7 +105,9 @@ import Testing
         #expect(try await anna.own.exportRaw(zone, to: folder).records == 4)
         let (lines, status) = try await verify(folder, keyFile: keyFile)
         #expect(status == 0)
-        func line(_ record: String) -> [String: Any]? { lines.first { $0["record"] as? String == record && $0["statement"] != nil } }
+        func line(_ record: String) -> [String: Any]? {
+            lines.first { $0["record"] as? String == record && $0["statement"] != nil }
+        }
         for record in ["item", "detail"] {
             #expect(line(record)?["statement"] as? String == "gone" && line(record)?["with"] as? String == "list")
             #expect(line(record)?["author"] as? String == anna.name && line(record)?["type"] as? String == "Note")
@@ -118,7 +130,9 @@ import Testing
         // By name, as they are in the deletion's tree.
         try #require(notices.count == 2)
         let (first, second) = (notices[0], notices[1])
-        func with(_ notice: [String: Any], _ key: String, _ value: Any) -> [String: Any] { notice.merging([key: value]) { $1 } }
+        func with(_ notice: [String: Any], _ key: String, _ value: Any) -> [String: Any] {
+            notice.merging([key: value]) { $1 }
+        }
         let stays = try #require((whole["records"] as? [[String: Any]])?.last).filter { $0.key != "fields" }
         let lies: [(String, [[String: Any]])] = [
             ("twice", [second, second]), ("without a path", [with(second, "path", [String]())]),
@@ -154,7 +168,8 @@ import Testing
         try await bert.container.publicDatabase.save(paris)
 
         let folder = server.folder.appendingPathComponent("places")
-        let export = try await anna.container.publicDatabase.exportRaw(.default, recordNames: ["berlin", "paris"], to: folder)
+        let export = try await anna.container.publicDatabase.exportRaw(
+            .default, recordNames: ["berlin", "paris"], to: folder)
         #expect(export.records == 2 && export.assets == 1 && export.entries == 0)
         let (lines, status) = try await verify(folder)
         #expect(status == 0)
@@ -162,15 +177,21 @@ import Testing
         func line(_ record: String, _ field: String?) -> [String: Any]? {
             lines.first { $0["record"] as? String == record && $0["field"] as? String == field }
         }
-        #expect(line("berlin", nil)?["author"] as? String == anna.name && line("paris", nil)?["author"] as? String == bert.name)
+        #expect(
+            line("berlin", nil)?["author"] as? String == anna.name
+                && line("paris", nil)?["author"] as? String == bert.name)
         #expect((line("paris", "city")?["value"] as? [String: Any])?["string"] as? String == "Paris")
         #expect(line("berlin", "map")?["size"] as? Int == bytes.count)
 
-        await #expect { try await anna.container.publicDatabase.exportRaw(.default, to: server.folder.appendingPathComponent("all")) } throws: {
+        await #expect {
+            try await anna.container.publicDatabase.exportRaw(.default, to: server.folder.appendingPathComponent("all"))
+        } throws: {
             ($0 as? SealKitError)?.code == .invalidArguments
         }
         let absent = server.folder.appendingPathComponent("absent")
-        await #expect { try await anna.container.publicDatabase.exportRaw(.default, recordNames: ["rome"], to: absent) } throws: {
+        await #expect {
+            try await anna.container.publicDatabase.exportRaw(.default, recordNames: ["rome"], to: absent)
+        } throws: {
             ($0 as? SealKitError)?.code == .unknownItem
         }
 
@@ -179,9 +200,17 @@ import Testing
         let whole = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: json)) as? [String: Any])
         let authors = try #require(whole["authors"] as? [[String: Any]])
         var records = try #require(whole["records"] as? [[String: Any]])
-        var lies: [[String: Any]] = [["authors": [authors[0]]], ["authors": [authors[1]]], ["authors": authors + authors]]
-        lies += [["records": [records[0]], "assets": whole["assets"] ?? ""], ["records": records + [records[1]]], ["authors": [Any]()]]
-        lies += [["user": anna.name], ["zoneName": "other"], ["notices": [["steps": [Any](), "tombstone": [String: Any]()]]]]
+        var lies: [[String: Any]] = [
+            ["authors": [authors[0]]], ["authors": [authors[1]]], ["authors": authors + authors],
+        ]
+        lies += [
+            ["records": [records[0]], "assets": whole["assets"] ?? ""], ["records": records + [records[1]]],
+            ["authors": [Any]()],
+        ]
+        lies += [
+            ["user": anna.name], ["zoneName": "other"],
+            ["notices": [["steps": [Any](), "tombstone": [String: Any]()]]],
+        ]
         (records[0]["signature"], records[1]["signature"]) = (records[1]["signature"], records[0]["signature"])
         lies.append(["records": records])
         for lie in lies {
@@ -201,8 +230,12 @@ import Testing
     @Test func `Of an export made by the verifier itself no flipped bit goes unnoticed`() async throws {
         let python = Self.root.appendingPathComponent(".build/verifier/bin/python")
         let command = try await Command.finished(
-            python, ["-B", "-c", "import sys; sys.path.insert(0, sys.argv[1]); from verifier.selftest import main; sys.exit(main())",
-                Self.root.appendingPathComponent("Vectors").path])
+            python,
+            [
+                "-B", "-c",
+                "import sys; sys.path.insert(0, sys.argv[1]); from verifier.selftest import main; sys.exit(main())",
+                Self.root.appendingPathComponent("Vectors").path,
+            ])
         #expect(command.status == 0 && command.output.contains("0 failures"), "\(command.output)\(command.errors)")
     }
 }

@@ -13,7 +13,8 @@ extension HierarchicalShareTests {
         let other = try it.ann.onFreshDevice()
         // A device that ends the share, and one that has not heard of it.
         let copies = [
-            (it.ann, try await copies(of: it, it.ann.own, in: it.zone)), (other, try await copies(of: it, other.own, in: it.zone)),
+            (it.ann, try await copies(of: it, it.ann.own, in: it.zone)),
+            (other, try await copies(of: it, other.own, in: it.zone)),
         ]
         try await it.ann.own.deleteRecord(withID: it.share.recordID)
         let own = try await it.ann.own.keeper(it.zone).current().roster.scopeID
@@ -79,7 +80,8 @@ extension HierarchicalShareTests {
         #expect(try await it.ann.container.violations().isEmpty)
     }
 
-    /// The device has looked the record up for its place, and then is refused as it knows an older key: it goes on from there.
+    /// The device has looked the record up for its place, and then is refused as it knows an older key: it goes on from
+    /// there.
     @Test func aCopyGoesOnFromWhereItWasFoundWhenTheKeyHasChanged() async throws {
         let it = try await shared()
         var copy = try await it.bob.shared.record(for: it.id(it.item))
@@ -95,7 +97,8 @@ extension HierarchicalShareTests {
         #expect(try await it.bob.container.violations().isEmpty)
     }
 
-    /// What else is refused makes the device look for shares that it does not know: what it has found by then is not lost.
+    /// What else is refused makes the device look for shares that it does not know: what it has found by then is not
+    /// lost.
     @Test func aCopyGoesOnFromWhereItWasFoundWhenSharesAreLookedFor() async throws {
         let it = try await shared()
         try await it.ann.own.deleteRecord(withID: it.share.recordID)
@@ -114,7 +117,8 @@ extension HierarchicalShareTests {
         try await it.bob.onFreshDevice().join(again.url)
         copy.encryptedValues["body"] = "mine"
         let beside = it.bob.note(in: it.joined, "beside", name: "beside")
-        let results = try await it.bob.shared.modifyRecords(saving: [copy, beside], savePolicy: .changedKeys, atomically: false)
+        let results = try await it.bob.shared.modifyRecords(
+            saving: [copy, beside], savePolicy: .changedKeys, atomically: false)
         #expect(try results.saveResults[copy.recordID]?.get().encryptedValues["body"] == "mine")
         #expect(results.saveResults[beside.recordID]?.failureCode == .permissionFailure)
     }
@@ -140,7 +144,9 @@ extension HierarchicalShareTests {
     /// Root and item, as they are in the share.
     private func copies(of it: Shared, _ database: Database, in zone: RecordZone.ID) async throws -> [Record] {
         var copies: [Record] = []
-        for name in ["list", "item"] { copies.append(try await database.record(for: Record.ID(recordName: name, zoneID: zone))) }
+        for name in ["list", "item"] {
+            copies.append(try await database.record(for: Record.ID(recordName: name, zoneID: zone)))
+        }
         return copies
     }
 }

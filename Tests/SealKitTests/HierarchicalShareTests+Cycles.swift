@@ -72,7 +72,8 @@ extension HierarchicalShareTests {
                 for name in ["item", "list"] {
                     let body = "\(name) \(policy) \(isOwner)"
                     let new = person.note(in: zone, body, name: name)
-                    let result = try await database.modifyRecords(saving: [new], savePolicy: policy).saveResults[new.recordID]
+                    let result = try await database.modifyRecords(saving: [new], savePolicy: policy).saveResults[
+                        new.recordID]
                     let record = try await it.ann.own.record(for: Record.ID(recordName: name, zoneID: it.zone))
                     let read: String? = record.encryptedValues["body"]
                     if policy == .ifServerRecordUnchanged {

@@ -9,7 +9,9 @@ import Testing
 
 /// `deleteSelf` between a zone's scopes, through the SDK: the app deletes the target, and all that goes with it goes.
 extension HierarchicalShareTests {
-    private func dependent(_ ann: Person, on name: String, in zone: RecordZone.ID, name own: String, parent: Record? = nil) -> Record {
+    private func dependent(
+        _ ann: Person, on name: String, in zone: RecordZone.ID, name own: String, parent: Record? = nil
+    ) -> Record {
         var record = ann.note(in: zone, own, name: own)
         record["target"] = Record.Reference(recordName: name, action: .deleteSelf)
         if let parent { record.setParent(parent) }
@@ -82,7 +84,8 @@ extension HierarchicalShareTests {
     @Test func whatGoesWithATargetThatStaysIsNotDeleted() async throws {
         let it = try await shared()
         let (outside, inside) = try await family(it)
-        try await it.ann.own.save(child(of: try await it.ann.own.record(for: it.item.recordID), it.ann, "below", name: "below"))
+        try await it.ann.own.save(
+            child(of: try await it.ann.own.record(for: it.item.recordID), it.ann, "below", name: "below"))
         let spare = try await it.ann.own.save(it.ann.note(in: it.zone, "spare", name: "spare"))
         let results = try await it.ann.own.modifyRecords(
             deleting: [it.item.recordID, spare.recordID], atomically: false
@@ -128,7 +131,9 @@ extension HierarchicalShareTests {
         let code = await failure { try await lied.own.deleteRecord(withID: it.item.recordID) }
         #expect(code == .referenceViolation)
         #expect(asked.value == 1)
-        for id in [it.note.recordID, it.list.recordID, it.item.recordID, outside] { _ = try await it.ann.own.record(for: id) }
+        for id in [it.note.recordID, it.list.recordID, it.item.recordID, outside] {
+            _ = try await it.ann.own.record(for: id)
+        }
     }
 
     /// Nothing goes with a save: a server that says so gets no deletion signed, least of all of the record itself.

@@ -14,7 +14,8 @@ extension HierarchicalShareTests {
         for leavesByRoot in [false, true] {
             let it = try await shared()
             _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
-            let id = leavesByRoot ? it.id(it.list) : Record.ID(recordName: it.share.recordID.recordName, zoneID: it.joined)
+            let id =
+                leavesByRoot ? it.id(it.list) : Record.ID(recordName: it.share.recordID.recordName, zoneID: it.joined)
             try await it.bob.shared.deleteRecord(withID: id)
             let gone = await failure { _ = try await it.bob.shared.record(for: it.id(it.list)) }
             #expect(gone == .zoneNotFound)
@@ -25,7 +26,8 @@ extension HierarchicalShareTests {
             #expect(try await it.ann.own.share(withID: it.share.recordID).participants.count == 1)
             // The key is renewed by the next save.
             try await it.ann.own.save(child(of: it.list, it.ann, "after", name: "after"))
-            let epoch = try await it.ann.own.record(for: Record.ID(recordName: "after", zoneID: it.zone)).base?.statement.epoch
+            let epoch = try await it.ann.own.record(for: Record.ID(recordName: "after", zoneID: it.zone)).base?
+                .statement.epoch
             #expect(epoch == 1)
         }
     }
@@ -48,14 +50,18 @@ extension HierarchicalShareTests {
         #expect(gone == .zoneNotFound)
 
         var again = Share(rootRecord: list, shareID: it.share.recordID)
-        again.addParticipant(try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
+        again.addParticipant(
+            try await it.ann.container.shareParticipant(forUserRecordID: it.bob.container.userRecordID()))
         let saved = try await it.ann.own.save(again, rootRecord: list)
-        let joined = try await it.bob.container.accept(try await it.bob.container.shareMetadata(for: try #require(saved.share.url)))
-        let read: String? = try await it.bob.shared.record(for: Record.ID(recordName: "item", zoneID: joined)).encryptedValues["body"]
+        let joined = try await it.bob.container.accept(
+            try await it.bob.container.shareMetadata(for: try #require(saved.share.url)))
+        let read: String? = try await it.bob.shared.record(for: Record.ID(recordName: "item", zoneID: joined))
+            .encryptedValues["body"]
         #expect(read == "item")
     }
 
-    /// A share that begins again begins without what its last life has left: what was deleted in it, and what had left it.
+    /// A share that begins again begins without what its last life has left: what was deleted in it, and what had left
+    /// it.
     @Test func aShareThatBeginsAgainShowsNothingOfItsEarlierLife() async throws {
         let it = try await shared()
         let carol = try await Person()
@@ -79,7 +85,9 @@ extension HierarchicalShareTests {
             #expect(names(all) == ["list", it.share.recordID.recordName])
             #expect(all.deletions.isEmpty)
             for name in ["item", "other"] {
-                let gone = await failure { _ = try await person.shared.record(for: Record.ID(recordName: name, zoneID: zone)) }
+                let gone = await failure {
+                    _ = try await person.shared.record(for: Record.ID(recordName: name, zoneID: zone))
+                }
                 #expect(gone == .unknownItem)
             }
             let root = try await person.shared.record(for: Record.ID(recordName: "list", zoneID: zone))
@@ -113,7 +121,9 @@ extension HierarchicalShareTests {
             #expect(names(all) == ["list", it.share.recordID.recordName])
             #expect(all.deletions.isEmpty)
             for name in ["item", "other"] {
-                let gone = await failure { _ = try await person.shared.record(for: Record.ID(recordName: name, zoneID: zone)) }
+                let gone = await failure {
+                    _ = try await person.shared.record(for: Record.ID(recordName: name, zoneID: zone))
+                }
                 #expect(gone == .unknownItem)
             }
             let root = try await person.shared.record(for: Record.ID(recordName: "list", zoneID: zone))
@@ -174,7 +184,8 @@ extension HierarchicalShareTests {
         #expect(try await it.bob.container.violations().isEmpty)
     }
 
-    /// A device leaves what its person is in now: what has ended meanwhile is left already, what another device has joined as well.
+    /// A device leaves what its person is in now: what has ended meanwhile is left already, what another device has
+    /// joined as well.
     @Test func aDeviceLeavesWhatItsPersonIsInNow() async throws {
         let it = try await shared()
         let other = try it.bob.onFreshDevice()
@@ -188,7 +199,8 @@ extension HierarchicalShareTests {
         }
     }
 
-    /// That a record left one share is the newest that there is to tell of it when the other one has ended that it went into.
+    /// That a record left one share is the newest that there is to tell of it when the other one has ended that it went
+    /// into.
     @Test func aRecordLeftForAShareThatHasEnded() async throws {
         let it = try await shared()
         let second = try await sharedNote(it, .readOnly)
@@ -227,7 +239,8 @@ extension HierarchicalShareTests {
     @Test func theRootGoesWithItsShare() async throws {
         let it = try await shared()
         _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)
-        try await it.ann.own.modifyRecords(deleting: [it.list.recordID, it.item.recordID]).deleteResults[it.list.recordID]?.get()
+        try await it.ann.own.modifyRecords(deleting: [it.list.recordID, it.item.recordID]).deleteResults[
+            it.list.recordID]?.get()
         let gone = await failure { _ = try await it.ann.own.record(for: it.list.recordID) }
         #expect(gone == .unknownItem)
         let noShare = await failure { _ = try await it.ann.own.share(withID: it.share.recordID) }
@@ -236,7 +249,8 @@ extension HierarchicalShareTests {
         #expect(ended.deletions.map(\.zoneID) == [it.joined])
     }
 
-    /// What was deleted in a share is its owner's to know when the zone is shared as a whole: the share's roster is nobody else's to read.
+    /// What was deleted in a share is its owner's to know when the zone is shared as a whole: the share's roster is
+    /// nobody else's to read.
     @Test func aZoneIsSharedAsAWholeThatHadShares() async throws {
         let it = try await shared()
         try await it.ann.own.deleteRecord(withID: it.item.recordID)
@@ -254,7 +268,9 @@ extension HierarchicalShareTests {
             let all = try await person.shared.recordZoneChanges(inZoneWith: zone)
             #expect(names(all).isSuperset(of: ["list", "note"]) && !names(all).contains("item"))
             #expect(all.deletions.isEmpty)
-            let gone = await failure { _ = try await person.shared.record(for: Record.ID(recordName: "item", zoneID: zone)) }
+            let gone = await failure {
+                _ = try await person.shared.record(for: Record.ID(recordName: "item", zoneID: zone))
+            }
             #expect(gone == .unknownItem)
             try await person.shared.save(person.note(in: zone, "new"))
             #expect(try await person.container.violations().isEmpty)

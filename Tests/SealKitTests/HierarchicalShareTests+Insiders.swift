@@ -33,7 +33,8 @@ extension HierarchicalShareTests {
         let refused = try await it.ann.own.modifyRecords(deleting: [share.recordID]).deleteResults[share.recordID]
         #expect(refused?.failureCode == .integrityFailure)
         let draft = it.ann.note(in: it.zone, "mended", name: "list")
-        let mended = try await it.ann.own.modifyRecords(saving: [draft], savePolicy: .allKeys).saveResults[draft.recordID]?.get()
+        let mended = try await it.ann.own.modifyRecords(saving: [draft], savePolicy: .allKeys).saveResults[
+            draft.recordID]?.get()
         #expect(mended?.share?.recordName == share.recordID.recordName && mended?.base?.statement.formerScope == nil)
         #expect(try await carol.body(of: it.id(it.list)) == "mended")
         try await it.ann.own.deleteRecord(withID: share.recordID)
@@ -65,8 +66,11 @@ extension HierarchicalShareTests {
 
     @Test func whatDoesNotOpenGoesWithItsTarget() async throws {
         let it = try await shared()
-        try await insider(it).signWithRandomField("rubbish", parent: "list", with: ["target": Record.Reference(recordName: "note", action: .deleteSelf)])
+        try await insider(it).signWithRandomField(
+            "rubbish", parent: "list", with: ["target": Record.Reference(recordName: "note", action: .deleteSelf)])
         try await it.ann.own.deleteRecord(withID: it.note.recordID)
-        #expect(await failure { _ = try await it.ann.own.record(for: Record.ID(recordName: "rubbish", zoneID: it.zone)) } == .unknownItem)
+        #expect(
+            await failure { _ = try await it.ann.own.record(for: Record.ID(recordName: "rubbish", zoneID: it.zone)) }
+                == .unknownItem)
     }
 }

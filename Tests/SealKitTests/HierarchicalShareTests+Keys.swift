@@ -10,7 +10,9 @@ extension HierarchicalShareTests {
     @Test func aSharedHierarchysKeysAreRenewedAndSealedUnderByThemselves() async throws {
         let it = try await shared()
         let name = it.share.recordID.recordName
-        #expect(await failure { try await it.bob.shared.rotateKeys(of: it.joined, shareRecordName: name) } == .permissionFailure)
+        #expect(
+            await failure { try await it.bob.shared.rotateKeys(of: it.joined, shareRecordName: name) }
+                == .permissionFailure)
         #expect(await failure { try await it.ann.own.rotateKeys(of: it.zone, shareRecordName: "none") } == .unknownItem)
         try await it.ann.own.rotateKeys(of: it.zone, shareRecordName: name)
         var status = try await it.ann.own.keyStatus(of: it.zone, shareRecordName: name)
@@ -34,10 +36,12 @@ extension HierarchicalShareTests {
         // The fresh device above is one that this one had not seen.
         try await it.bob.account.acknowledge(try await it.bob.account.devices())
         let bobsAudit = try await it.bob.container.audit()
-        #expect(bobsAudit.outcome == .clean && bobsAudit.scopes.map(\.shareRecordName) == [name], "\(bobsAudit.failures)")
+        #expect(
+            bobsAudit.outcome == .clean && bobsAudit.scopes.map(\.shareRecordName) == [name], "\(bobsAudit.failures)")
     }
 
-    /// A new key is due in what Bob may only read, and somebody else's to open: that is no reason against what he may write.
+    /// A new key is due in what Bob may only read, and somebody else's to open: that is no reason against what he may
+    /// write.
     @Test(arguments: [true, false]) func aKeyThatIsDueWhereOneOnlyReadsHoldsNothingElseUp(isPublic: Bool) async throws {
         let it = try await shared(.readOnly)
         var other = try await sharedNote(it, .readWrite).share
@@ -54,12 +58,16 @@ extension HierarchicalShareTests {
             for url in [share.url, other.url] { try await passerBy.join(url) }
         }
         let writer = isPublic ? passerBy : it.bob
-        var (item, note) = (try await writer.shared.record(for: it.id(it.item)), try await writer.shared.record(for: it.id(it.note)))
+        var (item, note) = (
+            try await writer.shared.record(for: it.id(it.item)), try await writer.shared.record(for: it.id(it.note))
+        )
         try await carl.shared.leaveShare(of: joined)
         item.encryptedValues["body"] = "mine"
         note.encryptedValues["body"] = "mine"
         let results = try await writer.shared.modifyRecords(saving: [item, note], atomically: false)
-        #expect(throws: SealKitError(isPublic ? .rotationDue : .permissionFailure, "")) { try results.saveResults[item.recordID]?.get() }
+        #expect(throws: SealKitError(isPublic ? .rotationDue : .permissionFailure, "")) {
+            try results.saveResults[item.recordID]?.get()
+        }
         #expect(try results.saveResults[note.recordID]?.get().encryptedValues["body"] == "mine")
         #expect(try await it.ann.own.keyStatus(of: it.zone, shareRecordName: name).newestEpoch == 0)
     }

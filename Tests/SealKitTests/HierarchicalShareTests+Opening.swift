@@ -9,7 +9,8 @@ import Testing
 
 /// A new share comes with its URL and invitations, or not at all.
 extension HierarchicalShareTests {
-    private func invited(_ ann: Person, _ bob: Person) async throws -> (zone: RecordZone.ID, root: Record, share: Share) {
+    private func invited(_ ann: Person, _ bob: Person) async throws -> (zone: RecordZone.ID, root: Record, share: Share)
+    {
         let zone = try await ann.makeZone()
         let root = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
         var share = Share(rootRecord: root)
@@ -41,7 +42,8 @@ extension HierarchicalShareTests {
         // Another device, which has seen nothing of it.
         let device = try ann.onFreshDevice()
         let found = try await device.own.record(for: root.recordID)
-        let known = try await device.own.share(withID: Record.ID(recordName: try #require(found.share?.recordName), zoneID: zone))
+        let known = try await device.own.share(
+            withID: Record.ID(recordName: try #require(found.share?.recordName), zoneID: zone))
         #expect(known.title == "Groceries" && known.participants.map(\.permission) == [.readWrite, .readWrite])
         _ = try await bob.join(known.url)
         // And the first one goes on with what it has: the root gives its share.
@@ -63,9 +65,13 @@ extension HierarchicalShareTests {
         closed.addParticipant(once)
         // Two at once, in one batch.
         let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "records/modify", [])
-        let results = try await ann.through(network).own.modifyRecords(saving: [roots.0, roots.1], shares: [open, closed]).shareResults
+        let results = try await ann.through(network).own.modifyRecords(
+            saving: [roots.0, roots.1], shares: [open, closed]
+        ).shareResults
         #expect(network.bodies.count == 1)
-        let (first, second) = (try #require(try results[open.recordID]?.get()), try #require(try results[closed.recordID]?.get()))
+        let (first, second) = (
+            try #require(try results[open.recordID]?.get()), try #require(try results[closed.recordID]?.get())
+        )
         let joined = try await carol.join(first.url)
         _ = try await carol.join(second.oneTimeURL(for: once.participantID))
         let feed = try await carol.shared.recordZoneChanges(inZoneWith: joined)

@@ -11,7 +11,8 @@ import Testing
 /// What devices believe of records that were in several scopes.
 extension HierarchicalShareTests {
     private func statement(
-        _ revision: UInt64, in scope: Digest, by author: UserID, owner: UserID, previous: Digest, from former: Digest? = nil
+        _ revision: UInt64, in scope: Digest, by author: UserID, owner: UserID, previous: Digest,
+        from former: Digest? = nil
     ) throws -> Statement {
         Statement(
             kind: .save, container: "org.example.notes", environment: .development, owner: owner, zoneName: "notes",
@@ -27,7 +28,9 @@ extension HierarchicalShareTests {
     }
 
     @Test func aRecordOfOneScopeIsNotTakenOverByWritersOfAnother() async throws {
-        let (ann, bob) = (UserID(try ID16(Array(repeating: 1, count: 16))), UserID(try ID16(Array(repeating: 2, count: 16))))
+        let (ann, bob) = (
+            UserID(try ID16(Array(repeating: 1, count: 16))), UserID(try ID16(Array(repeating: 2, count: 16)))
+        )
         let (zone, share) = (Hash.digest(.link, [1]), Hash.digest(.link, [2]))
         let first = try statement(1, in: zone, by: ann, owner: ann, previous: .zero)
         let hash = Statement.hash(first.canonicalBytes())
@@ -40,17 +43,24 @@ extension HierarchicalShareTests {
             return last
         }
         // Bob writes in the share, and has no say about what is in the zone.
-        #expect(try await verdict(after: [try statement(5, in: share, by: bob, owner: ann, previous: hash)]) == .misplaced)
-        #expect(try await verdict(after: [try statement(2, in: share, by: bob, owner: ann, previous: hash)]) == .misplaced)
+        #expect(
+            try await verdict(after: [try statement(5, in: share, by: bob, owner: ann, previous: hash)]) == .misplaced)
+        #expect(
+            try await verdict(after: [try statement(2, in: share, by: bob, owner: ann, previous: hash)]) == .misplaced)
         // Ann moves it, and says from where.
-        #expect(try await verdict(after: [try statement(2, in: share, by: ann, owner: ann, previous: hash)]) == .misplaced)
+        #expect(
+            try await verdict(after: [try statement(2, in: share, by: ann, owner: ann, previous: hash)]) == .misplaced)
         let moved = try statement(2, in: share, by: ann, owner: ann, previous: hash, from: zone)
         #expect(try await verdict(after: [moved]) == .accepted)
-        #expect(try await verdict(after: [try statement(4, in: share, by: ann, owner: ann, previous: hash, from: zone)]) == .accepted)
+        #expect(
+            try await verdict(after: [try statement(4, in: share, by: ann, owner: ann, previous: hash, from: zone)])
+                == .accepted)
         // Then Bob may write on.
         let next = try statement(3, in: share, by: bob, owner: ann, previous: Statement.hash(moved.canonicalBytes()))
         #expect(try await verdict(after: [moved, next]) == .accepted)
-        #expect(try await verdict(after: [moved, try statement(9, in: zone, by: bob, owner: ann, previous: hash)]) == .misplaced)
+        #expect(
+            try await verdict(after: [moved, try statement(9, in: zone, by: bob, owner: ann, previous: hash)])
+                == .misplaced)
     }
 
     @Test func whatHasNoParentInTheShareIsHeldBack() async throws {
@@ -64,7 +74,8 @@ extension HierarchicalShareTests {
             var statement = base.statement
             statement.parent = parent
             forged.base = Record.Base(statement: statement, hash: base.hash, proof: base.proof)
-            return try await it.bob.shared.holdingBack([.success(.record(forged))], in: ground, it.joined).first?.failureCode
+            return try await it.bob.shared.holdingBack([.success(.record(forged))], in: ground, it.joined).first?
+                .failureCode
         }
         #expect(try await code(parent: "list") == nil)
         #expect(try await code(parent: nil) == .unknownItem)
@@ -78,7 +89,9 @@ extension HierarchicalShareTests {
         let it = try await shared()
         let diary = try await it.ann.own.save(it.ann.note(in: it.zone, "diary", name: "diary"))
         var share = Share(rootRecord: diary)
-        for person in [it.bob, try await Person()] { share.addParticipant(try await it.ann.participant(person, .readWrite)) }
+        for person in [it.bob, try await Person()] {
+            share.addParticipant(try await it.ann.participant(person, .readWrite))
+        }
         _ = try await it.bob.join(try await it.ann.own.save(share, rootRecord: diary).share.url)
         let (bob, network) = try it.bob.behindAttacker()
         _ = try await bob.shared.recordZoneChanges(inZoneWith: it.joined)
@@ -94,6 +107,7 @@ extension HierarchicalShareTests {
         #expect(network.sent(to: "records/modify").isEmpty)
         network.beHonest()
         let saved = try await bob.shared.save(meant)
-        #expect(saved.base?.statement.scopeID == (try await bob.shared.record(for: it.id(it.list)).base?.statement.scopeID))
+        #expect(
+            saved.base?.statement.scopeID == (try await bob.shared.record(for: it.id(it.list)).base?.statement.scopeID))
     }
 }

@@ -39,9 +39,11 @@ import Testing
         var share = Share(rootRecord: root)
         share.title = "Groceries"
         share.addParticipant(
-            try await ann.container.shareParticipant(forUserRecordID: bob.container.userRecordID(), permission: permission))
+            try await ann.container.shareParticipant(
+                forUserRecordID: bob.container.userRecordID(), permission: permission))
         let saved = try await ann.own.save(share, rootRecord: root)
-        let joined = try await bob.container.accept(try await bob.container.shareMetadata(for: try #require(saved.share.url)))
+        let joined = try await bob.container.accept(
+            try await bob.container.shareMetadata(for: try #require(saved.share.url)))
         return Shared(
             ann: ann, bob: bob, zone: zone, joined: joined, share: saved.share, list: saved.rootRecord,
             item: try #require(try results.saveResults[item.recordID]?.get()),
@@ -49,7 +51,9 @@ import Testing
     }
 
     /// The note is shared with Bob as well, by a share of its own.
-    func sharedNote(_ it: Shared, _ permission: Share.Participant.Permission) async throws -> (share: Share, rootRecord: Record) {
+    func sharedNote(_ it: Shared, _ permission: Share.Participant.Permission) async throws -> (
+        share: Share, rootRecord: Record
+    ) {
         let note = try await it.ann.own.record(for: it.note.recordID)
         var share = Share(rootRecord: note)
         share.addParticipant(try await it.ann.participant(it.bob, permission))
@@ -58,7 +62,9 @@ import Testing
         return (saved.share, saved.rootRecord)
     }
 
-    func names(_ changes: Database.RecordZoneChanges) -> Set<String> { Set(changes.modifications.map(\.recordID.recordName)) }
+    func names(_ changes: Database.RecordZoneChanges) -> Set<String> {
+        Set(changes.modifications.map(\.recordID.recordName))
+    }
 
     // MARK: Making and accepting
 
@@ -101,7 +107,8 @@ import Testing
         let noRoot = try await ann.own.modifyRecords(saving: [ann.note(in: zone, "other")], shares: [first])
         #expect(noRoot.shareResults[share.recordID]?.failureCode == .invalidArguments)
         // Root, share and a child are new, all at once.
-        let both = try await ann.own.modifyRecords(saving: [list, child(of: list, ann, "item", name: "item")], shares: [share])
+        let both = try await ann.own.modifyRecords(
+            saving: [list, child(of: list, ann, "item", name: "item")], shares: [share])
         share = try #require(try both.shareResults[share.recordID]?.get())
         #expect(share.url != nil)
         let root = try #require(try both.saveResults[list.recordID]?.get())
@@ -153,10 +160,13 @@ import Testing
         #expect(changed == "changed by Bob")
         // Ann writes below it too, without saying anything about scopes, and Bob reads that.
         try await it.ann.own.save(child(of: it.list, it.ann, "from Ann", name: "ann"))
-        let read: String? = try await it.bob.shared.record(for: Record.ID(recordName: "ann", zoneID: it.joined)).encryptedValues["body"]
+        let read: String? = try await it.bob.shared.record(for: Record.ID(recordName: "ann", zoneID: it.joined))
+            .encryptedValues["body"]
         #expect(read == "from Ann")
         try await it.bob.shared.deleteRecord(withID: Record.ID(recordName: "below", zoneID: it.joined))
-        let gone = await failure { _ = try await it.ann.own.record(for: Record.ID(recordName: "below", zoneID: it.zone)) }
+        let gone = await failure {
+            _ = try await it.ann.own.record(for: Record.ID(recordName: "below", zoneID: it.zone))
+        }
         #expect(gone == .unknownItem)
     }
 
@@ -178,7 +188,8 @@ import Testing
 
     // MARK: Moving
 
-    /// The device that shared the list was cut off before the item followed it: whichever comes next, and only reads, moves it.
+    /// The device that shared the list was cut off before the item followed it: whichever comes next, and only reads,
+    /// moves it.
     @Test func fetchingMovesWhatAnotherDeviceHasLeft() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let zone = try await ann.makeZone()
@@ -187,7 +198,8 @@ import Testing
         _ = try await ann.own.modifyRecords(saving: [list, item])
         let refusal = LossyTransport.Loss.refusal(SealKitError(.permissionFailure, "the test's server says so"))
         let network = LossyTransport(
-            try HTTPTransport(server: ann.server.origin), losing: "shares/unsettled", Array(repeating: refusal, count: 100))
+            try HTTPTransport(server: ann.server.origin), losing: "shares/unsettled",
+            Array(repeating: refusal, count: 100))
         let cut = try ann.through(network)
         let root = try await cut.own.record(for: list.recordID)
         var share = Share(rootRecord: root)

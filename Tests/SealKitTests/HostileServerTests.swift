@@ -8,8 +8,8 @@ import Testing
 
 @testable import SealKit
 
-/// The real SDK against a server that lies, beside what the table of attacks has (`Attacks`): each test first shows the honest
-/// answer, then the lie, refused.
+/// The real SDK against a server that lies, beside what the table of attacks has (`Attacks`): each test first shows the
+/// honest answer, then the lie, refused.
 @Suite(.timeLimit(.minutes(60))) struct HostileServerTests {
     private func hostile(_ person: Person, _ rewrite: @escaping RewritingTransport.Rewrite) throws -> Person {
         try person.through(RewritingTransport(HTTPTransport(server: person.server.origin), rewrite))
@@ -67,7 +67,13 @@ import Testing
         let recording = RecordingTransport(try HTTPTransport(server: ann.server.origin))
         _ = try await ann.through(recording).own.record(for: two.recordID)
         let other = try #require(recording.records().first)
-        let lies = [other, Sealkit_V1_Record.with { $0 = other; $0.recordName = "one" }]
+        let lies = [
+            other,
+            Sealkit_V1_Record.with {
+                $0 = other
+                $0.recordName = "one"
+            },
+        ]
         for lie in lies {
             let deceived = try lookups(ann) { answer in
                 answer.results = [.with { $0.record = lie }]

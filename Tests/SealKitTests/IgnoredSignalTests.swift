@@ -18,7 +18,8 @@ import Testing
         let folder = SealLab.ServerProcess.temporaryFolder()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let script = folder.appendingPathComponent("started")
-        try Data("#!/bin/sh\ntrap '' HUP\nexec '\(SealLab.ServerProcess.executable.path)' \"$@\"\n".utf8).write(to: script)
+        try Data("#!/bin/sh\ntrap '' HUP\nexec '\(SealLab.ServerProcess.executable.path)' \"$@\"\n".utf8).write(
+            to: script)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script.path)
         let server = try SealLab.ServerProcess(folder: folder, logLevel: "notice", executable: script)
         defer { server.remove() }

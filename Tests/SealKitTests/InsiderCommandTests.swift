@@ -31,9 +31,13 @@ import Testing
 
         // The owner is told whom to blame, and what to do itself.
         let refused = try await run("record", "save", "--zone", zone, "--type", "Note", "--name", "new")
-        #expect(refused.status == 77 && refused.errors.contains("sealkit zone rotate") && !refused.errors.contains("ask the owner"), "\(refused.errors)")
+        #expect(
+            refused.status == 77 && refused.errors.contains("sealkit zone rotate")
+                && !refused.errors.contains("ask the owner"), "\(refused.errors)")
         let keys = try await run("zone", "keys", zone)
-        #expect(keys.status == 0 && keys.output.contains("sealkit zone rotate") && keys.output.contains("oldest in use 0"), "\(keys)")
+        #expect(
+            keys.status == 0 && keys.output.contains("sealkit zone rotate") && keys.output.contains("oldest in use 0"),
+            "\(keys)")
         let audit = try await run("audit")
         #expect(audit.status == 76 && audit.output.contains("BAD GRANTS of keys 1 (opened by \(bob.name))"), "\(audit)")
         #expect(audit.output.contains("NOT GIVEN key 1") && !audit.output.contains("not checked"), "\(audit)")
@@ -45,23 +49,28 @@ import Testing
         let rekeyed = try await run("zone", "rekey", zone)
         #expect(rekeyed.status == 76 && rekeyed.output.contains("1 record sealed again, 2 left"), "\(rekeyed)")
         for (index, arguments) in [
-            ["zone", "keys", zone], ["export", "--raw", temporary.url.appendingPathComponent("raw").path, "--zone", zone],
+            ["zone", "keys", zone],
+            ["export", "--raw", temporary.url.appendingPathComponent("raw").path, "--zone", zone],
             ["data", "export", temporary.url.appendingPathComponent("data").path, "--zone", zone],
         ].enumerated() {
             let said = try await Command.finished(
                 ServerProcess.executable,
                 arguments + ["--key-file", keyFile.path, "--container", ann.container.containerIdentifier])
             #expect(said.status == (index == 0 ? 0 : 76), "\(said)")
-            #expect(said.errors.contains("! note: record note does not open") && said.errors.contains(bob.name), "\(said)")
+            #expect(
+                said.errors.contains("! note: record note does not open") && said.errors.contains(bob.name), "\(said)")
             #expect(!said.output.isEmpty)
         }
         #expect(FileManager.default.fileExists(atPath: temporary.url.appendingPathComponent("raw/export.json").path))
         #expect(FileManager.default.fileExists(atPath: temporary.url.appendingPathComponent("data/manifest.json").path))
 
         // Its user says what goes.
-        let update = try await run("record", "save", "--zone", zone, "--name", "note", "--update", "--type", "Note", "--seal", "body=mended")
+        let update = try await run(
+            "record", "save", "--zone", zone, "--name", "note", "--update", "--type", "Note", "--seal", "body=mended")
         #expect(update.status == 76 && update.errors.contains("--overwrite"), "\(update.errors)")
-        let mended = try await run("record", "save", "--zone", zone, "--name", "note", "--overwrite", "--type", "Note", "--seal", "body=mended")
+        let mended = try await run(
+            "record", "save", "--zone", zone, "--name", "note", "--overwrite", "--type", "Note", "--seal", "body=mended"
+        )
         #expect(mended.status == 0, "\(mended.errors)")
         #expect(try await run("record", "delete", "rubbish", "--zone", zone).status == 0)
         #expect(try await run("record", "get", "note", "--zone", zone, "--value", "body").output == "mended")

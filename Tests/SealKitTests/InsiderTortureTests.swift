@@ -5,8 +5,8 @@ import Testing
 
 @testable import SealKit
 
-/// A member with a modified client signs junk while the others work, in random orders: nobody is stopped by it, nobody but that member
-/// is blamed, and the owner can put all of it right.
+/// A member with a modified client signs junk while the others work, in random orders: nobody is stopped by it, nobody
+/// but that member is blamed, and the owner can put all of it right.
 ///
 /// `make torture` plays ROUNDS stories of it; `SEED` makes the same choices again.
 @Suite(.timeLimit(.minutes(60))) struct InsiderTortureTests {
@@ -56,7 +56,8 @@ import Testing
             case 0, 1, 2: try await sign(name)
             case 3, 4:
                 told.append("the owner overwrites \(name)")
-                let result = try await ann.own.modifyRecords(saving: [ann.note(in: world.zone, "\(count)", name: name)], savePolicy: .allKeys)
+                let result = try await ann.own.modifyRecords(
+                    saving: [ann.note(in: world.zone, "\(count)", name: name)], savePolicy: .allKeys)
                 _ = try #require(result.saveResults[id(name)]).get()
                 written[name] = "\(count)"
                 junk.remove(name)
@@ -102,7 +103,8 @@ import Testing
                 written[name] = nil
             } catch let error as SealKitError {
                 // Refused as anybody's save may be: what was there is another one by now, or was deleted.
-                guard [.serverRecordChanged, .unknownItem, .rosterChanged, .constraintViolation].contains(error.code) else { throw error }
+                guard [.serverRecordChanged, .unknownItem, .rosterChanged, .constraintViolation].contains(error.code)
+                else { throw error }
             }
         }
 
@@ -117,7 +119,9 @@ import Testing
 
         /// Nil where it is deleted; nothing else passes for that.
         private func found(_ recordID: Record.ID) async throws(SealKitError) -> Record? {
-            do { return try await ann.own.record(for: recordID) } catch where error.code == .unknownItem { return nil }
+            do { return try await ann.own.record(for: recordID) } catch let error where error.code == .unknownItem {
+                return nil
+            }
         }
 
         /// The owner puts all of it right, and finds what it wrote.

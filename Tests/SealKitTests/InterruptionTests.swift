@@ -22,25 +22,33 @@ import Testing
     /// Without the journal of what the device has verified, which comes and goes.
     private var names: [String] {
         get throws {
-            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { !$0.contains(".trust-") }.sorted()
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { !$0.contains(".trust-") }
+                .sorted()
         }
     }
 
     private func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Command {
-        try await Command.finished(ServerProcess.executable, arguments, environment: self.environment.merging(environment) { $1 })
+        try await Command.finished(
+            ServerProcess.executable, arguments, environment: self.environment.merging(environment) { $1 })
     }
 
     // MARK: At prompts
 
     @Test func atAPromptSignalsEndTheCommandAndLeaveTheTerminalAsItWas() async throws {
-        #expect(try await run("account", "create", "--server", server.origin, environment: ["SEALKIT_PASSPHRASE": "correct horse"]).status == 0)
+        #expect(
+            try await run(
+                "account", "create", "--server", server.origin, environment: ["SEALKIT_PASSPHRASE": "correct horse"]
+            ).status == 0)
         let interrupted: [[String: Any]] = [
-            ["keys": "hal\u{3}"], ["keys": "\u{1C}"], ["signal": Int(SIGTERM)], ["signal": Int(SIGHUP)], ["signal": Int(SIGINT)],
+            ["keys": "hal\u{3}"], ["keys": "\u{1C}"], ["signal": Int(SIGTERM)], ["signal": Int(SIGHUP)],
+            ["signal": Int(SIGINT)],
         ]
         for how in interrupted {
             let said = try await Command.atTerminal(
                 ["account", "whoami"], answers: [["Passphrase of", how]], environment: environment)
-            #expect(said.status == 130 && said.output.contains("operationCancelled"), "\(how): \(said.output)\(said.errors)")
+            #expect(
+                said.status == 130 && said.output.contains("operationCancelled"), "\(how): \(said.output)\(said.errors)"
+            )
         }
         // A question whose answer shows, with a secret before it that is not asked for.
         let asked = try await Command.atTerminal(
@@ -66,7 +74,9 @@ import Testing
         process.executableURL = ServerProcess.executable
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice, errors)
+        (process.standardInput, process.standardOutput, process.standardError) = (
+            FileHandle.nullDevice, FileHandle.nullDevice, errors
+        )
         let (path, identifier) = (folder.url.path, server.identifier)
         // By a thread of its own: it must not come late.
         try await Thread.waiting {
@@ -82,7 +92,9 @@ import Testing
         return (process, errors)
     }
 
-    private func end(_ stuck: (process: Process, errors: Pipe), by signal: Int32) async -> (status: Int32, errors: String) {
+    private func end(_ stuck: (process: Process, errors: Pipe), by signal: Int32) async -> (
+        status: Int32, errors: String
+    ) {
         kill(stuck.process.processIdentifier, signal)
         let told = await stuck.errors.text()
         await stuck.process.end()
@@ -94,7 +106,8 @@ import Testing
         #expect(try await run("account", "create", "--server", server.origin).status == 0)
         #expect(try await run("zone", "create", "Notes").status == 0)
         try pattern(24 << 20).write(to: folder.url.appendingPathComponent("film"))
-        let saved = try await run("record", "save", "--zone", "Notes", "--type", "Film", "--name", "film", "--asset", "film=" + path("film"))
+        let saved = try await run(
+            "record", "save", "--zone", "Notes", "--type", "Film", "--name", "film", "--asset", "film=" + path("film"))
         #expect(saved.status == 0, "\(saved.errors)")
     }
 
@@ -133,7 +146,8 @@ import Testing
         #expect(export.status == 0 && !export.errors.contains("removed"), "\(export.errors)")
         #expect(try names.filter { $0.contains(".part-") } == kept)
         used.abandon()
-        try FileManager.default.createDirectory(atPath: path("raw.part-0123ABCD/assets"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: path("raw.part-0123ABCD/assets"), withIntermediateDirectories: true)
         let raw = try await run("export", "--raw", path("raw"), "--zone", "Notes")
         #expect(raw.status == 0 && raw.errors.contains("removed 1 folder"), "\(raw.errors)")
         #expect(try !names.contains { $0.hasPrefix("raw.part-") })
@@ -147,7 +161,9 @@ import Testing
         process.executableURL = ServerProcess.executable
         process.arguments = ["watch"]
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, FileHandle.nullDevice)
+        (process.standardInput, process.standardOutput, process.standardError) = (
+            FileHandle.nullDevice, output, FileHandle.nullDevice
+        )
         try process.start()
         #expect(await output.line().contains("watching"))
         kill(process.processIdentifier, SIGINT)

@@ -28,7 +28,8 @@ import Testing
         let folder = try TemporaryFolder()
         let keyFile = folder.url.appendingPathComponent("carol.json").path
         let environment = [
-            "SEALKIT_KEY_FILE": keyFile, "SEALKIT_CONTAINER": place.ann.container.containerIdentifier, "SHARE_URL": place.url,
+            "SEALKIT_KEY_FILE": keyFile, "SEALKIT_CONTAINER": place.ann.container.containerIdentifier,
+            "SHARE_URL": place.url,
             "CODE": codeCommand(place.ann.server, place.mail), "SEALKIT": ServerProcess.executable.path,
         ]
         func run(_ script: String) async throws -> Command {
@@ -36,10 +37,13 @@ import Testing
         }
         // Without a terminal nobody gets an account by mistake.
         let refused = try await run(#"printf '%s\n' "$SHARE_URL" | "$SEALKIT" share accept -"#)
-        #expect(refused.status != 0 && refused.errors.contains("--new-account") && !FileManager.default.fileExists(atPath: keyFile))
+        #expect(
+            refused.status != 0 && refused.errors.contains("--new-account")
+                && !FileManager.default.fileExists(atPath: keyFile))
         // One pipe: the URL, the address that it asks for, and the code from a command.
         let said = try await run(
-            #"printf '%s\n%s\n' "$SHARE_URL" "\#(place.mail)" | "$SEALKIT" share accept - --new-account --code-command "$CODE" --read"#)
+            #"printf '%s\n%s\n' "$SHARE_URL" "\#(place.mail)" | "$SEALKIT" share accept - --new-account --code-command "$CODE" --read"#
+        )
         #expect(said.status == 0, "\(said.errors)")
         #expect(said.output.contains("Your recovery key") && said.output.contains(place.note.recordID.recordName))
         #expect(said.errors.contains("A code is on its way to \(place.mail)") && said.errors.contains(" records"))
@@ -70,15 +74,20 @@ import Testing
         func atTerminal(_ answers: [[Any]]) async throws -> Command {
             try await Command.atTerminal(
                 ["share", "accept", "--language", "fr"], answers: answers,
-                environment: ["SEALKIT_KEY_FILE": keyFile, "SEALKIT_CONTAINER": place.ann.container.containerIdentifier])
+                environment: [
+                    "SEALKIT_KEY_FILE": keyFile, "SEALKIT_CONTAINER": place.ann.container.containerIdentifier,
+                ])
         }
         let declined = try await atTerminal([["Share URL: ", place.url], ["Make an account there? [y/N] ", "n"]])
-        #expect(declined.status == 130 && !FileManager.default.fileExists(atPath: keyFile), "\(declined.output)\(declined.errors)")
+        #expect(
+            declined.status == 130 && !FileManager.default.fileExists(atPath: keyFile),
+            "\(declined.output)\(declined.errors)")
         let mail: [String: Any] = ["mail": server.folder.appendingPathComponent("mail/new").path, "to": place.mail]
         // The first mail is there before a second one is asked for: which of two came first, nobody could tell.
         let wrong = mail.merging(["count": 1, "instead": "1234 5678"]) { $1 }
         let said = try await atTerminal([
-            ["Share URL: ", place.url], ["Make an account there? [y/N] ", "y"], ["Address: ", place.mail], ["Code (", wrong],
+            ["Share URL: ", place.url], ["Make an account there? [y/N] ", "y"], ["Address: ", place.mail],
+            ["Code (", wrong],
             ["4 tries left", ""], ["Address: ", place.mail], ["Code (", mail.merging(["count": 2]) { $1 }],
         ])
         #expect(said.status == 0, "\(said.output)\(said.errors)")
@@ -91,21 +100,31 @@ import Testing
         defer { server.stop() }
         let folder = try TemporaryFolder()
         let environment = ["SEALKIT_KEY_FILE": folder.url.appendingPathComponent("dora.json").path]
-        #expect(try await Command.finished(ServerProcess.executable, ["account", "create", "--server", server.origin], environment: environment).status == 0)
+        #expect(
+            try await Command.finished(
+                ServerProcess.executable, ["account", "create", "--server", server.origin], environment: environment
+            ).status == 0)
         let address = "dora@example.org"
-        let mail: [String: Any] = ["mail": server.folder.appendingPathComponent("mail/new").path, "to": address, "count": 1]
+        let mail: [String: Any] = [
+            "mail": server.folder.appendingPathComponent("mail/new").path, "to": address, "count": 1,
+        ]
         let said = try await Command.atTerminal(
-            ["account", "address", "add", address], answers: [["Code (", "1234 5678"], ["4 tries left", mail]], environment: environment)
+            ["account", "address", "add", address], answers: [["Code (", "1234 5678"], ["4 tries left", mail]],
+            environment: environment)
         #expect(said.status == 0 && said.output.contains("linked \(address)"), "\(said.output)\(said.errors)")
         // Where nobody can be asked again the first answer counts.
         let wrong = try await Command.finished(
-            ServerProcess.executable, ["account", "address", "add", "dora@example.net", "--code-command", "echo 1"], environment: environment)
+            ServerProcess.executable, ["account", "address", "add", "dora@example.net", "--code-command", "echo 1"],
+            environment: environment)
         #expect(wrong.status == 77 && wrong.errors.contains("the code is wrong"), "\(wrong.errors)")
         // A command in a pipe ends with its reader: 128 + SIGPIPE.
         let ended = server.folder.appendingPathComponent("ended").path
         let piped = try await Command.finished(
             ServerProcess.executable,
-            ["account", "address", "add", "dora@example.com", "--code-command", "(yes 1; echo $? > '\(ended)') | head -n 1"],
+            [
+                "account", "address", "add", "dora@example.com", "--code-command",
+                "(yes 1; echo $? > '\(ended)') | head -n 1",
+            ],
             environment: environment)
         #expect(piped.status == 77 && piped.errors.contains("the code is wrong"), "\(piped.errors)")
         #expect(try String(contentsOfFile: ended, encoding: .utf8) == "141\n")
@@ -119,7 +138,8 @@ import Testing
                 sentTo: "dora@example.org", expires: expires, triesLeft: triesLeft, emptyLineFor: "a new code",
                 Output(isJSON: false, isQuiet: true))
         }
-        #expect(try ask(.distantPast, Verification.tries) == "1", "the server's clock may be another: it is asked first")
+        #expect(
+            try ask(.distantPast, Verification.tries) == "1", "the server's clock may be another: it is asked first")
         let late = try #require(throws: SealKitError.self) { _ = try ask(Date(), 4) }
         #expect(late.code == .verificationFailed && late.reason.contains("expired") && !late.remedy.isEmpty)
         let wrong = try #require(throws: SealKitError.self) { _ = try ask(.distantFuture, 4) }
@@ -135,7 +155,9 @@ import Testing
         func accept(_ arguments: [String]) async throws -> Command {
             try await Command.finished(
                 ServerProcess.executable, ["share", "accept", place.url] + arguments,
-                environment: ["SEALKIT_KEY_FILE": keyFile, "SEALKIT_CONTAINER": place.ann.container.containerIdentifier])
+                environment: [
+                    "SEALKIT_KEY_FILE": keyFile, "SEALKIT_CONTAINER": place.ann.container.containerIdentifier,
+                ])
         }
         let wrong = try await accept(["--new-account", "--address", place.mail, "--code-command", "echo 1"])
         #expect(wrong.status != 0 && wrong.errors.contains("code"), "\(wrong.errors)")
@@ -154,12 +176,14 @@ import Testing
         defer { server.stop() }
         func admin(_ arguments: String..., status: Int32 = 0) async throws -> String {
             let said = try await Command.finished(
-                ServerProcess.executable, ["admin", "token-keys"] + arguments, environment: ["SEALKIT_DATA": server.dataFolder.path])
+                ServerProcess.executable, ["admin", "token-keys"] + arguments,
+                environment: ["SEALKIT_DATA": server.dataFolder.path])
             #expect(said.status == status, "\(arguments): \(said.errors)")
             return said.output.trimmingCharacters(in: .whitespacesAndNewlines)
         }
         func published() async throws -> [String] {
-            let answer = try await HTTPTransport(server: server.origin).get("/.well-known/sealkit/token-keys", token: nil)
+            let answer = try await HTTPTransport(server: server.origin).get(
+                "/.well-known/sealkit/token-keys", token: nil)
             return try Sealkit_V1_TokenKeysResponse(serializedBytes: answer.body).keys.map(\.keyID)
         }
         let before = try await published()
@@ -172,7 +196,8 @@ import Testing
         _ = try await admin("remove", "k4.pid.nobody", status: 65)
         _ = try await admin("remove", before[0])
         #expect(try await published() == [made])
-        let elsewhere = try await Command.finished(ServerProcess.executable, ["admin", "token-keys", "list", "--data", "/nonexistent"])
+        let elsewhere = try await Command.finished(
+            ServerProcess.executable, ["admin", "token-keys", "list", "--data", "/nonexistent"])
         #expect(elsewhere.status != 0 && elsewhere.errors.contains("no token keys"))
     }
 }

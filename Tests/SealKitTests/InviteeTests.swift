@@ -36,7 +36,9 @@ import Testing
                 state.addresses += 1
                 return state.addresses - 1
             }
-            guard isAgain == (number > 0), number < addresses.count else { throw SealKitError(.operationCancelled, "asked too often") }
+            guard isAgain == (number > 0), number < addresses.count else {
+                throw SealKitError(.operationCancelled, "asked too often")
+            }
             let before = person.server.mail?.messages(to: addresses[number]).count ?? 0
             state.withLock { $0.messages = before }
             return addresses[number]
@@ -44,10 +46,13 @@ import Testing
 
         func code(sentTo address: String, expires: Date, triesLeft: Int) async throws(SealKitError) -> String? {
             state.withLock { $0.codes.append(triesLeft) }
-            // The newest one: a code before it is of no use any more. Waited for whatever is answered, or it would come among the next ones.
+            // The newest one: a code before it is of no use any more. Waited for whatever is answered, or it would come
+            // among the next ones.
             let before = state.withLock { $0.messages }
             do {
-                while (person.server.mail?.messages(to: address).count ?? 0) <= before { try await Task.sleep(for: .milliseconds(20)) }
+                while (person.server.mail?.messages(to: address).count ?? 0) <= before {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
                 let slip: String?? = slips.withLock { $0.isEmpty ? nil : .some($0.removeFirst()) }
                 if let slip { return slip }
                 return try await person.code(address)
@@ -89,7 +94,8 @@ import Testing
         let container = try Container(place.ann.container.containerIdentifier, account: account)
         let seen = Mutex<String?>(nil)
         let answers = Answers(place.ann, [place.mail, place.mail], slips: ["00 00-00 0x", nil])
-        let joined = try await container.accept(place.url, as: answers, language: "de") { metadata throws(SealKitError) in
+        let joined = try await container.accept(place.url, as: answers, language: "de") {
+            metadata throws(SealKitError) in
             seen.withLock { $0 = metadata.ownerIdentity.userRecordID?.recordName }
         }
         #expect(seen.withLock { $0 } == place.ann.name)
@@ -111,10 +117,13 @@ import Testing
         defer { server.stop() }
         let place = try await Invited(server)
         let carol = try await Person(server)
-        #expect(await failure { try await carol.container.accept(place.url, as: Answers(carol, [])) } == .operationCancelled)
+        #expect(
+            await failure { try await carol.container.accept(place.url, as: Answers(carol, [])) } == .operationCancelled
+        )
         // Another address than the invited one.
         let other = "other-\(UUID().uuidString.prefix(8).lowercased())@example.org"
-        #expect(await failure { try await carol.container.accept(place.url, as: Answers(carol, [other])) } == .unknownItem)
+        #expect(
+            await failure { try await carol.container.accept(place.url, as: Answers(carol, [other])) } == .unknownItem)
         // Too many wrong codes.
         let slips: [String?] = Array(repeating: "1", count: 5)
         let guessing = Answers(carol, [place.mail], slips: slips)
@@ -140,7 +149,9 @@ import Testing
         let (ann, bob) = (try await Person(server), try await Person(server))
         let mail = "bob-\(UUID().uuidString.prefix(8).lowercased())@example.org"
         try await bob.link(mail, discoverable: false)
-        func found() async throws -> Bool { try await ann.container.shareParticipant(forEmailAddress: mail).userIdentity.hasAccount }
+        func found() async throws -> Bool {
+            try await ann.container.shareParticipant(forEmailAddress: mail).userIdentity.hasAccount
+        }
         #expect(try await !found())
         let shown = try await bob.account.setDiscoverable(true, address: mail.uppercased())
         #expect(shown.isDiscoverable && shown.kind == .emailAddress && abs(shown.linked.timeIntervalSinceNow) < 600)
@@ -179,26 +190,34 @@ import Testing
         try await bob.link(mail)
         let unknown = "_" + String(repeating: "0", count: 32)
         let infos: [Share.LookupInfo] = [
-            .emailAddress(mail), .emailAddress("nobody-\(mail)"), .emailAddress("nobody"), .phoneNumber("+4930123456"), .phoneNumber("030"),
-            .userRecordName(bob.name), .userRecordName(unknown), .userRecordName("bob"), .userRecordName(ann.name), .emailAddress(mail),
+            .emailAddress(mail), .emailAddress("nobody-\(mail)"), .emailAddress("nobody"), .phoneNumber("+4930123456"),
+            .phoneNumber("030"),
+            .userRecordName(bob.name), .userRecordName(unknown), .userRecordName("bob"), .userRecordName(ann.name),
+            .emailAddress(mail),
         ]
         let results = try await ann.container.shareParticipants(for: infos, permission: .readWrite)
         #expect(results.count == infos.count - 1)
         let names = infos.map { (try? results[$0]?.get())?.userIdentity.userRecordID?.recordName }
         #expect(names == [bob.name, nil, nil, nil, nil, bob.name, nil, nil, nil, bob.name])
-        #expect(infos.map { results[$0]?.failureCode } == [
-            nil, nil, .invalidArguments, nil, .invalidArguments, nil, .unknownItem, .invalidArguments, .invalidArguments, nil,
-        ])
+        #expect(
+            infos.map { results[$0]?.failureCode } == [
+                nil, nil, .invalidArguments, nil, .invalidArguments, nil, .unknownItem, .invalidArguments,
+                .invalidArguments, nil,
+            ])
         let placeholder = try #require(try results[infos[3]]?.get())
         #expect(!placeholder.userIdentity.hasAccount && placeholder.permission == .readWrite)
         #expect(placeholder.userIdentity.lookupInfo == .phoneNumber("+4930123456"))
         // By one kind, as CloudKit has them; and more than one request takes.
-        let byMail = try await ann.container.shareParticipants(forEmailAddresses: (0..<120).map { "a\($0)-\(mail)" } + [mail])
-        #expect(byMail.count == 121 && byMail.values.filter { (try? $0.get())?.userIdentity.hasAccount == true }.count == 1)
+        let byMail = try await ann.container.shareParticipants(
+            forEmailAddresses: (0..<120).map { "a\($0)-\(mail)" } + [mail])
+        #expect(
+            byMail.count == 121 && byMail.values.filter { (try? $0.get())?.userIdentity.hasAccount == true }.count == 1)
         #expect(try byMail[mail]?.get().userIdentity.userRecordID?.recordName == bob.name)
         #expect(byMail.values.allSatisfy { (try? $0.get()) != nil })
         let bobs = Record.ID(recordName: bob.name)
-        #expect(try await ann.container.shareParticipants(forUserRecordIDs: [bobs])[bobs]?.get().userIdentity.userRecordID == bobs)
+        #expect(
+            try await ann.container.shareParticipants(forUserRecordIDs: [bobs])[bobs]?.get().userIdentity.userRecordID
+                == bobs)
         #expect(try await ann.container.shareParticipants(forPhoneNumbers: ["+4930123456"]).count == 1)
         #expect(try await ann.container.shareParticipants(for: []).isEmpty)
     }

@@ -64,7 +64,10 @@ import Testing
         #expect(try await zone.view(of: carol).roster.rotationDue)
         #expect(await failure { try await carol.shared.rotateKeys(of: zone.id(for: carol)) } == .permissionFailure)
         // And may not write, due or not.
-        let write = await failure { _ = try await carol.shared.save(Record(recordType: "Note", recordID: Record.ID(recordName: "new", zoneID: zone.id(for: carol)))) }
+        let write = await failure {
+            _ = try await carol.shared.save(
+                Record(recordType: "Note", recordID: Record.ID(recordName: "new", zoneID: zone.id(for: carol))))
+        }
         #expect(write == .permissionFailure)
         try await bob.shared.rotateKeys(of: zone.id(for: bob))
         #expect(try await zone.view(of: ann).roster.currentEpoch.number == 1)
@@ -143,7 +146,8 @@ import Testing
                 group.addTask {
                     for round in 0..<3 {
                         try await device.own.rotateKeys(of: zoneID)
-                        try await device.own.save(device.note(in: zoneID, "\(number)-\(round)", name: "note-\(number)-\(round)"))
+                        try await device.own.save(
+                            device.note(in: zoneID, "\(number)-\(round)", name: "note-\(number)-\(round)"))
                     }
                 }
             }
@@ -162,7 +166,9 @@ import Testing
         for reader in [try ann.onFreshDevice(), try bob.onFreshDevice()] {
             let changes = try await zone.database(of: reader).recordZoneChanges(inZoneWith: zone.id(for: reader))
             let bodies = try changes.modifications.compactMap { try $0.result.get().encryptedValues["body"] as String? }
-            #expect(Set(bodies) == Set((0..<3).flatMap { number in (0..<3).map { "\(number)-\($0)" } } + (0..<3).map { "b-\($0)" }))
+            #expect(
+                Set(bodies)
+                    == Set((0..<3).flatMap { number in (0..<3).map { "\(number)-\($0)" } } + (0..<3).map { "b-\($0)" }))
         }
     }
 }

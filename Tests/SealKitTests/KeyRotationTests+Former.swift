@@ -23,7 +23,9 @@ extension KeyRotationTests {
             let device = try bob.starting(
                 from: bob.account.seeds, trust: nil,
                 transport: RewritingTransport.showing([wire], before: try HTTPTransport(server: bob.server.origin)))
-            let code = await failure { _ = try await device.shared.record(for: world.anns.recordID("forged", for: device)) }
+            let code = await failure {
+                _ = try await device.shared.record(for: world.anns.recordID("forged", for: device))
+            }
             #expect(code == expected)
         }
     }

@@ -7,7 +7,9 @@ import Testing
 /// New keys that the server may have, or may not: the seed behind them is given up only where it cannot have them.
 extension KeyRotationTests {
     /// The server has taken the new keys, its answer was lost, and what failed at the end was something else.
-    @Test(arguments: [SealKitError.Code.networkUnavailable, .serviceUnavailable, .serverRejectedRequest, .operationCancelled])
+    @Test(arguments: [
+        SealKitError.Code.networkUnavailable, .serviceUnavailable, .serverRejectedRequest, .operationCancelled,
+    ])
     func aSeedThatMayHaveArrivedIsKept(_ code: SealKitError.Code) async throws {
         let world = try await World()
         let network = LossyTransport(try HTTPTransport(server: world.ann.server.origin), losing: "accounts/", [])
@@ -17,7 +19,8 @@ extension KeyRotationTests {
         let error = SealKitError(code, "the test's proxy says so")
         network.lose(
             code == .operationCancelled
-                ? [.nothing, .late(.cancelledChange)] : [.nothing, .answer] + Array(repeating: .refusal(error), count: 10))
+                ? [.nothing, .late(.cancelledChange)]
+                : [.nothing, .answer] + Array(repeating: .refusal(error), count: 10))
         #expect(await failure { try await device.rotateKeys(world.kept) } == code)
         #expect(world.kept.seeds.count == 2)
         network.lose([])
@@ -29,7 +32,8 @@ extension KeyRotationTests {
     @Test func aSecondTryThatTheUserEndsTakesNothingBack() async throws {
         let world = try await World()
         let network = LossyTransport(
-            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", Array(repeating: .answer, count: 1_000))
+            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate",
+            Array(repeating: .answer, count: 1_000))
         let device = try world.ann.through(network, pacing: FakePacing().pacing)
         #expect(await failure { try await device.rotateKeys(world.kept) } == .networkFailure)
         network.lose([])
@@ -50,14 +54,17 @@ extension KeyRotationTests {
         #expect(third == .operationCancelled && world.kept.seeds.count == 2 && !device.account.hasUntoldKeys)
     }
 
-    /// Keys that the server was not told of are no account that could be deleted; the one with the keys before them is there.
+    /// Keys that the server was not told of are no account that could be deleted; the one with the keys before them is
+    /// there.
     @Test func anAccountWhoseKeysAreOnTheirWayIsNotSaidToBeGone() async throws {
         let world = try await World()
         let network = LossyTransport(
-            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", Array(repeating: .request, count: 12))
+            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate",
+            Array(repeating: .request, count: 12))
         #expect(await failure { try await world.ann.through(network).rotateKeys(world.kept) } == .networkFailure)
         let again = try world.ann.restarted(world.kept)
-        #expect(await failure { try await again.account.delete(trust: again.container.core.trust) } == .notAuthenticated)
+        #expect(
+            await failure { try await again.account.delete(trust: again.container.core.trust) } == .notAuthenticated)
         try await again.rotateKeys(world.kept)
         try await world.check(again)
         try await again.account.delete(trust: again.container.core.trust)

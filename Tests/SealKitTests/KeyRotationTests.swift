@@ -83,7 +83,9 @@ import Testing
         let seeds = ann.account.seeds
         let opened = seeds.map { seed in
             let key = seed.storageKey()
-            return (try? StorageBox.open([UInt8](link.keptSecret), purpose: OwnerLinks.purpose, context: context, under: key)) != nil
+            return
+                (try? StorageBox.open(
+                    [UInt8](link.keptSecret), purpose: OwnerLinks.purpose, context: context, under: key)) != nil
         }
         #expect(opened == [false, true])
         // Bob is told to compare again.
@@ -116,13 +118,16 @@ import Testing
     @Test func aRosterThatIsNotToldIsToldNextTime() async throws {
         let world = try await World()
         let refusal = LossyTransport.Loss.refusal(SealKitError(.permissionFailure, "the test's server says so"))
-        let network = LossyTransport(try HTTPTransport(server: world.ann.server.origin), losing: "rosters/append", [refusal])
+        let network = LossyTransport(
+            try HTTPTransport(server: world.ann.server.origin), losing: "rosters/append", [refusal])
         let device = try world.ann.through(network)
         #expect(await failure { try await device.rotateKeys(world.kept) } == .permissionFailure)
         #expect(world.kept.seeds.count == 2 && !device.account.hasUntoldKeys)
         var told: [Int?] = []
         for zone in [world.anns, world.bobs] {
-            told.append(try await zone.view(of: world.bob).roster.members[world.ann.container.core.userID()]?.identity.signed.count)
+            told.append(
+                try await zone.view(of: world.bob).roster.members[world.ann.container.core.userID()]?.identity.signed
+                    .count)
         }
         #expect(told.contains(1) && told.contains(2))
         let calls = network.calls.count
@@ -135,7 +140,8 @@ import Testing
     @Test func theNextWriterStatesTheKeysFirst() async throws {
         let world = try await World()
         let network = LossyTransport(
-            try HTTPTransport(server: world.ann.server.origin), losing: "rosters/append", Array(repeating: .request, count: 20))
+            try HTTPTransport(server: world.ann.server.origin), losing: "rosters/append",
+            Array(repeating: .request, count: 20))
         #expect(await failure { try await world.ann.through(network).rotateKeys(world.kept) } != nil)
         let again = try world.ann.restarted(world.kept)
         // Reading needs no new keys in the roster.
@@ -156,7 +162,8 @@ import Testing
             share.addParticipant(once)
         }
         let network = LossyTransport(
-            try HTTPTransport(server: world.ann.server.origin), losing: "rosters/append", Array(repeating: .request, count: 20))
+            try HTTPTransport(server: world.ann.server.origin), losing: "rosters/append",
+            Array(repeating: .request, count: 20))
         #expect(await failure { try await world.ann.through(network).rotateKeys(world.kept) } != nil)
         let again = try world.ann.restarted(world.kept)
         let before = try await again.own.recordZoneChanges(inZoneWith: world.anns.zoneID)
@@ -206,12 +213,16 @@ import Testing
     func theServersAnswerIsLost(_ loss: LossyTransport.Loss) async throws {
         let world = try await World(alone: true)
         let network = LossyTransport(
-            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", Array(repeating: loss, count: 1_000))
-        #expect(await failure { try await world.ann.through(network, pacing: FakePacing().pacing).rotateKeys(world.kept) } == .networkFailure)
+            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate",
+            Array(repeating: loss, count: 1_000))
+        #expect(
+            await failure { try await world.ann.through(network, pacing: FakePacing().pacing).rotateKeys(world.kept) }
+                == .networkFailure)
         let again = try world.ann.restarted(world.kept)
         let seed = world.kept.seeds[1].bytes.copyBytes()
         if case .request = loss {
-            // It never falls back to keys that it was about to replace: whoever denies the newest ones could bring that about.
+            // It never falls back to keys that it was about to replace: whoever denies the newest ones could bring that
+            // about.
             #expect(await failure { try await again.finishKeyRotation() } == .notAuthenticated)
             #expect(await failure { _ = try await again.own.allRecordZones() } == .notAuthenticated)
             #expect(again.account.hasUntoldKeys && again.account.seeds.count == 2)
@@ -230,7 +241,8 @@ import Testing
     func theProcessGoesOnAfterALostAnswer(_ loss: LossyTransport.Loss) async throws {
         let world = try await World()
         let network = LossyTransport(
-            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate", Array(repeating: loss, count: 1_000))
+            try HTTPTransport(server: world.ann.server.origin), losing: "accounts/rotate",
+            Array(repeating: loss, count: 1_000))
         let device = try world.ann.through(network, pacing: FakePacing().pacing)
         let code = await failure { try await device.rotateKeys(world.kept) }
         #expect(code == .networkFailure)
@@ -250,10 +262,12 @@ import Testing
         let newest = try world.kept.seeds[1].loginKey().verificationKey.bytes
         let denying = DenyingTransport(try HTTPTransport(server: world.ann.server.origin), key: Data(newest))
         let device = try world.ann.restarted(world.kept, transport: denying)
-        #expect(await failure { try await device.own.save(device.note(in: world.anns.zoneID, "x")) } == .notAuthenticated)
+        #expect(
+            await failure { try await device.own.save(device.note(in: world.anns.zoneID, "x")) } == .notAuthenticated)
         #expect(device.account.seeds.count == 2 && device.account.hasUntoldKeys)
         #expect(denying.logins.withLock { $0 } == [Data(newest)])
-        // Asked by its user it would tell the server of the very same keys again; here the server has others put in their place.
+        // Asked by its user it would tell the server of the very same keys again; here the server has others put in
+        // their place.
         #expect(await failure { try await device.rotateKeys(world.kept) } == .keysReplaced)
         #expect(world.kept.seeds.count == 2)
         denying.isDenying.withLock { $0 = false }

@@ -17,7 +17,8 @@ import Testing
     private func secrets(_ count: Int = 1, device: String? = "lamp") throws -> AccountSecrets {
         var random = SystemRandom()
         return try AccountSecrets(
-            server: "http://127.0.0.1:1", seeds: (0..<count).map { _ in AccountSeed(random: &random) }, deviceName: device)
+            server: "http://127.0.0.1:1", seeds: (0..<count).map { _ in AccountSeed(random: &random) },
+            deviceName: device)
     }
 
     /// As apps write theirs: bytes in a place that knows nothing of them.
@@ -87,10 +88,14 @@ import Testing
         #expect(try KeyFile(contentsOf: file).isSealed)
 
         try await store.changePassphrase(to: "battery staple")
-        #expect(try await FileKeyStore(file: file) { () throws(SealKitError) in "battery staple" }.load()?.isSame(as: try #require(try await store.load())) == true)
+        #expect(
+            try await FileKeyStore(file: file) { () throws(SealKitError) in "battery staple" }.load()?.isSame(
+                as: try #require(try await store.load())) == true)
         // The store that changed it goes on with the new one.
         try await store.update { $0.deviceName = "again" }
-        #expect(try await FileKeyStore(file: file) { () throws(SealKitError) in "battery staple" }.load()?.deviceName == "again")
+        #expect(
+            try await FileKeyStore(file: file) { () throws(SealKitError) in "battery staple" }.load()?.deviceName
+                == "again")
         #expect(await failure { _ = try await FileKeyStore(file: file, passphrase: ask).load() } == .wrongPassphrase)
         #expect(await failure { _ = try await FileKeyStore(file: file).load() } == .wrongPassphrase)
         #expect(await failure { try await store.changePassphrase(to: "") } == .invalidArguments)
@@ -99,7 +104,10 @@ import Testing
         #expect(await failure { try await late.update { $0.deviceName = "late" } } == .wrongPassphrase)
         try await store.changePassphrase(to: nil)
         #expect(try await FileKeyStore(file: file).load()?.seeds.count == 1)
-        #expect(await failure { try await FileKeyStore(file: temporary.url.appendingPathComponent("none")).changePassphrase(to: "a") } == .notAuthenticated)
+        #expect(
+            await failure {
+                try await FileKeyStore(file: temporary.url.appendingPathComponent("none")).changePassphrase(to: "a")
+            } == .notAuthenticated)
         // Another keyboard composes letters otherwise.
         try await store.changePassphrase(to: "caf\u{E9} noir")
         let other = FileKeyStore(file: file) { () throws(SealKitError) in "cafe\u{301} noir" }
@@ -165,12 +173,17 @@ import Testing
     }
 
     @Test func filesThatOthersReachAreRefused() async throws {
-        func set(_ mode: Int, _ url: URL) throws { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path) }
+        func set(_ mode: Int, _ url: URL) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+        }
         let sealed = temporary.url.appendingPathComponent("sealed.json")
         try await FileKeyStore(file: file).save(try secrets(), replacing: nil)
-        try await FileKeyStore(file: sealed) { () throws(SealKitError) in "correct horse" }.save(try secrets(), replacing: nil)
+        try await FileKeyStore(file: sealed) { () throws(SealKitError) in "correct horse" }.save(
+            try secrets(), replacing: nil)
         func isRefused(_ url: URL) async -> SealKitError.Code? {
-            await failure { _ = try await FileKeyStore(file: url) { () throws(SealKitError) in "correct horse" }.load() }
+            await failure {
+                _ = try await FileKeyStore(file: url) { () throws(SealKitError) in "correct horse" }.load()
+            }
         }
         for mode in [0o644, 0o640, 0o604, 0o620, 0o602] {
             try set(mode, file)
@@ -198,7 +211,8 @@ import Testing
         #expect(try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions] as? Int == 0o600)
     }
 
-    /// Many writers at once, each a store of its own as processes have them: no change is lost, and no reader sees half a file.
+    /// Many writers at once, each a store of its own as processes have them: no change is lost, and no reader sees half
+    /// a file.
     @Test func processesTakeTurns() async throws {
         try await FileKeyStore(file: file).save(try secrets(), replacing: nil)
         let (file, writers, rounds) = (file, 4, 5)
@@ -238,7 +252,9 @@ import Testing
 
         // A second account never takes the place of the first.
         #expect(await failure { _ = try await Account.create(transport: transport, in: store) } == .constraintViolation)
-        #expect(await failure { _ = try await Account.recover(recoveryKey, transport: transport, in: store) } == .constraintViolation)
+        #expect(
+            await failure { _ = try await Account.recover(recoveryKey, transport: transport, in: store) }
+                == .constraintViolation)
 
         let accounts = AccountProvider()
         let container = try Container("org.example.notes", accounts: accounts)

@@ -23,7 +23,9 @@ import Testing
         try await contacts.setName("Zoë", for: stranger)
         var names = try await contacts.names()
         #expect(names.userRecordIDs == [stranger, id].sorted { $0.recordName < $1.recordName })
-        #expect(names[stranger] == "Zoë" && names.userRecordID(named: "ZOE\u{308}") == stranger && names.userRecordID(named: "Zoe") == nil)
+        #expect(
+            names[stranger] == "Zoë" && names.userRecordID(named: "ZOE\u{308}") == stranger
+                && names.userRecordID(named: "Zoe") == nil)
         // One name is one person's.
         for taken in ["zoë", "ＺＯË"] {
             let code = await failure { try await contacts.setName(taken, for: id) }
@@ -32,8 +34,12 @@ import Testing
         try await contacts.setName("zoë", for: stranger)
         try await contacts.setName("Bob", for: id)
         names = try await contacts.names()
-        #expect(names[id] == "Bob" && names[stranger] == "zoë" && names.userRecordID(named: "bob from the xylophone shop") == nil)
-        #expect(await failure { try await contacts.setName("Carol", for: Record.ID(recordName: "carol")) } == .invalidArguments)
+        #expect(
+            names[id] == "Bob" && names[stranger] == "zoë"
+                && names.userRecordID(named: "bob from the xylophone shop") == nil)
+        #expect(
+            await failure { try await contacts.setName("Carol", for: Record.ID(recordName: "carol")) }
+                == .invalidArguments)
 
         // On the next start as well, and in no other container; the people are others there.
         let again = try ann.through(HTTPTransport(server: server.origin))
@@ -50,8 +56,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "", " ", "Bob ", " Bob", "Bo  b", "_bob", "-bob", "+49301234", "(Bob)", "bob@example.org", "Bo\u{7}b", "Bob\n", "Bo\u{200B}b", "Bo\u{202E}b",
-        "Bo\u{3164}b", "Bo\u{2800}b", "Bo\u{A0}b", "\u{1F}", "\u{E000}", "B\u{43E}b", "\u{391}nn", "\u{2C82}ob", "\u{13AA}nn", "An\u{578}", "\u{FF22}\u{43E}b", "\u{A4D0}ob", "\u{2C62}\u{43E}b", "\u{1D5D5}\u{43E}b",
+        "", " ", "Bob ", " Bob", "Bo  b", "_bob", "-bob", "+49301234", "(Bob)", "bob@example.org", "Bo\u{7}b", "Bob\n",
+        "Bo\u{200B}b", "Bo\u{202E}b",
+        "Bo\u{3164}b", "Bo\u{2800}b", "Bo\u{A0}b", "\u{1F}", "\u{E000}", "B\u{43E}b", "\u{391}nn", "\u{2C82}ob",
+        "\u{13AA}nn", "An\u{578}", "\u{FF22}\u{43E}b", "\u{A4D0}ob", "\u{2C62}\u{43E}b", "\u{1D5D5}\u{43E}b",
         "B\u{A64D}b", String(repeating: "b", count: 65),
         "b" + String(repeating: "\u{301}", count: 200),
     ])
@@ -61,7 +69,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "Bob", "b", "7th floor", "Анна Каренина", "Ωμέγα", "Ann (work)", "O'Hara, Jr.", "李小龙", "Борис and Ann", String(repeating: "b", count: 64),
+        "Bob", "b", "7th floor", "Анна Каренина", "Ωμέγα", "Ann (work)", "O'Hara, Jr.", "李小龙", "Борис and Ann",
+        String(repeating: "b", count: 64),
     ])
     func whatIsANameIsTaken(text: String) throws { #expect(try LocalName(text).text == text) }
 
@@ -71,7 +80,8 @@ import Testing
         let ann = try await Person()
         let server = ann.server.origin
         func newcomer() async throws -> Container {
-            let (account, _) = try await Account.create(transport: try HTTPTransport(server: server), deviceName: "test")
+            let (account, _) = try await Account.create(
+                transport: try HTTPTransport(server: server), deviceName: "test")
             return try Container(ann.container.containerIdentifier, account: account)
         }
         let asked = try await newcomer()

@@ -89,7 +89,8 @@ import Testing
         share.addParticipant(try await ann.container.shareParticipant(forUserRecordID: bob.container.userRecordID()))
         share = try await ann.own.save(share)
         let (away, network, _) = try lossy(bob, "share/accept", losses)
-        let joined = try await away.container.accept(try await away.container.shareMetadata(for: try #require(share.url)))
+        let joined = try await away.container.accept(
+            try await away.container.shareMetadata(for: try #require(share.url)))
         expectRepeated(network, losses)
         let found = try await away.shared.record(for: Record.ID(recordName: note.recordID.recordName, zoneID: joined))
         #expect(found.encryptedValues["body"] == "for Bob")
@@ -108,10 +109,12 @@ import Testing
 
     @Test(arguments: losses) func anAccountIsMadeOnce(losses: [LossyTransport.Loss]) async throws {
         let server = try ServerProcess.shared.get()
-        let network = LossyTransport(try HTTPTransport(server: server.origin), losing: "accounts/create", Array(losses.prefix(2)))
+        let network = LossyTransport(
+            try HTTPTransport(server: server.origin), losing: "accounts/create", Array(losses.prefix(2)))
         let (account, recoveryKey) = try await Account.create(transport: network, deviceName: "test")
         #expect(try await account.status() == .available)
-        // A challenge is good once: each attempt answers a new one. The recovery bundle is that of the key that was shown.
+        // A challenge is good once: each attempt answers a new one. The recovery bundle is that of the key that was
+        // shown.
         #expect(network.bodies.count == min(losses.count, 2) + 1 && Set(network.bodies).count == network.bodies.count)
         let recovered = try await Account.recover(recoveryKey, transport: HTTPTransport(server: server.origin))
         #expect(recovered.session.publicKey == account.session.publicKey)
@@ -121,7 +124,8 @@ import Testing
     @Test func aBusyServerIsGivenAnotherChallenge() async throws {
         let server = try ServerProcess.shared.get()
         let busy = SealKitError(.zoneBusy, "the test says so", retryAfter: 0.01)
-        let network = LossyTransport(try HTTPTransport(server: server.origin), losing: "accounts/create", [.late(busy), .late(busy)])
+        let network = LossyTransport(
+            try HTTPTransport(server: server.origin), losing: "accounts/create", [.late(busy), .late(busy)])
         let (account, _) = try await Account.create(transport: network, deviceName: "test")
         #expect(try await account.status() == .available)
         #expect(network.bodies.count == 3 && Set(network.bodies).count == 3)
@@ -181,7 +185,8 @@ import Testing
         #expect(sent.bodies.count == 2)
     }
 
-    /// Of what is revoked the server says the same as of what never was, so a lost answer is told; asked again, it says that it was done.
+    /// Of what is revoked the server says the same as of what never was, so a lost answer is told; asked again, it says
+    /// that it was done.
     @Test func whatIsRevokedIsRevokedOnce() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
@@ -195,7 +200,9 @@ import Testing
         let key = try await ann.container.createServerKey(name: "importer").userRecordID
         _ = try await management(direct).importSchema(SchemaCommandTests.schema)
         try await management(direct).assignRole("Editor", toUser: user, in: .development)
-        let made = try await ManagementTokens(operatorToken: token, transport: direct).create(for: container, name: "CI").entry.id
+        let made = try await ManagementTokens(operatorToken: token, transport: direct).create(
+            for: container, name: "CI"
+        ).entry.id
 
         let network = LossyTransport(direct, losing: "/revoke", [])
         let away = try ann.through(network, pacing: FakePacing().pacing)
@@ -232,7 +239,8 @@ import Testing
         #expect(count.value == 3)
     }
 
-    /// These say how things are to be: they are said again, and what cannot be known is not called a failure of the network.
+    /// These say how things are to be: they are said again, and what cannot be known is not called a failure of the
+    /// network.
     @Test func whatManagesAContainerIsSaidAgain() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
@@ -297,7 +305,9 @@ import Testing
         let network = BreakingTransport(try HTTPTransport(server: ann.server.origin), every: 150_000)
         let away = try ann.through(network, pacing: FakePacing().pacing)
         let database = away.own
-        let found: Asset? = try await database.configuredWith(configuration: OperationConfiguration(qualityOfService: .utility)) {
+        let found: Asset? = try await database.configuredWith(
+            configuration: OperationConfiguration(qualityOfService: .utility)
+        ) {
             try await $0.record(for: note.recordID)["file"]
         }
         #expect(try Data(contentsOf: try #require(found?.fileURL)) == pattern(1_000_000))
@@ -358,7 +368,9 @@ final class BreakingTransport: PassingTransport {
             let piece = part.readSlice(length: min(left, part.readableBytes)) ?? ByteBuffer()
             left -= piece.readableBytes
             try await consume(piece)
-            guard part.readableBytes == 0 else { throw SealKitError(.serverResponseLost, "the test broke the connection") }
+            guard part.readableBytes == 0 else {
+                throw SealKitError(.serverResponseLost, "the test broke the connection")
+            }
         }
     }
 }

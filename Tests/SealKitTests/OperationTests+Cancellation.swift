@@ -24,7 +24,8 @@ extension OperationTests {
     @Test func aCancelledCallEndsWhileItWaitsForTheNextAttempt() async throws {
         let ann = try await Person()
         let network = LossyTransport(
-            try HTTPTransport(server: ann.server.origin), losing: "zones/lookup", [refusal(.serviceUnavailable, after: 50)])
+            try HTTPTransport(server: ann.server.origin), losing: "zones/lookup",
+            [refusal(.serviceUnavailable, after: 50)])
         var pacing = FakePacing().pacing
         let isWaiting = LockedValue(false)
         pacing.sleep = { _ in
@@ -53,14 +54,16 @@ extension OperationTests {
         #expect(gate.count == 1)
     }
 
-    /// A save and a zone's making and sharing, cancelled before and after each request: what this device knows stays whole,
-    /// and everything can be done again.
+    /// A save and a zone's making and sharing, cancelled before and after each request: what this device knows stays
+    /// whole, and everything can be done again.
     @Test(arguments: [true, false]) func cancelledAnywhereNothingIsHalfDoneHere(afterwards: Bool) async throws {
         let (ann, bob) = (try await Person(), try await Person())
-        let invitee = try await ann.container.shareParticipant(forUserRecordID: bob.container.userRecordID(), permission: .readWrite)
+        let invitee = try await ann.container.shareParticipant(
+            forUserRecordID: bob.container.userRecordID(), permission: .readWrite)
         var finished = false
         for step in 1..<60 where !finished {
-            let network = CancellingTransport(try HTTPTransport(server: ann.server.origin), at: step, afterwards: afterwards)
+            let network = CancellingTransport(
+                try HTTPTransport(server: ann.server.origin), at: step, afterwards: afterwards)
             let away = try ann.through(network)
             try await away.account.requireSession()
             network.arm()
@@ -88,7 +91,10 @@ extension OperationTests {
             share.addParticipant(invitee)
             let saved = try await ann.own.save(share)
             #expect(saved.participants.contains { $0.userIdentity.userRecordID?.recordName == bob.name })
-            #expect(try await ann.own.recordZoneChanges(inZoneWith: zone).modifications.contains { $0.recordID == note.recordID })
+            #expect(
+                try await ann.own.recordZoneChanges(inZoneWith: zone).modifications.contains {
+                    $0.recordID == note.recordID
+                })
         }
         #expect(finished, "the work has fewer requests than steps")
     }

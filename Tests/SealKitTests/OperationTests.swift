@@ -48,16 +48,20 @@ import Testing
         let note = try await ann.own.save(ann.note(in: zone, "x"))
         // Two days without network, at half a minute an attempt.
         let (away, _, pacing) = try away(ann, losing: "records/lookup", Array(repeating: .request, count: 5_760))
-        let found = try await away.own.configuredWith(configuration: OperationConfiguration(qualityOfService: quality)) {
+        let found = try await away.own.configuredWith(configuration: OperationConfiguration(qualityOfService: quality))
+        {
             try await $0.record(for: note.recordID)
         }
         #expect(found.recordID == note.recordID)
         #expect(pacing.sleeps.reduce(Duration.zero, +) > .seconds(170_000))
 
-        let (second, _, limited) = try self.away(ann, losing: "records/lookup", Array(repeating: .request, count: 5_760))
+        let (second, _, limited) = try self.away(
+            ann, losing: "records/lookup", Array(repeating: .request, count: 5_760))
         let configuration = OperationConfiguration(qualityOfService: quality, timeoutIntervalForResource: 3600)
         let code = await failure {
-            _ = try await second.own.configuredWith(configuration: configuration) { try await $0.record(for: note.recordID) }
+            _ = try await second.own.configuredWith(configuration: configuration) {
+                try await $0.record(for: note.recordID)
+            }
         }
         #expect(code == .networkFailure)
         #expect(limited.sleeps.reduce(Duration.zero, +) <= .seconds(3600))
@@ -72,7 +76,11 @@ import Testing
                 try await $0.record(for: Record.ID(recordName: "x", zoneID: zone))
             }
         }
-        #expect(pacing.sleeps == [100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000, 30_000].map { .milliseconds($0) })
+        #expect(
+            pacing.sleeps
+                == [100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000, 30_000].map {
+                    .milliseconds($0)
+                })
     }
 
     // MARK: Throttles
@@ -128,7 +136,8 @@ import Testing
     @Test func whatTheServerRefusesForGoodIsNotRepeated() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
-        for code in [SealKitError.Code.permissionFailure, .quotaExceeded, .internalError, .storageFull, .limitExceeded] {
+        for code in [SealKitError.Code.permissionFailure, .quotaExceeded, .internalError, .storageFull, .limitExceeded]
+        {
             let (away, network, pacing) = try away(ann, losing: "records/modify", [refusal(code, after: 1)])
             #expect(await failure { try await away.own.save(ann.note(in: zone, "x")) } == code)
             #expect(network.bodies.count == 1 && pacing.sleeps.isEmpty)
@@ -153,7 +162,9 @@ import Testing
             OperationConfiguration(timeoutIntervalForResource: 0.3),
         ] {
             let code = await failure {
-                try await stuck.container.configuredWith(configuration: configuration) { _ = try await $0.privateDatabase.allRecordZones() }
+                try await stuck.container.configuredWith(configuration: configuration) {
+                    _ = try await $0.privateDatabase.allRecordZones()
+                }
             }
             #expect(code == .networkFailure)
         }
@@ -176,7 +187,9 @@ import Testing
         try pattern(30_000_000).write(to: file)
         let ann = try await Person()
         let zone = try await ann.makeZone()
-        let stuck = try ann.through(SplitTransport(try HTTPTransport(server: ann.server.origin), assets: try HTTPTransport(server: silent.origin)))
+        let stuck = try ann.through(
+            SplitTransport(
+                try HTTPTransport(server: ann.server.origin), assets: try HTTPTransport(server: silent.origin)))
         var note = ann.note(in: zone, "x")
         note["file"] = Asset(fileURL: file)
         let unsaved = note
@@ -192,7 +205,8 @@ import Testing
     func timeOutsThatCannotBeKeptAreRefused(seconds: Double) async throws {
         let ann = try await Person()
         for configuration in [
-            OperationConfiguration(timeoutIntervalForRequest: seconds), OperationConfiguration(timeoutIntervalForResource: seconds),
+            OperationConfiguration(timeoutIntervalForRequest: seconds),
+            OperationConfiguration(timeoutIntervalForResource: seconds),
         ] {
             let code = await failure {
                 _ = try await ann.own.configuredWith(configuration: configuration) { try await $0.allRecordZones() }
@@ -201,7 +215,9 @@ import Testing
         }
         var configuration = HTTPTransport.Configuration()
         configuration.requestTimeout = seconds
-        #expect(await failure { _ = try HTTPTransport(server: "http://localhost", configuration: configuration) } == .invalidArguments)
+        #expect(
+            await failure { _ = try HTTPTransport(server: "http://localhost", configuration: configuration) }
+                == .invalidArguments)
     }
 
     @Test func configurationsAndGroupsHoldForTheBodyAndNoLonger() async throws {

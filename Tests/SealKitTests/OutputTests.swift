@@ -18,9 +18,13 @@ import Testing
 
     private var keyFile: String { home.url.appendingPathComponent("ann.json").path }
     private var operatorToken: String { server.folder.appendingPathComponent("data.secrets/management.token").path }
-    private var environment: [String: String] { ["SEALKIT_KEY_FILE": keyFile, "SEALKIT_ACCOUNT": "", "HOME": home.url.path] }
+    private var environment: [String: String] {
+        ["SEALKIT_KEY_FILE": keyFile, "SEALKIT_ACCOUNT": "", "HOME": home.url.path]
+    }
 
-    private func run(_ arguments: String..., typing: String = "") async throws -> Command { try await run(arguments, typing: typing) }
+    private func run(_ arguments: String..., typing: String = "") async throws -> Command {
+        try await run(arguments, typing: typing)
+    }
 
     /// - Parameter output: where the shell sends standard output.
     private func run(_ arguments: [String], typing: String = "", output: String = "") async throws -> Command {
@@ -28,7 +32,8 @@ import Testing
         try Data(typing.utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         return try await Command.finished(
-            URL(fileURLWithPath: "/bin/sh"), ["-c", "exec \"$@\" < '\(file.path)' \(output)", "sh", ServerProcess.executable.path] + arguments,
+            URL(fileURLWithPath: "/bin/sh"),
+            ["-c", "exec \"$@\" < '\(file.path)' \(output)", "sh", ServerProcess.executable.path] + arguments,
             environment: environment)
     }
 
@@ -46,7 +51,9 @@ import Testing
     // MARK: Every command
 
     /// The words of every command that somebody can call.
-    private static func commands(_ type: any ParsableCommand.Type = SealKitCommand.self, _ words: [String] = []) -> [[String]] {
+    private static func commands(_ type: any ParsableCommand.Type = SealKitCommand.self, _ words: [String] = [])
+        -> [[String]]
+    {
         let configuration = type.configuration
         return [words]
             + configuration.subcommands.flatMap { commands($0, words + [$0._commandName]) }
@@ -56,7 +63,8 @@ import Testing
         let all = Self.commands()
         #expect(all.count > 80)
         // By one shell, which tells the status of each.
-        let script = all.map { "\"$0\" \(($0 + ["--help"]).joined(separator: " ")) > /dev/full; echo $?" }.joined(separator: "\n")
+        let script = all.map { "\"$0\" \(($0 + ["--help"]).joined(separator: " ")) > /dev/full; echo $?" }.joined(
+            separator: "\n")
         let said = try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"), ["-c", script, ServerProcess.executable.path], environment: environment)
         #expect(said.output.split(separator: "\n") == Array(repeating: "73", count: all.count), "\(said.output)")
@@ -68,23 +76,31 @@ import Testing
         _ = try await create()
         for arguments in [
             ["zone", "create", "Notes"], ["share", "create", "Notes"], ["subscription", "create", "all"],
-            ["record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=Plans", "--set", "folder=work"],
+            [
+                "record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=Plans",
+                "--set", "folder=work",
+            ],
         ] {
             #expect(try await run(arguments).status == 0)
         }
         let operate = ["--server", server.origin, "--management-token-file", operatorToken]
         let asking: [[String]] = [
-            ["account", "whoami"], ["account", "status"], ["account", "passphrase", "--remove"], ["zone", "list"], ["zone", "create", "Other"],
-            ["zone", "keys", "Notes"], ["zone", "rotate", "Notes"], ["zone", "rekey", "Notes"], ["record", "list", "--zone", "Notes"],
-            ["record", "get", "first", "--zone", "Notes"], ["record", "get", "first", "--zone", "Notes", "--value", "title"],
+            ["account", "whoami"], ["account", "status"], ["account", "passphrase", "--remove"], ["zone", "list"],
+            ["zone", "create", "Other"],
+            ["zone", "keys", "Notes"], ["zone", "rotate", "Notes"], ["zone", "rekey", "Notes"],
+            ["record", "list", "--zone", "Notes"],
+            ["record", "get", "first", "--zone", "Notes"],
+            ["record", "get", "first", "--zone", "Notes", "--value", "title"],
             ["record", "query", "folder = 'work'", "--type", "Note", "--zone", "Notes"], ["share", "show", "Notes"],
             ["share", "invite", "Notes", "--one-time"], ["device", "list"], ["audit"], ["subscription", "list"],
-            ["schema", "export"] + operate, ["admin", "token-keys", "list", "--data", server.dataFolder.path], ["watch"],
+            ["schema", "export"] + operate, ["admin", "token-keys", "list", "--data", server.dataFolder.path],
+            ["watch"],
         ]
         // They can be done once.
         let changing: [[String]] = [
             ["record", "save", "--zone", "Notes", "--type", "Note", "--name", "second", "--set", "folder=x"],
-            ["record", "delete", "second", "--zone", "Notes"], ["share", "public", "Notes", "readOnly"], ["share", "stop", "Notes", "--yes"],
+            ["record", "delete", "second", "--zone", "Notes"], ["share", "public", "Notes", "readOnly"],
+            ["share", "stop", "Notes", "--yes"],
             ["subscription", "delete", "all"], ["zone", "delete", "Other", "--yes"],
         ]
         for words in asking + asking.filter({ $0.first != "admin" }).map({ $0 + ["--json"] }) + changing {
@@ -152,7 +168,8 @@ import Testing
         let (calls, file) = (SystemCalls(in: home.url), home.url.appendingPathComponent("key"))
         let program = try calls.program(in: home.url)
         let said = try await Command.finished(
-            URL(fileURLWithPath: "/bin/sh"), ["-c", "exec '\(program.path)' account recovery-key --quiet > '\(file.path)'"],
+            URL(fileURLWithPath: "/bin/sh"),
+            ["-c", "exec '\(program.path)' account recovery-key --quiet > '\(file.path)'"],
             environment: environment)
         #expect(said.status == 0, "\(said.errors)")
         var all: [String] = []
@@ -176,7 +193,9 @@ import Testing
     }
 
     @Test func aTokenThatCouldNotBeShownIsNobodys() async throws {
-        let options = ["--server", server.origin, "--container", "org.example.notes", "--management-token-file", operatorToken]
+        let options = [
+            "--server", server.origin, "--container", "org.example.notes", "--management-token-file", operatorToken,
+        ]
         let made = try await run(["management-token", "create", "--name", "CI"] + options, output: "> /dev/full")
         #expect(made.status == 73, "\(made)")
         let list = try await run(["management-token", "list"] + options)
@@ -191,14 +210,17 @@ import Testing
         func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: home.url.path).sorted() }
         #expect(try names() == ["ann.json", "ann.json.trust"])
         for (arguments, status) in [
-            (["zone", "create", "Notes"], 0), (["record", "get", "nothing", "--zone", "Notes"], 66), (["record", "get", "x", "--zone", "Nowhere"], 66),
+            (["zone", "create", "Notes"], 0), (["record", "get", "nothing", "--zone", "Notes"], 66),
+            (["record", "get", "x", "--zone", "Nowhere"], 66),
             (["record", "list", "--zone", "Notes"], 0), (["account", "delete"], 65),
         ] as [([String], Int32)] {
             #expect(try await run(arguments).status == status, "\(arguments)")
             #expect(try names() == ["ann.json", "ann.json.trust"], "\(arguments)")
         }
         // A copy of the two is the same device.
-        #expect(try await run("record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=a").status == 0)
+        #expect(
+            try await run("record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=a")
+                .status == 0)
         let copy = home.url.appendingPathComponent("copy.json").path
         try FileManager.default.copyItem(atPath: keyFile, toPath: copy)
         try FileManager.default.copyItem(atPath: keyFile + ".trust", toPath: copy + ".trust")

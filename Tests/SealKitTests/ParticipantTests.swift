@@ -130,7 +130,9 @@ import Testing
         let (ann, bob, eve) = (try await Person(), try await Person(), try await Person())
         let (zone, _, _) = try await ann.share()
         let single = Share.Participant.oneTimeURLParticipant(permission: .readWrite)
-        #expect(single.userIdentity.lookupInfo == nil && !single.userIdentity.hasAccount && single.acceptanceStatus == .pending)
+        #expect(
+            single.userIdentity.lookupInfo == nil && !single.userIdentity.hasAccount
+                && single.acceptanceStatus == .pending)
         let share = try await ann.edit(zone) { $0.addParticipant(single) }
         let url = try #require(share.oneTimeURL(for: single.participantID))
         #expect(url != share.url)
@@ -163,8 +165,8 @@ import Testing
         let share = try await ann.edit(zone) { $0.addParticipant(invitee) }
         let own = try #require(share.oneTimeURL(for: invitee.participantID))
 
-        // The attack: Carol kept the share-wide URL, and the server answered the look-up of the address with her identity.
-        // Bob stands for her here: even the person whom the roster names gets no key from that URL's secret.
+        // The attack: Carol kept the share-wide URL, and the server answered the look-up of the address with her
+        // identity. Bob stands for her here: even the person whom the roster names gets no key from that URL's secret.
         let metadata = try await bob.container.shareMetadata(for: own)
         let shareWide = try ShareURL(try #require(share.url)).secret
         let seat = try #require(metadata.seat)
@@ -203,7 +205,8 @@ import Testing
             }
         }
         #expect(after.participants.map(\.permission) == [.readWrite, .readWrite, .readWrite])
-        #expect(after.participants.map(\.acceptanceStatus) == [.accepted, .pending, .pending] && after.url == before.url)
+        #expect(
+            after.participants.map(\.acceptanceStatus) == [.accepted, .pending, .pending] && after.url == before.url)
         #expect(try await ann.epoch(of: zone) == epoch + 1)
         let placeholder = try #require(after.participants.first { $0.userIdentity.lookupInfo == .emailAddress(mail) })
         #expect(after.oneTimeURL(for: placeholder.participantID) == url)
@@ -236,18 +239,23 @@ import Testing
         let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
         let (zone, _, share) = try await ann.share(with: [(bob, .readWrite)])
         let joined = try await bob.join(share.url)
-        let number = try await ann.container.shareParticipant(forPhoneNumber: "+4930\(Int.random(in: 1_000_000..<9_999_999))")
+        let number = try await ann.container.shareParticipant(
+            forPhoneNumber: "+4930\(Int.random(in: 1_000_000..<9_999_999))")
         #expect(!number.userIdentity.hasAccount)
         let saved = try await ann.edit(zone) { $0.addParticipant(number) }
         #expect(saved.participants.last?.userIdentity.lookupInfo == number.userIdentity.lookupInfo)
-        #expect(saved.currentUserParticipant?.role == .owner && saved.owner?.userIdentity.userRecordID?.recordName == ann.name)
+        #expect(
+            saved.currentUserParticipant?.role == .owner
+                && saved.owner?.userIdentity.userRecordID?.recordName == ann.name)
         let dates = saved.participants.compactMap(\.dateAddedToShare)
         #expect(dates.count == 3 && dates == dates.sorted())
         let bobs = try await bob.share(of: joined)
         #expect(bobs.participants.map(\.participantID) == saved.participants.map(\.participantID))
         #expect(bobs.participants.last?.userIdentity.lookupInfo == nil && bobs.url == nil)
         #expect(bobs.participants.compactMap(\.dateAddedToShare) == dates)
-        #expect(await failure { _ = try await ann.container.shareParticipant(forPhoneNumber: "0301234") } == .invalidArguments)
+        #expect(
+            await failure { _ = try await ann.container.shareParticipant(forPhoneNumber: "0301234") }
+                == .invalidArguments)
         _ = carol
     }
 }

@@ -63,13 +63,16 @@ import Testing
         let database = ann.container.publicDatabase
         let query = QuerySubscription(recordType: "Bulletin", predicate: .constant(true), subscriptionID: "q")
         #expect(await failure { try await database.save(DatabaseSubscription(subscriptionID: "d")) } == .badDatabase)
-        #expect(await failure { try await database.save(RecordZoneSubscription(zoneID: .default, subscriptionID: "z")) } == .badDatabase)
+        #expect(
+            await failure { try await database.save(RecordZoneSubscription(zoneID: .default, subscriptionID: "z")) }
+                == .badDatabase)
         var zoned = query
         zoned.zoneID = RecordZone.ID(zoneName: "notes")
         let sent = zoned
         #expect(await failure { try await database.save(sent) } == .badDatabase)
         // Without an account there is nobody to tell.
-        let world = try Container(ann.container.containerIdentifier, transport: HTTPTransport(server: ann.server.origin))
+        let world = try Container(
+            ann.container.containerIdentifier, transport: HTTPTransport(server: ann.server.origin))
         #expect(await failure { try await world.publicDatabase.save(query) } == .notAuthenticated)
         var unheard = world.notifications().makeAsyncIterator()
         #expect(await failure { _ = try await unheard.next() } == .notAuthenticated)
@@ -86,7 +89,9 @@ import Testing
     @Test func theCommandLineSubscribesAndWatches() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
-        let (ann, bob) = (server.folder.appendingPathComponent("ann.json").path, server.folder.appendingPathComponent("bob.json").path)
+        let (ann, bob) = (
+            server.folder.appendingPathComponent("ann.json").path, server.folder.appendingPathComponent("bob.json").path
+        )
         for file in [ann, bob] {
             _ = try await sealkit(["account", "create", "--server", server.origin, "--key-file", file])
         }
@@ -96,10 +101,15 @@ import Testing
         #expect(made.contains("subscribed places"))
         let listed = try await sealkit(["subscription", "list", "--database", "public", "--json", "--key-file", bob])
         #expect(listed.contains("\"subscription\":\"places\""))
-        #expect(try await sealkit(["subscription", "list", "--database", "private", "--quiet", "--key-file", bob]) == "")
+        #expect(
+            try await sealkit(["subscription", "list", "--database", "private", "--quiet", "--key-file", bob]) == "")
         // Where no database is named it is that of all.
-        #expect(try await sealkit(["subscription", "list", "--key-file", bob]).contains("places                  public  query"))
-        let save = ["record", "save", "--database", "public", "--type", "Place", "--name", "berlin", "--set", "city=Berlin"]
+        #expect(
+            try await sealkit(["subscription", "list", "--key-file", bob]).contains(
+                "places                  public  query"))
+        let save = [
+            "record", "save", "--database", "public", "--type", "Place", "--name", "berlin", "--set", "city=Berlin",
+        ]
         let watching = Process()
         watching.executableURL = ServerProcess.executable
         watching.arguments = ["watch", "--json", "--key-file", bob]
@@ -112,7 +122,9 @@ import Testing
         #expect(ready.contains("\"event\":\"ready\""))
         _ = try await sealkit(save + ["--key-file", ann])
         let told = await output.line()
-        #expect(told.contains("\"database\":\"public\"") && told.contains("\"record\":\"berlin\"") && told.contains("\"reason\":\"created\""))
+        #expect(
+            told.contains("\"database\":\"public\"") && told.contains("\"record\":\"berlin\"")
+                && told.contains("\"reason\":\"created\""))
         _ = try await sealkit(["subscription", "delete", "places", "--database", "public", "--key-file", bob])
         let query = ["record", "query", "--type", "Place", "--database", "public", "--key-file", bob]
         let found = try await sealkit(query + ["--quiet"])

@@ -19,14 +19,18 @@ extension PublicTests {
         let saved = try await ann.container.publicDatabase.save(note("hers"))
         let other = try await bob.container.publicDatabase.save(note("his"))
         let theirs = RecordingTransport(try HTTPTransport(server: ann.server.origin))
-        _ = try await Container(ann.container.containerIdentifier, transport: theirs).publicDatabase.record(for: other.recordID)
+        _ = try await Container(ann.container.containerIdentifier, transport: theirs).publicDatabase.record(
+            for: other.recordID)
         let foreign = try #require(theirs.records().first)
         let bobs = bob.container.core.identity().chain.wire
         let anns = ann.container.core.identity().chain.wire
         let lies: [@Sendable (inout Sealkit_V1_LookupRecordsResponse) throws -> Void] = [
             { $0.results[0].record.fields[0].plain.string = "forged" },
             { $0.results[0].record.fields = [] },
-            { $0.results[0].record = foreign; $0.authors.append(bobs) },
+            {
+                $0.results[0].record = foreign
+                $0.authors.append(bobs)
+            },
             { $0.results[0].record.recordType = "Other" },
             { $0.results[0].record.proof.signature[0] ^= 1 },
             { $0.results[0].record.statement[300] ^= 1 },
@@ -44,7 +48,9 @@ extension PublicTests {
         ]
         for (number, lie) in lies.enumerated() {
             let deceived = try deceived(ann, lie)
-            #expect(await failure { _ = try await deceived.record(for: saved.recordID) } == .integrityFailure, "lie \(number)")
+            #expect(
+                await failure { _ = try await deceived.record(for: saved.recordID) } == .integrityFailure,
+                "lie \(number)")
         }
         #expect(try await text("body", of: saved.recordID, in: deceived(ann) { _ in }) == "hers")
     }
@@ -75,7 +81,8 @@ extension PublicTests {
         let ann = try await Person()
         var record = try await ann.container.publicDatabase.save(note("first"))
         let before = RecordingTransport(try HTTPTransport(server: ann.server.origin))
-        _ = try await Container(ann.container.containerIdentifier, transport: before).publicDatabase.record(for: record.recordID)
+        _ = try await Container(ann.container.containerIdentifier, transport: before).publicDatabase.record(
+            for: record.recordID)
         let old = try #require(before.records().first)
         record["body"] = "second"
         record = try await ann.container.publicDatabase.save(record)
@@ -89,7 +96,8 @@ extension PublicTests {
         }
         #expect(await failure { _ = try await gone.record(for: last.recordID) } == .rollback)
         // Who has not seen the newer one cannot know.
-        #expect(try await text("body", of: record.recordID, in: deceived(ann) { $0.results[0].record = old }) == "first")
+        #expect(
+            try await text("body", of: record.recordID, in: deceived(ann) { $0.results[0].record = old }) == "first")
     }
 
     @Test func whatIsNotSealedIsNotTakenForPrivate() async throws {

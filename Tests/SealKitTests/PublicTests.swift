@@ -23,7 +23,9 @@ import Testing
     }
 
     /// Somebody without an account.
-    func world(_ person: Person, _ rewrite: RewritingTransport.Rewrite? = nil, trust: TrustStore? = nil) throws -> Database {
+    func world(_ person: Person, _ rewrite: RewritingTransport.Rewrite? = nil, trust: TrustStore? = nil) throws
+        -> Database
+    {
         let http = try HTTPTransport(server: person.server.origin)
         let transport: any Transport = if let rewrite { RewritingTransport(http, rewrite) } else { http }
         return try Container(person.container.containerIdentifier, transport: transport, trust: trust).publicDatabase
@@ -34,12 +36,14 @@ import Testing
         _ person: Person, trust: TrustStore? = nil,
         _ change: @escaping @Sendable (inout Sealkit_V1_LookupRecordsResponse) throws -> Void
     ) throws -> Database {
-        try world(person, { path, body in
-            guard path.hasSuffix("records/lookup") else { return body }
-            var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
-            try change(&answer)
-            return try answer.serializedData()
-        }, trust: trust)
+        try world(
+            person,
+            { path, body in
+                guard path.hasSuffix("records/lookup") else { return body }
+                var answer = try Sealkit_V1_LookupRecordsResponse(serializedBytes: body)
+                try change(&answer)
+                return try answer.serializedData()
+            }, trust: trust)
     }
 
     @Test func whatSomebodySavesEverybodyReads() async throws {
@@ -80,12 +84,17 @@ import Testing
         } catch {
             #expect(error.code == .serverRecordChanged && error.serverRecord?["theirs"] == 2 as Int64)
         }
-        #expect(await failure { try await database.save(note("other", name: first.recordID.recordName)) } == .serverRecordChanged)
+        #expect(
+            await failure { try await database.save(note("other", name: first.recordID.recordName)) }
+                == .serverRecordChanged)
         let results = try await database.modifyRecords(saving: [mine], savePolicy: .changedKeys)
         let merged = try #require(try results.saveResults[first.recordID]?.get())
         #expect(merged["mine"] == 1 as Int64 && merged["theirs"] == 2 as Int64 && merged["body"] == "first")
         let batch = try await database.modifyRecords(saving: [note("a"), note("b", name: first.recordID.recordName)])
-        #expect(batch.saveResults.values.compactMap(\.failureCode).sorted { $0.rawValue < $1.rawValue } == [.serverRecordChanged])
+        #expect(
+            batch.saveResults.values.compactMap(\.failureCode).sorted { $0.rawValue < $1.rawValue } == [
+                .serverRecordChanged
+            ])
     }
 
     @Test func onlyTheCreatorWritesAndOnlyWithAnAccount() async throws {
@@ -95,8 +104,11 @@ import Testing
         changed["body"] = "his"
         let sentChanged = changed
         #expect(await failure { try await bob.container.publicDatabase.save(sentChanged) } == .permissionFailure)
-        #expect(await failure { try await bob.container.publicDatabase.deleteRecord(withID: saved.recordID) } == .permissionFailure)
-        let world = try Container(ann.container.containerIdentifier, transport: HTTPTransport(server: ann.server.origin))
+        #expect(
+            await failure { try await bob.container.publicDatabase.deleteRecord(withID: saved.recordID) }
+                == .permissionFailure)
+        let world = try Container(
+            ann.container.containerIdentifier, transport: HTTPTransport(server: ann.server.origin))
         #expect(await failure { try await world.publicDatabase.save(note("nobody's")) } == .notAuthenticated)
         #expect(await failure { _ = try await world.userRecord() } == .notAuthenticated)
         #expect(await failure { _ = try await world.privateDatabase.allRecordZones() } == .notAuthenticated)
@@ -117,14 +129,17 @@ import Testing
         sealed.encryptedValues["secret"] = "s"
         let sentSealed = sealed
         #expect(await failure { try await watched.container.publicDatabase.save(sentSealed) } == .invalidArguments)
-        let zoned = Record(recordType: "Post", recordID: Record.ID(recordName: "a", zoneID: RecordZone.ID(zoneName: "Notes")))
+        let zoned = Record(
+            recordType: "Post", recordID: Record.ID(recordName: "a", zoneID: RecordZone.ID(zoneName: "Notes")))
         #expect(await failure { try await watched.container.publicDatabase.save(zoned) } == .badDatabase)
         let share = Record(recordType: "cloudkit.share", recordID: Record.ID(recordName: "s"))
         #expect(await failure { try await watched.container.publicDatabase.save(share) } == .badDatabase)
         _ = try await ann.makeZone(RecordZone.defaultName)
         let own = try await ann.own.save(note("private"))
         #expect(await failure { try await watched.container.publicDatabase.save(own) } == .invalidArguments)
-        #expect(await failure { _ = try await watched.container.publicDatabase.record(for: zoned.recordID) } == .badDatabase)
+        #expect(
+            await failure { _ = try await watched.container.publicDatabase.record(for: zoned.recordID) } == .badDatabase
+        )
     }
 
     @Test func queriesAreForEverybodyAndVerified() async throws {
@@ -140,19 +155,23 @@ import Testing
         let world = try world(ann)
         let found = try await world.records(matching: query)
         #expect(try found.matchResults.map { try $0.1.get().plainValue("city") } == [.string("Bonn")])
-        let forged = try self.world(ann, { path, body in
-            guard path.hasSuffix("records/query") else { return body }
-            var answer = try Sealkit_V1_QueryRecordsResponse(serializedBytes: body)
-            answer.matches[0].record.fields[0].plain.string = "Bonn am Rhein"
-            return try answer.serializedData()
-        })
+        let forged = try self.world(
+            ann,
+            { path, body in
+                guard path.hasSuffix("records/query") else { return body }
+                var answer = try Sealkit_V1_QueryRecordsResponse(serializedBytes: body)
+                answer.matches[0].record.fields[0].plain.string = "Bonn am Rhein"
+                return try answer.serializedData()
+            })
         #expect(try await forged.records(matching: query).matchResults.map(\.1.failureCode) == [.integrityFailure])
-        let nameless = try self.world(ann, { path, body in
-            guard path.hasSuffix("records/query") else { return body }
-            var answer = try Sealkit_V1_QueryRecordsResponse(serializedBytes: body)
-            answer.authors = []
-            return try answer.serializedData()
-        })
+        let nameless = try self.world(
+            ann,
+            { path, body in
+                guard path.hasSuffix("records/query") else { return body }
+                var answer = try Sealkit_V1_QueryRecordsResponse(serializedBytes: body)
+                answer.authors = []
+                return try answer.serializedData()
+            })
         #expect(try await nameless.records(matching: query).matchResults.map(\.1.failureCode) == [.integrityFailure])
     }
 
@@ -198,7 +217,8 @@ import Testing
         // Two devices at once: one record.
         let desk = try ann.onFreshDevice()
         async let onDesk = desk.container.publicDatabase.record(for: id)
-        async let onPhone = ann.container.publicDatabase.records(for: [id, Record.ID(recordName: "none")], desiredKeys: [])
+        async let onPhone = ann.container.publicDatabase.records(
+            for: [id, Record.ID(recordName: "none")], desiredKeys: [])
         let (first, second) = (try await onDesk, try await onPhone)
         var own = try #require(try second[id]?.get())
         #expect(own.recordType == "Users" && own.recordChangeTag == first.recordChangeTag)

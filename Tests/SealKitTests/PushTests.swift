@@ -24,7 +24,8 @@ import Testing
         let next: any Transport
         private let turns: Mutex<[Bool]>
 
-        /// - Parameter turns: for each connection to come whether it reaches the server, which says that it is ready and ends it.
+        /// - Parameter turns: for each connection to come whether it reaches the server, which says that it is ready
+        ///   and ends it.
         init(_ next: HTTPTransport, _ turns: [Bool]) {
             self.next = next
             self.turns = Mutex(turns)
@@ -34,16 +35,22 @@ import Testing
             _ path: String, token: String, lastEventID: String?, consume: (ByteBuffer) async throws -> Void
         ) async throws(SealKitError) {
             guard turns.withLock({ $0.isEmpty ? true : $0.removeFirst() }) else {
-                throw SealKitError(.serverNotTrusted, "the server's certificate is for another name than the address has; nothing was sent")
+                throw SealKitError(
+                    .serverNotTrusted,
+                    "the server's certificate is for another name than the address has; nothing was sent")
             }
-            do { try await consume(ByteBuffer(string: "event: \(lastEventID == nil ? "ready" : "reset")\nid: 1\ndata:\n\n")) } catch {
+            do {
+                try await consume(
+                    ByteBuffer(string: "event: \(lastEventID == nil ? "ready" : "reset")\nid: 1\ndata:\n\n"))
+            } catch {
                 throw SealKitError(.networkFailure, "\(error)")
             }
         }
     }
 
     @Test func aStreamThatWasUpOutlastsANetworkThatAnswersInTheServersPlace() async throws {
-        let person = try await Person().through(Café(try HTTPTransport(server: ServerProcess.shared.get().origin), [true, false]))
+        let person = try await Person().through(
+            Café(try HTTPTransport(server: ServerProcess.shared.get().origin), [true, false]))
         let (told, tell) = AsyncStream<SealKitError.Code?>.makeStream()
         var notifications = person.container.notifications { tell.yield($0?.code) }.makeAsyncIterator()
         #expect(try await notifications.next()?.content == .ready)
@@ -55,7 +62,8 @@ import Testing
 
     /// Nobody has heard the server yet: it is the address that is wrong.
     @Test func aStreamFromAServerThatNobodyTrustsEnds() async throws {
-        let person = try await Person().through(Café(try HTTPTransport(server: ServerProcess.shared.get().origin), [false]))
+        let person = try await Person().through(
+            Café(try HTTPTransport(server: ServerProcess.shared.get().origin), [false]))
         var notifications = person.container.notifications().makeAsyncIterator()
         #expect(await failure { _ = try await notifications.next() } == .serverNotTrusted)
     }
@@ -182,7 +190,8 @@ import Testing
     }
 
     @Test func eventsAreReadHoweverTheyAreCut() throws {
-        let text = "retry: 1\n\n:\nid: 4\n\nevent: notification\r\nid: 5\r\ndata: {\"a\":\r\ndata: \"ü\"}\r\n\r\nunknown\n\ndata:x\n\n"
+        let text =
+            "retry: 1\n\n:\nid: 4\n\nevent: notification\r\nid: 5\r\ndata: {\"a\":\r\ndata: \"ü\"}\r\n\r\nunknown\n\ndata:x\n\n"
         for size in [1, 2, 3, 7, 1_000] {
             var parser = ServerSentEvents()
             var events: [ServerSentEvents.Event] = []

@@ -38,7 +38,9 @@ import Testing
         // A number is of every type that holds it exactly.
         #expect(record["count"] as? Int == 3 && record["count"] as? Int64 == 3 && record["count"] as? Double == 3)
         #expect(record["count"] as? UInt16 == 3 && record["count"] as? NSNumber == 3 && record["count"] as? Bool == nil)
-        #expect(record["large"] as? Int64 == Int64.max && record["large"] as? Int32 == nil && record["large"] as? Double == nil)
+        #expect(
+            record["large"] as? Int64 == Int64.max && record["large"] as? Int32 == nil
+                && record["large"] as? Double == nil)
         #expect(record["small"] as? Int32 == -7 && record["small"] as? Int == -7 && record["small"] as? UInt32 == nil)
         #expect(record["done"] as? Bool == true && record["done"] as? Int == 1)
         #expect(record["ratio"] as? Double == 0.5 && record["ratio"] as? Float == 0.5 && record["ratio"] as? Int == nil)
@@ -51,8 +53,10 @@ import Testing
         #expect(record["others"] as? [Record.Reference] == [Record.Reference(recordName: "a")])
         #expect(record["none"] as? [String] == [] && record["none"] as? [Date] == [])
         // What is of another kind, or not there, is nil.
-        #expect(record["text"] as? Int == nil && record["count"] as? String == nil && record["text"] as? [String] == nil)
-        #expect(record["absent"] as? String == nil && record["text"] as? Asset == nil && record["date"] as? Double == nil)
+        #expect(
+            record["text"] as? Int == nil && record["count"] as? String == nil && record["text"] as? [String] == nil)
+        #expect(
+            record["absent"] as? String == nil && record["text"] as? Asset == nil && record["date"] as? Double == nil)
     }
 
     @Test func aCastGivesWhatWasSet() { Self.expectCasts(Self.filled()) }
@@ -70,7 +74,8 @@ import Testing
         let found = try await ann.onFreshDevice().own.record(for: record.recordID)
         Self.expectCasts(found)
         #expect(found.encryptedValues["sealed"] as? String == "body" && found.encryptedValues["sealed"] as? Int == nil)
-        #expect(found.encryptedValues["sealedCount"] as? Int == 5 && found.encryptedValues["sealedCount"] as? Int64 == 5)
+        #expect(
+            found.encryptedValues["sealedCount"] as? Int == 5 && found.encryptedValues["sealedCount"] as? Int64 == 5)
         #expect(found.encryptedValues["sealedDates"] as? [Date] == [Self.date])
         // Neither way leads to the other's fields.
         #expect(found["sealed"] as? String == nil && found.encryptedValues["text"] as? String == nil)
@@ -78,7 +83,9 @@ import Testing
 
     @Test func theTypeAskedForChoosesAsBefore() {
         let record = Self.filled()
-        let (text, count, wide, number): (String?, Int?, Int64?, NSNumber?) = (record["text"], record["count"], record["large"], record["number"])
+        let (text, count, wide, number): (String?, Int?, Int64?, NSNumber?) = (
+            record["text"], record["count"], record["large"], record["number"]
+        )
         #expect(text == "Plans" && count == 3 && wide == .max && number == 4)
         // An integer is no double, and no text, unless it is cast.
         let (double, wrong): (Double?, String?) = (record["count"], record["count"])
@@ -119,7 +126,8 @@ import Testing
         var record = Record(recordType: "Note")
         record["scan"] = Asset(fileURL: file)
         let asset: Asset? = record["scan"]
-        #expect(asset?.fileURL == file && (record["scan"] as? Asset)?.fileURL == file && record["scan"] as? String == nil)
+        #expect(
+            asset?.fileURL == file && (record["scan"] as? Asset)?.fileURL == file && record["scan"] as? String == nil)
         record["copy"] = record["scan"]
         #expect((record["copy"] as? Asset)?.fileURL == file && record.plainValue("scan") == nil)
         record["scan"] = nil
@@ -156,11 +164,15 @@ import Testing
         // So a copy made this way writes nothing plain that was sealed.
         var copy = Record(recordType: "Note")
         for (key, value) in record { copy[key] = value }
-        #expect(copy.plainValue("secret") == nil && copy.allKeys() == ["a", "b", "c"] && record.allKeys() == ["a", "b", "c", "secret"])
+        #expect(
+            copy.plainValue("secret") == nil && copy.allKeys() == ["a", "b", "c"]
+                && record.allKeys() == ["a", "b", "c", "secret"])
         for (key, value) in record.encryptedValues { copy.encryptedValues[key] = value }
         #expect(copy.encryptedValues["secret"] == "sealed" && copy.plainValue("secret") == nil)
         // An iterator shows no value either.
-        #expect(!"\(record.encryptedValues.makeIterator())".contains("sealed") && !"\(record.encryptedValues)".contains("sealed"))
+        #expect(
+            !"\(record.encryptedValues.makeIterator())".contains("sealed")
+                && !"\(record.encryptedValues)".contains("sealed"))
     }
 
     @Test func settingAllEncryptedValuesLeavesTheRestOfTheRecord() {
@@ -194,7 +206,9 @@ import Testing
         var theirs = try await ann.own.record(for: record.recordID)
         theirs.encryptedValues["address"] = "new street"
         _ = try await ann.own.save(theirs)
-        _ = try #require(try await ann.own.modifyRecords(saving: [record], savePolicy: .changedKeys).saveResults[record.recordID]).get()
+        _ = try #require(
+            try await ann.own.modifyRecords(saving: [record], savePolicy: .changedKeys).saveResults[record.recordID]
+        ).get()
         let found = try await ann.own.record(for: record.recordID)
         #expect(found.encryptedValues["address"] == "new street" && found.encryptedValues["phone"] == "2")
         #expect(found.encryptedValues.allKeys() == ["address", "phone"])
@@ -223,7 +237,8 @@ import Testing
         record["color"] = "green"
         record.encryptedValues["more"] = 1
         #expect(record.changedKeys() == ["color", "more"] && record.encryptedValues.changedKeys() == ["more"])
-        let part = try #require(try await ann.own.records(for: [record.recordID], desiredKeys: ["color"])[record.recordID]?.get())
+        let part = try #require(
+            try await ann.own.records(for: [record.recordID], desiredKeys: ["color"])[record.recordID]?.get())
         #expect(part.allKeys() == ["color"] && part.omittedKeys == ["body"] && part.map(\.key) == ["color"])
     }
 
@@ -235,10 +250,14 @@ import Testing
         share[Share.SystemFieldKey.title] = "Our notes"
         share[.shareType] = "org.example.notes"
         share[.thumbnailImageData] = Data([1, 2])
-        #expect(share.title == "Our notes" && share.shareType == "org.example.notes" && share.thumbnailImageData == Data([1, 2]))
+        #expect(
+            share.title == "Our notes" && share.shareType == "org.example.notes"
+                && share.thumbnailImageData == Data([1, 2]))
         share = try await ann.own.save(share)
         let found = try await ann.onFreshDevice().own.share(for: zone)
-        #expect(found[.title] == "Our notes" && found[.shareType] == "org.example.notes" && found[.thumbnailImageData] == Data([1, 2]))
+        #expect(
+            found[.title] == "Our notes" && found[.shareType] == "org.example.notes"
+                && found[.thumbnailImageData] == Data([1, 2]))
         share[.title] = nil
         #expect(share.title.isEmpty && share[.title] == nil)
     }

@@ -121,7 +121,9 @@ import Testing
         #expect(body == "two and three")
 
         // A new record under a name that exists.
-        #expect(await failure { try await ann.own.save(ann.note(in: zone, "x", name: first.recordID.recordName)) } == .serverRecordChanged)
+        #expect(
+            await failure { try await ann.own.save(ann.note(in: zone, "x", name: first.recordID.recordName)) }
+                == .serverRecordChanged)
     }
 
     @Test func changedKeysMergeWithoutLosingAnothersChange() async throws {
@@ -192,7 +194,9 @@ import Testing
         } while pages.count < 10
         #expect(pages.reduce(0, +) == 5)
         let elsewhere = try await ann.makeZone()
-        #expect(await failure { _ = try await ann.own.recordZoneChanges(inZoneWith: elsewhere, since: token) } == .changeTokenExpired)
+        #expect(
+            await failure { _ = try await ann.own.recordZoneChanges(inZoneWith: elsewhere, since: token) }
+                == .changeTokenExpired)
     }
 
     @Test func atomicBatchesAreAllOrNothing() async throws {
@@ -215,9 +219,15 @@ import Testing
     @Test func badInputIsATypedErrorThatNamesTheFault() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
-        #expect(await failure { _ = try await ann.own.record(for: Record.ID(zoneID: RecordZone.ID(zoneName: "absent"))) } == .zoneNotFound)
-        #expect(await failure { try await ann.own.save(ann.note(in: RecordZone.ID(zoneName: "absent"), "x")) } == .zoneNotFound)
-        #expect(await failure { _ = try await ann.own.record(for: Record.ID(recordName: "absent", zoneID: zone)) } == .unknownItem)
+        #expect(
+            await failure { _ = try await ann.own.record(for: Record.ID(zoneID: RecordZone.ID(zoneName: "absent"))) }
+                == .zoneNotFound)
+        #expect(
+            await failure { try await ann.own.save(ann.note(in: RecordZone.ID(zoneName: "absent"), "x")) }
+                == .zoneNotFound)
+        #expect(
+            await failure { _ = try await ann.own.record(for: Record.ID(recordName: "absent", zoneID: zone)) }
+                == .unknownItem)
 
         var reserved = ann.note(in: zone, "x")
         reserved["recordName"] = "mine"
@@ -264,7 +274,9 @@ import Testing
         let after = try await ann.own.databaseChanges(since: before.changeToken)
         #expect(after.deletions.map(\.zoneID) == [zone])
         #expect(after.deletions.map(\.reason) == [.deleted])
-        #expect(await failure { try await ann.own.deleteRecordZone(withID: RecordZone.ID(zoneName: "absent")) } == .zoneNotFound)
+        #expect(
+            await failure { try await ann.own.deleteRecordZone(withID: RecordZone.ID(zoneName: "absent")) }
+                == .zoneNotFound)
 
         try await ann.own.save(RecordZone(zoneName: "garden"))
         #expect(await failure { _ = try await ann.own.record(for: kept.recordID) } == .unknownItem)

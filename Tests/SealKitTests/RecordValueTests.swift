@@ -21,14 +21,18 @@ import Testing
         #expect(found["done"] == true && found["flags"] == [true, false] && found["ratio"] == Float(0.5))
         #expect(found.encryptedValues["secretly"] == false)
         #expect(found["one"] == Record.Reference(recordName: "a"))
-        #expect(found["many"] == [Record.Reference(recordName: "a"), Record.Reference(recordName: "b", action: .deleteSelf)])
+        #expect(
+            found["many"] == [
+                Record.Reference(recordName: "a"), Record.Reference(recordName: "b", action: .deleteSelf),
+            ])
         // To the server, to queries and to older versions of an app they are numbers.
         #expect(found.plainValue("done") == .int64(1) && found.plainValue("ratio") == .double(0.5))
         let matches = try await ann.own.records(
             matching: Query(recordType: "Note", predicate: try Query.Predicate("done = %@", true)), inZoneWith: zone)
         #expect(matches.matchResults.map(\.0) == [record.recordID])
         // The builder needs nothing but this module either.
-        let built = Query(recordType: "Note", predicate: Query.Field<Bool>("done") == true && Query.Field<Double>("ratio") < 1)
+        let built = Query(
+            recordType: "Note", predicate: Query.Field<Bool>("done") == true && Query.Field<Double>("ratio") < 1)
         #expect(try await ann.own.records(matching: built, inZoneWith: zone).matchResults.map(\.0) == [record.recordID])
         // What is neither 0 nor 1 is no Bool, and what is no integer neither.
         record["done"] = 2
@@ -46,7 +50,8 @@ import Testing
 
     @Test func idsAndReferencesAreCodable() throws {
         struct Kept: Codable, Equatable {
-            var record = Record.ID(recordName: "a", zoneID: RecordZone.ID(zoneName: "z", ownerName: "_0123456789abcdef0123456789abcdef"))
+            var record = Record.ID(
+                recordName: "a", zoneID: RecordZone.ID(zoneName: "z", ownerName: "_0123456789abcdef0123456789abcdef"))
             var zone = RecordZone.ID.default
             var reference = Record.Reference(recordName: "b", action: .deleteSelf)
         }
@@ -90,7 +95,9 @@ import Testing
         let found = try await ann.own.recordZones(for: [zone, foreign, nobodys])
         #expect(found[zone]?.failureCode == nil && found[foreign]?.failureCode == .badDatabase)
         #expect(found[nobodys]?.failureCode == .invalidArguments && found.count == 3)
-        let changes = try await ann.own.recordZoneChanges(inZonesWith: [zone: .init(), foreign: .init(), nobodys: .init()])
+        let changes = try await ann.own.recordZoneChanges(inZonesWith: [
+            zone: .init(), foreign: .init(), nobodys: .init(),
+        ])
         #expect(changes[zone]?.failureCode == nil && changes[foreign]?.failureCode == .badDatabase)
         #expect(changes[nobodys]?.failureCode == .invalidArguments)
         #expect(await failure { _ = try await ann.shared.record(for: Record.ID(zoneID: nobodys)) } == .invalidArguments)

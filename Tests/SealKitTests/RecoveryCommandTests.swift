@@ -44,14 +44,19 @@ import Testing
 
     @Test func recoveryKeysAreRenewedAndChecked() async throws {
         let first = try await create("phone")
-        #expect(try await run("account", "recovery-key", "--check", device: "phone", typing: first.lowercased()).status == 0)
+        #expect(
+            try await run("account", "recovery-key", "--check", device: "phone", typing: first.lowercased()).status == 0
+        )
         var second = key(try await run("account", "recovery-key", "--quiet", device: "phone"))
         #expect(second != first && second.split(separator: "-").count == 13)
         // As a word processor may have set it.
-        let typeset = second.split(separator: "-").enumerated().map { $0 % 2 == 0 ? "\($1)\u{2013}" : "\($1)\u{A0}" }.joined()
+        let typeset = second.split(separator: "-").enumerated().map { $0 % 2 == 0 ? "\($1)\u{2013}" : "\($1)\u{A0}" }
+            .joined()
         #expect(try await run("account", "recovery-key", "--check", device: "phone", typing: typeset).status == 0)
         let renewed = try await run("account", "recovery-key", device: "phone")
-        #expect(renewed.output.contains("Keep the one before until then") && renewed.errors.contains("the one before is void"))
+        #expect(
+            renewed.output.contains("Keep the one before until then")
+                && renewed.errors.contains("the one before is void"))
         second = key(try await run("account", "recovery-key", "--quiet", device: "phone"))
         let silent = try await run("account", "recovery-key", "--check", device: "phone")
         #expect(silent.status == 65 && silent.errors.contains("as a line on standard input"))
@@ -65,8 +70,10 @@ import Testing
             let said = try await run("account", "recover", "--server", server.origin, device: "desk", typing: mistyped)
             #expect(said.status == 65 && said.errors.contains("group 5"))
         }
-        #expect(try await run("account", "recover", "--server", server.origin, device: "desk", typing: first).status == 66)
-        let back = try await run("account", "recover", "--quiet", "--server", server.origin, device: "desk", typing: second)
+        #expect(
+            try await run("account", "recover", "--server", server.origin, device: "desk", typing: first).status == 66)
+        let back = try await run(
+            "account", "recover", "--quiet", "--server", server.origin, device: "desk", typing: second)
         #expect(back.status == 0, "\(back.errors)")
         #expect(key(back) == key(try await run("account", "whoami", "--quiet", device: "phone")))
     }
@@ -83,24 +90,28 @@ import Testing
                 ["account", "recover", "--server", server.origin], answers: answers, environment: environment(device))
         }
         let back = try await recover(
-            "desk", ["Recovery key: ", wrong], ["Group 5 of 13 is mistyped", mistyped[4]], ["Group 5 of 13", groups[4].lowercased()],
+            "desk", ["Recovery key: ", wrong], ["Group 5 of 13 is mistyped", mistyped[4]],
+            ["Group 5 of 13", groups[4].lowercased()],
             ["Group 12 of 13 is mistyped", " \(groups[11]) "])
         #expect(back.status == 0 && back.output.contains("recovered"), "\(back.output)\(back.errors)")
         // What is typed is not shown.
         #expect(!back.output.contains(groups[4].lowercased()) && !back.output.contains(groups[0]))
         // Whoever would rather type all of it again may; a key of another length is asked for whole.
-        let whole = try await recover("tablet", ["Recovery key: ", "12345"], ["no whole key", wrong], ["Group 5 of 13", right])
+        let whole = try await recover(
+            "tablet", ["Recovery key: ", "12345"], ["no whole key", wrong], ["Group 5 of 13", right])
         #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
         let givenUp = try await recover("watch", ["Recovery key: ", wrong], ["Group 5 of 13", ""])
         #expect(givenUp.status == 130 && givenUp.output.contains("not typed to its end"), "\(givenUp.output)")
         let checked = try await Command.atTerminal(
             ["account", "recovery-key", "--check"],
-            answers: [["Recovery key: ", wrong], ["Group 5 of 13", groups[4]], ["Group 12 of 13", groups[11]]], environment: environment("phone"))
+            answers: [["Recovery key: ", wrong], ["Group 5 of 13", groups[4]], ["Group 12 of 13", groups[11]]],
+            environment: environment("phone"))
         #expect(checked.status == 0, "\(checked.output)")
         // Without anybody to ask, all of them are named.
         let said = try await run("account", "recover", "--server", server.origin, device: "watch", typing: wrong)
         #expect(said.status == 65 && said.errors.contains("group 5, 12"), "\(said.errors)")
-        let short = try await run("account", "recover", "--server", server.origin, device: "watch", typing: "12345-67890")
+        let short = try await run(
+            "account", "recover", "--server", server.origin, device: "watch", typing: "12345-67890")
         #expect(short.status == 65 && short.errors.contains("13 groups"), "\(short.errors)")
     }
 
@@ -109,27 +120,34 @@ import Testing
         let name = "ann-\(UUID().uuidString)@example.org"
         let words = "four words that nobody says"
         let set = try await run(
-            "account", "recovery-passphrase", "--name", name, device: "phone", environment: ["SEALKIT_RECOVERY_PASSPHRASE": words])
+            "account", "recovery-passphrase", "--name", name, device: "phone",
+            environment: ["SEALKIT_RECOVERY_PASSPHRASE": words])
         #expect(set.status == 0, "\(set.errors)")
         #expect(!(set.output + set.errors).contains(words))
         let back = try await run(
-            "account", "recover", "--server", server.origin, "--recovery-name", name.uppercased(), device: "desk", typing: words)
+            "account", "recover", "--server", server.origin, "--recovery-name", name.uppercased(), device: "desk",
+            typing: words)
         #expect(back.status == 0, "\(back.errors)")
         let unasked = try await run(
             "account", "recover", "--server", server.origin, "--recovery-name", name, device: "watch",
             environment: ["SEALKIT_RECOVERY_PASSPHRASE": words])
         #expect(unasked.status == 0, "\(unasked.errors)")
-        let nameless = try await run("account", "recover", "--server", server.origin, "--recovery-passphrase-fd", "0", device: "tablet", typing: words)
+        let nameless = try await run(
+            "account", "recover", "--server", server.origin, "--recovery-passphrase-fd", "0", device: "tablet",
+            typing: words)
         #expect(nameless.status == 64 && nameless.errors.contains("--recovery-name"))
         let wrong = try await run(
-            "account", "recover", "--server", server.origin, "--recovery-name", name, device: "tablet", typing: words + "!")
+            "account", "recover", "--server", server.origin, "--recovery-name", name, device: "tablet",
+            typing: words + "!")
         #expect(wrong.status == 66 && !wrong.errors.contains(words))
         let short = try await run(
-            "account", "recovery-passphrase", "--name", name, device: "phone", environment: ["SEALKIT_RECOVERY_PASSPHRASE": "short"])
+            "account", "recovery-passphrase", "--name", name, device: "phone",
+            environment: ["SEALKIT_RECOVERY_PASSPHRASE": "short"])
         #expect(short.status == 65 && short.errors.contains("12 characters"))
         #expect(try await run("account", "recovery-passphrase", "--remove", device: "phone").status == 0)
         #expect(try await run("account", "recovery-passphrase", device: "phone").status == 64)
-        let gone = try await run("account", "recover", "--server", server.origin, "--recovery-name", name, device: "tablet", typing: words)
+        let gone = try await run(
+            "account", "recover", "--server", server.origin, "--recovery-name", name, device: "tablet", typing: words)
         #expect(gone.status == 66)
     }
 
@@ -147,8 +165,11 @@ import Testing
         #expect(try await run("zone", "list", "--quiet", device: "phone").output.contains("garden"))
         let out = try await run("zone", "list", device: "desk")
         #expect(out.status == 77 && out.errors.contains("new keys"))
-        #expect(try await run("account", "recover", "--server", server.origin, device: "tablet", typing: first).status == 66)
-        let tablet = try await run("account", "recover", "--server", server.origin, device: "tablet", typing: key(rotated))
+        #expect(
+            try await run("account", "recover", "--server", server.origin, device: "tablet", typing: first).status == 66
+        )
+        let tablet = try await run(
+            "account", "recover", "--server", server.origin, device: "tablet", typing: key(rotated))
         #expect(tablet.status == 0, "\(tablet.errors)")
         #expect(try await run("zone", "list", "--quiet", device: "tablet").output.contains("garden"))
 
@@ -173,7 +194,8 @@ import Testing
         _ = try await create("phone")
         #expect(try await run("zone", "create", "garden", device: "phone").status == 0)
         let first = key(try await run("account", "rotate-keys", "--quiet", device: "phone"))
-        #expect(try await run("account", "recover", "--server", server.origin, device: "desk", typing: first).status == 0)
+        #expect(
+            try await run("account", "recover", "--server", server.origin, device: "desk", typing: first).status == 0)
         let rotated = try await run("account", "rotate-keys", "--quiet", device: "desk")
         #expect(rotated.status == 0, "\(rotated.errors)")
         #expect(key(rotated) != first && (try? RecoveryKey(text: key(rotated))) != nil)
@@ -185,14 +207,16 @@ import Testing
         #expect(try await run("zone", "list", "--quiet", device: "desk").output.contains("garden"))
     }
 
-    /// Killed at ten places between its start and its end, wherever they fall: in the key file, before the server, among the zones.
+    /// Killed at ten places between its start and its end, wherever they fall: in the key file, before the server,
+    /// among the zones.
     @Test func keysThatAKilledCommandWasReplacingAreReplacedByTheNext() async throws {
         var recoveryKey = try await create("phone")
         let name = try await run("account", "whoami", "--quiet", device: "phone").output
         for zone in ["garden", "kitchen", "attic"] {
             #expect(try await run("zone", "create", zone, device: "phone").status == 0)
             let saved = try await run(
-                "record", "save", "--type", "Note", "--zone", zone, "--name", "n", "--seal", "body=of the \(zone)", device: "phone")
+                "record", "save", "--type", "Note", "--zone", zone, "--name", "n", "--seal", "body=of the \(zone)",
+                device: "phone")
             #expect(saved.status == 0, "\(saved.errors)")
         }
         let start = ContinuousClock.now
@@ -205,7 +229,9 @@ import Testing
             let output = home.url.appendingPathComponent("killed-\(place)")
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
-            process.arguments = ["-c", "exec '\(ServerProcess.executable.path)' account rotate-keys --quiet > '\(output.path)'"]
+            process.arguments = [
+                "-c", "exec '\(ServerProcess.executable.path)' account rotate-keys --quiet > '\(output.path)'",
+            ]
             process.environment = ProcessInfo.processInfo.environment.merging(environment("phone")) { $1 }
             process.standardError = FileHandle.nullDevice
             try process.start()
@@ -218,9 +244,11 @@ import Testing
             await process.end()
             if process.terminationReason == .uncaughtSignal { killed += 1 }
             // Killed at once, it has not even a file.
-            let shown = ((try? String(contentsOf: output, encoding: .utf8)) ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+            let shown = ((try? String(contentsOf: output, encoding: .utf8)) ?? "").trimmingCharacters(
+                in: .whitespacesAndNewlines)
             if !shown.isEmpty { recoveryKey = shown }
-            // Whatever was done before the end, the account is the same, goes on, and the key that was shown last brings it back.
+            // Whatever was done before the end, the account is the same, goes on, and the key that was shown last
+            // brings it back.
             let next = try await run("account", "rotate-keys", "--quiet", device: "phone")
             #expect(next.status == 0, "place \(place): \(next.errors)")
             recoveryKey = key(next)
@@ -231,10 +259,13 @@ import Testing
         #expect(killed > 0)
         let checked = try await run("account", "recovery-key", "--check", device: "phone", typing: recoveryKey)
         #expect(checked.status == 0, "\(checked.errors)")
-        let back = try await run("account", "recover", "--quiet", "--server", server.origin, device: "desk", typing: recoveryKey)
+        let back = try await run(
+            "account", "recover", "--quiet", "--server", server.origin, device: "desk", typing: recoveryKey)
         #expect(back.status == 0, "\(back.errors)")
         for zone in ["garden", "kitchen", "attic"] {
-            #expect(try await run("record", "get", "n", "--zone", zone, "--value", "body", device: "desk").output.contains("of the \(zone)"))
+            #expect(
+                try await run("record", "get", "n", "--zone", zone, "--value", "body", device: "desk").output.contains(
+                    "of the \(zone)"))
         }
     }
 }

@@ -23,7 +23,9 @@ import Testing
         let (account, first) = try await Account.create(transport: transport())
         #expect(try await account.isGood(first))
         let shown = Mutex<String?>(nil)
-        let second = try await account.renewRecoveryKey { key async throws(SealKitError) in shown.withLock { $0 = key.text() } }
+        let second = try await account.renewRecoveryKey { key async throws(SealKitError) in
+            shown.withLock { $0 = key.text() }
+        }
         #expect(shown.withLock { $0 } == second.text())
         #expect(try await !account.isGood(first))
         #expect(try await account.isGood(second))
@@ -31,7 +33,9 @@ import Testing
         #expect(try await Account.recover(second, transport: transport()).keys.rootKey == account.keys.rootKey)
         // Where it could not be shown, the one before stays.
         let cancelled = await failure {
-            try await account.renewRecoveryKey { _ async throws(SealKitError) in throw SealKitError(.operationCancelled, "not now") }
+            try await account.renewRecoveryKey { _ async throws(SealKitError) in
+                throw SealKitError(.operationCancelled, "not now")
+            }
         }
         #expect(cancelled == .operationCancelled)
         #expect(try await account.isGood(second))
@@ -135,7 +139,8 @@ import Testing
             ("a flipped bit", whole.enumerated().map { $0.offset == 30 ? $0.element ^ 1 : $0.element }),
             ("no seed", anns.seal([], random: &random)), ("too many", anns.seal(seeds, random: &random)),
         ] {
-            let lying = try answering("accounts/recover", with: Sealkit_V1_RecoverResponse.with { $0.sealed = Data(bundle) })
+            let lying = try answering(
+                "accounts/recover", with: Sealkit_V1_RecoverResponse.with { $0.sealed = Data(bundle) })
             let code = await failure { _ = try await Account.recover(anns, transport: lying) }
             #expect(code == .integrityFailure, "\(name)")
         }

@@ -13,7 +13,8 @@ import Testing
         #expect(try await Account.registration(transport: transport) == .invite)
         #expect(await failure { _ = try await Account.create(transport: transport) } == .permissionFailure)
         let invited = try await Command.finished(
-            ServerProcess.executable, ["admin", "invite", "--data", server.dataFolder.path, "--count", "2", "--days", "1", "--quiet"])
+            ServerProcess.executable,
+            ["admin", "invite", "--data", server.dataFolder.path, "--count", "2", "--days", "1", "--quiet"])
         let codes = invited.output.split(separator: "\n").map(String.init)
         #expect(invited.status == 0 && codes.count == 2 && Set(codes).count == 2)
 
@@ -39,7 +40,8 @@ import Testing
     @Test func whoIsInvitedGivesTheCodeWhileAccepting() async throws {
         let server = try ServerProcess(mail: false, arguments: ["--registration", "invite"])
         defer { server.stop() }
-        func run(_ arguments: [String], as name: String) async throws -> (status: Int32, output: String, errors: String) {
+        func run(_ arguments: [String], as name: String) async throws -> (status: Int32, output: String, errors: String)
+        {
             let file = server.folder.appendingPathComponent("\(name).json").path
             let said = try await Command.finished(ServerProcess.executable, arguments + ["--key-file", file])
             return (said.status, said.output.trimmingCharacters(in: .whitespacesAndNewlines), said.errors)
@@ -48,7 +50,8 @@ import Testing
             ServerProcess.executable, ["admin", "invite", "--data", server.dataFolder.path, "--count", "2", "--quiet"])
         let codes = invited.output.split(separator: "\n").map(String.init)
         let (first, second) = (try #require(codes.first), try #require(codes.last))
-        let made = try await run(["account", "create", "--server", server.origin, "--registration-code", first], as: "ann")
+        let made = try await run(
+            ["account", "create", "--server", server.origin, "--registration-code", first], as: "ann")
         #expect(made.status == 0)
         for arguments in [["zone", "create", "Notes"], ["share", "create", "Notes"]] {
             let said = try await run(arguments, as: "ann")
@@ -63,10 +66,12 @@ import Testing
     }
 
     @Test func theOperatorsCommandSaysWhatItCannotDo() async throws {
-        let nowhere = try await Command.finished(ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"])
+        let nowhere = try await Command.finished(
+            ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"])
         #expect(nowhere.status == 65 && nowhere.errors.contains("registration.key"))
         for wrong in [["--count", "0"], ["--days", "0"], ["--count", "1001"]] {
-            let refused = try await Command.finished(ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"] + wrong)
+            let refused = try await Command.finished(
+                ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"] + wrong)
             #expect(refused.status == 64)
         }
     }

@@ -75,7 +75,8 @@ import Testing
         let ann = try await Person()
         let zone = try await ann.makeZone()
         for part in 0..<2 {
-            _ = try await ann.own.modifyRecords(saving: (0..<220).map { ann.note(in: zone, "body", name: "note-\(part)-\($0)") })
+            _ = try await ann.own.modifyRecords(
+                saving: (0..<220).map { ann.note(in: zone, "body", name: "note-\(part)-\($0)") })
         }
         try await ann.own.rotateKeys(of: zone)
         let work = Task {
@@ -93,12 +94,15 @@ import Testing
     }
 
     /// It has time: where the server asks for more than a call waits, it waits.
-    @Test(arguments: ["records/stale", "records/modify"]) func itWaitsAsLongAsTheServerAsksFor(call: String) async throws {
+    @Test(arguments: ["records/stale", "records/modify"]) func itWaitsAsLongAsTheServerAsksFor(call: String)
+        async throws
+    {
         let ann = try await Person()
         let zone = try await ann.makeZone()
         try await ann.own.save(ann.note(in: zone, "body", name: "note"))
         try await ann.own.rotateKeys(of: zone)
-        let refusal = LossyTransport.Loss.refusal(SealKitError(.requestRateLimited, "the test refused it", retryAfter: 600))
+        let refusal = LossyTransport.Loss.refusal(
+            SealKitError(.requestRateLimited, "the test refused it", retryAfter: 600))
         let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: call, [refusal])
         let pacing = FakePacing()
         let result = try await ann.through(network, pacing: pacing.pacing).own.rekey(zone)
@@ -110,12 +114,15 @@ import Testing
         let ann = try await Person()
         let zone = try await ann.makeZone("Notes")
         for part in 0..<4 {
-            _ = try await ann.own.modifyRecords(saving: (0..<300).map { ann.note(in: zone, "body", name: "note-\(part)-\($0)") })
+            _ = try await ann.own.modifyRecords(
+                saving: (0..<300).map { ann.note(in: zone, "body", name: "note-\(part)-\($0)") })
         }
         try await ann.own.rotateKeys(of: zone)
         let file = temporary.url.appendingPathComponent("ann.json")
         try KeyFile.write(ann.account, to: file, passphrase: nil)
-        let arguments = ["zone", "rekey", "Notes", "--key-file", file.path, "--container", ann.container.containerIdentifier]
+        let arguments = [
+            "zone", "rekey", "Notes", "--key-file", file.path, "--container", ann.container.containerIdentifier,
+        ]
         let process = Process()
         process.executableURL = ServerProcess.executable
         process.arguments = arguments
@@ -152,7 +159,12 @@ import Testing
         let isFirst = Mutex(true)
         let device = try ann.through(
             RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
-                guard path.hasSuffix("records/stale"), isFirst.withLock({ first in defer { first = false }; return first }) else { return body }
+                guard path.hasSuffix("records/stale"),
+                    isFirst.withLock({ first in
+                        defer { first = false }
+                        return first
+                    })
+                else { return body }
                 var edited = try await bob.shared.record(for: zone.recordID("a", for: bob))
                 edited.encryptedValues["body"] = "Bob's"
                 try await bob.shared.save(edited)
@@ -177,7 +189,11 @@ import Testing
         let isFirst = Mutex(true)
         let device = try ann.through(
             RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
-                guard path.hasSuffix("records/stale"), isFirst.withLock({ first in defer { first = false }; return first })
+                guard path.hasSuffix("records/stale"),
+                    isFirst.withLock({ first in
+                        defer { first = false }
+                        return first
+                    })
                 else { return body }
                 var child = ann.note(in: zone, "child", name: "child")
                 child.setParent(parent)
@@ -199,8 +215,12 @@ import Testing
         let rotating = try ann.through(
             RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
                 // Nothing is left, says the answer.
-                guard path.hasSuffix("records/stale"), try Sealkit_V1_StaleRecordsResponse(serializedBytes: body).records.isEmpty,
-                    isFirst.withLock({ first in defer { first = false }; return first })
+                guard path.hasSuffix("records/stale"),
+                    try Sealkit_V1_StaleRecordsResponse(serializedBytes: body).records.isEmpty,
+                    isFirst.withLock({ first in
+                        defer { first = false }
+                        return first
+                    })
                 else { return body }
                 try await ann.own.rotateKeys(of: zone)
                 return body
@@ -214,12 +234,18 @@ import Testing
     @Test func twoAtOnceAndANewKeyOnTheWayLeaveNothingBehind() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
-        _ = try await ann.own.modifyRecords(saving: (0..<60).map { ann.note(in: zone, "body \($0)", name: "note-\($0)") })
+        _ = try await ann.own.modifyRecords(
+            saving: (0..<60).map { ann.note(in: zone, "body \($0)", name: "note-\($0)") })
         try await ann.own.rotateKeys(of: zone)
         let isFirst = Mutex(true)
         let rotating = try ann.through(
             RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
-                guard path.hasSuffix("records/modify"), isFirst.withLock({ first in defer { first = false }; return first }) else { return body }
+                guard path.hasSuffix("records/modify"),
+                    isFirst.withLock({ first in
+                        defer { first = false }
+                        return first
+                    })
+                else { return body }
                 try await ann.own.rotateKeys(of: zone)
                 return body
             })

@@ -44,15 +44,16 @@ import Testing
             #expect(looked?.code == .zoneNotFound && looked?.userDidResetEncryptedDataKey == true)
         }
         let changes = try await ann.own.databaseChanges(since: token)
-        #expect(changes.deletions.map(\.reason) == [.encryptedDataReset] && changes.deletions.map(\.zoneID) == [own.zoneID])
+        #expect(
+            changes.deletions.map(\.reason) == [.encryptedDataReset] && changes.deletions.map(\.zoneID) == [own.zoneID])
         // A zone that was deleted in the ordinary way says nothing of the kind.
         let other = try await ann.makeZone()
         try await ann.own.deleteRecordZone(withID: other)
         let gone = await error { try await ann.own.save(ann.note(in: other, "x")) }
         #expect(gone?.code == .zoneNotFound && gone?.userDidResetEncryptedDataKey == false)
 
-        // Bob is out of Ann's zone, with a signed entry to show for it; of his own she is no member, and his next write opens a
-        // key that she never had.
+        // Bob is out of Ann's zone, with a signed entry to show for it; of his own she is no member, and his next write
+        // opens a key that she never had.
         #expect(await failure { _ = try await bob.shared.record(for: own.recordID("note", for: bob)) } == .zoneNotFound)
         #expect(try await bobs.view(of: bob).roster.rotationDue)
         let written = try await bob.own.save(bob.note(in: bobs.zoneID, "after the reset", name: "after"))
@@ -71,7 +72,9 @@ import Testing
         try await ann.own.save(share)
         let joined = try await bob.container.accept(
             try await bob.container.shareMetadata(for: try #require(try await ann.own.share(for: own.zoneID).url)))
-        #expect(try await bob.body(of: Record.ID(recordName: "note", zoneID: joined), in: bob.shared) == "from the local copy")
+        #expect(
+            try await bob.body(of: Record.ID(recordName: "note", zoneID: joined), in: bob.shared)
+                == "from the local copy")
         let contact = try await bob.container.contacts.contact(for: ann.container.userRecordID())
         #expect(contact.generation == 1 && contact.keysChanged != nil && !contact.isVerified)
     }
@@ -143,7 +146,9 @@ import Testing
         let ended = await failure {
             try await ann.account.resetEncryptedData(
                 trust: ann.container.core.trust, keep: { seeds async throws(SealKitError) in try kept.keep(seeds) },
-                show: { _ async throws(SealKitError) in throw SealKitError(.operationCancelled, "the user thought again") })
+                show: { _ async throws(SealKitError) in
+                    throw SealKitError(.operationCancelled, "the user thought again")
+                })
         }
         #expect(ended == .operationCancelled && kept.seeds.count == 1)
         let laptop = try ann.onFreshDevice()
@@ -184,13 +189,16 @@ import Testing
         try await database.save(RecordZone(zoneID: zones[0]))
         try await database.save(lost.note(in: zones[0], "from the local copy", name: "note"))
         try await fresh.own.declareReset(of: zones)
-        #expect(try await fresh.body(of: Record.ID(recordName: "note", zoneID: zones[0]), in: fresh.own) == "from the local copy")
+        #expect(
+            try await fresh.body(of: Record.ID(recordName: "note", zoneID: zones[0]), in: fresh.own)
+                == "from the local copy")
         #expect(try await fresh.own.allRecordZones().map(\.zoneID) == [zones[0]])
         // The lost account's shares are others', who still have the keys.
         try await bob.shared.save(bob.note(in: shared.id(for: bob), "still there"))
         let sharedDatabase = container.sharedDatabase
         #expect(await failure { try await sharedDatabase.declareReset(of: zones) } == .badDatabase)
-        #expect(await failure { try await database.declareReset(of: [RecordZone.ID(zoneName: "_x")]) } == .invalidArguments)
+        #expect(
+            await failure { try await database.declareReset(of: [RecordZone.ID(zoneName: "_x")]) } == .invalidArguments)
     }
 
     /// Signed in in the ordinary way, another account is another user.

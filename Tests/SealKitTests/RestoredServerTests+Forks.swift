@@ -34,7 +34,9 @@ extension RestoredServerTests {
             }
             #expect(forks[0].zoneID == zone.zoneID && forks[0].head.sequence > forks[1].head.sequence)
             #expect(RosterFork.Head(forks[0].head.description) == forks[0].head)
-            for wrong in ["", "1", "01:" + String(repeating: "0", count: 64), "1:00", "-1:" + String(repeating: "0", count: 64)] {
+            for wrong in [
+                "", "1", "01:" + String(repeating: "0", count: 64), "1:00", "-1:" + String(repeating: "0", count: 64),
+            ] {
                 #expect(RosterFork.Head(wrong) == nil)
             }
             // The device on the server's branch knows of none.
@@ -48,7 +50,8 @@ extension RestoredServerTests {
             #expect(roster.abandonments.count == 1 && roster.incarnations.zone == 2 && roster.members.count == 1)
             try await ann.own.save(ann.note(in: zone.zoneID, "saved again", name: "note"))
             #expect(try await body(zone, for: other) == "saved again")
-            // Bob had a part of the branch only: he is shown the rest of it, goes over, and is out until he is invited again.
+            // Bob had a part of the branch only: he is shown the rest of it, goes over, and is out until he is invited
+            // again.
             let gone = try await zone.view(of: bob)
             #expect(gone.roster.head == roster.head && !gone.isMember)
             var share = Share(recordZoneID: zone.zoneID)
@@ -96,7 +99,8 @@ extension RestoredServerTests {
             try await other.own.rotateKeys(of: zone)
             let kept = KeptKeys(ann)
             let network = LossyTransport(
-                try HTTPTransport(server: ann.server.origin), losing: "rosters/append", Array(repeating: .request, count: 40))
+                try HTTPTransport(server: ann.server.origin), losing: "rosters/append",
+                Array(repeating: .request, count: 40))
             #expect(await failure { try await ann.through(network).rotateKeys(kept) } != nil)
             #expect(kept.seeds.count == 2)
             let again = try ann.restarted(kept)
@@ -107,7 +111,8 @@ extension RestoredServerTests {
         }
     }
 
-    /// Bob cannot mend Ann's fork, and is not kept from going: without what this device has verified, he leaves the branch there is.
+    /// Bob cannot mend Ann's fork, and is not kept from going: without what this device has verified, he leaves the
+    /// branch there is.
     @Test func aForkKeepsNobodyFromDeletingTheAccount() async throws {
         try await with { server, zone, ann, bob in
             try server.backUp()

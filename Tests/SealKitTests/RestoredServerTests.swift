@@ -66,7 +66,8 @@ import Testing
         }
     }
 
-    /// Where a zone began anew, a server first empties what was there: it takes what comes before, and the rest when it is asked again.
+    /// Where a zone began anew, a server first empties what was there: it takes what comes before, and the rest when it
+    /// is asked again.
     @Test func whatTheServerDidNotTakeAtOnceIsGivenBackAfterIt() async throws {
         try await with { server, zone, ann, _ in
             try server.backUp()
@@ -196,13 +197,16 @@ import Testing
 
             // Each is told of each, and gets no old version for the new one.
             let changes = try await ann.own.recordZoneChanges(inZoneWith: anns)
-            let older = changes.modifications.compactMap { $0.result.failureCode == .rollback ? $0.recordID.recordName : nil }
+            let older = changes.modifications.compactMap {
+                $0.result.failureCode == .rollback ? $0.recordID.recordName : nil
+            }
             #expect(Set(older) == ["note", "gone", "added"])
             let missing = await failure { _ = try await ann.own.record(for: added.recordID) }
             #expect(missing == .rollback)
             let plain = await failure { try await ann.own.save(note) }
             #expect(plain == .rollback)
-            let partial = try await bob.onFreshDevice().shared.records(for: [zone.recordID("note", for: bob)], desiredKeys: [])
+            let partial = try await bob.onFreshDevice().shared.records(
+                for: [zone.recordID("note", for: bob)], desiredKeys: [])
             #expect(try partial.values.first?.get().encryptedValues["body"] == String?.none)
 
             let results = try await ann.own.modifyRecords(
@@ -237,7 +241,8 @@ import Testing
             photo["picture"] = Asset(fileURL: file)
             photo = try await ann.own.save(photo)
             let half = try #require(
-                try await bob.shared.records(for: [zone.recordID("photo", for: bob)], desiredKeys: ["body"]).values.first?.get())
+                try await bob.shared.records(for: [zone.recordID("photo", for: bob)], desiredKeys: ["body"]).values
+                    .first?.get())
             let remote = try await bob.shared.fetchingAssets(.onDemand).record(for: zone.recordID("photo", for: bob))
             try server.restore()
             _ = try await settle(zone, bob)
@@ -271,13 +276,17 @@ private final class HaltingTransport: PassingTransport {
     init(_ next: HTTPTransport) { self.next = next }
 
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
-        guard path.hasSuffix("rosters/restore"), var request = try? Sealkit_V1_RestoreRosterRequest(serializedBytes: body) else {
+        guard path.hasSuffix("rosters/restore"),
+            var request = try? Sealkit_V1_RestoreRosterRequest(serializedBytes: body)
+        else {
             return try await next.post(path, body: body, token: token)
         }
         let (count, isFirst) = (request.entries.count, entries.value.isEmpty)
         entries.change { $0.append(count) }
         if isFirst { request.entries.removeLast() }
-        guard let sent = try? request.serializedData() else { throw SealKitError(.internalError, "the request could not be altered") }
+        guard let sent = try? request.serializedData() else {
+            throw SealKitError(.internalError, "the request could not be altered")
+        }
         return try await next.post(path, body: sent, token: token)
     }
 }

@@ -66,7 +66,9 @@ import Testing
         #expect(whole.grants.map(\.epoch) == whole.grants.map(\.epoch).sorted())
     }
 
-    @Test("A server draws out a roster, or the keys that go with it, page after page: refused at the first that leads nowhere.")
+    @Test(
+        "A server draws out a roster, or the keys that go with it, page after page: refused at the first that leads nowhere."
+    )
     func attack90_pagesThatLeadNowhere() async throws {
         let (ann, bob, zone, url) = try await shared()
         let first = LockedValue<[Sealkit_V1_SignedEntry]>([])
@@ -74,7 +76,10 @@ import Testing
             // Nothing, and more to come; the same page again.
             { entries, more in (entries, more) = ([], true) },
             { entries, more in
-                if first.value.isEmpty { let page = Array(entries.prefix(2)); first.change { $0 = page } }
+                if first.value.isEmpty {
+                    let page = Array(entries.prefix(2))
+                    first.change { $0 = page }
+                }
                 (entries, more) = (first.value, true)
             },
         ]
@@ -106,7 +111,11 @@ import Testing
         }
         let (stranger, network) = try bob.behindAttacker()
         network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { answer in
-            if answer.entries.count > 2 { answer.entries = Array(answer.entries.prefix(2)) } else { answer.entries = [] }
+            if answer.entries.count > 2 {
+                answer.entries = Array(answer.entries.prefix(2))
+            } else {
+                answer.entries = []
+            }
             answer.moreComing = true
             if network.sent(to: "share/metadata").count >= 1 { answer.entries = [] }
         }
@@ -114,7 +123,8 @@ import Testing
         #expect(network.sent(to: "share/metadata").count == 2)
     }
 
-    /// Epochs that were asked for before, in front of a page that seems to go on; epochs that there are not, one a page.
+    /// Epochs that were asked for before, in front of a page that seems to go on; epochs that there are not, one a
+    /// page.
     @Test func pagesOfGrantsEndWithTheEpochs() async throws {
         let (ann, _, zone, _) = try await shared()
         let pages: [@Sendable (UInt32) -> [UInt32]] = [{ _ in [100, 1] }, { [.max - 1 - $0] }]
@@ -126,7 +136,12 @@ import Testing
                 let epochs = page(count.value)
                 count.change { $0 += 1 }
                 let grant = answer.rosters[0].grants.first ?? .init()
-                answer.rosters[0].grants = epochs.map { epoch in .with { $0 = grant; $0.epoch = epoch } }
+                answer.rosters[0].grants = epochs.map { epoch in
+                    .with {
+                        $0 = grant
+                        $0.epoch = epoch
+                    }
+                }
                 answer.rosters[0].moreGrants = true
             }
             let core = fresh.container.core

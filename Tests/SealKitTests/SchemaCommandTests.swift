@@ -1,6 +1,6 @@
 import Foundation
-import SealLab
 import SealKit
+import SealLab
 import Testing
 
 /// `sealkit schema`, `sealkit schema role` and `sealkit management-token` as processes, against a server of their own.
@@ -22,7 +22,9 @@ import Testing
         try await Command.finished(ServerProcess.executable, arguments, environment: environment)
     }
 
-    private static func withServer(_ body: (_ run: ([String]) async throws -> Command, ServerProcess, URL) async throws -> Void) async throws {
+    private static func withServer(
+        _ body: (_ run: ([String]) async throws -> Command, ServerProcess, URL) async throws -> Void
+    ) async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
         let token = server.folder.appendingPathComponent("data.secrets/management.token").path
@@ -30,7 +32,10 @@ import Testing
         try Data(schema.utf8).write(to: file)
         try await body(
             { arguments in
-                try await run(arguments + ["--server", server.origin, "--container", "org.example.notes", "--management-token-file", token])
+                try await run(
+                    arguments + [
+                        "--server", server.origin, "--container", "org.example.notes", "--management-token-file", token,
+                    ])
             }, server, file)
     }
 
@@ -67,7 +72,8 @@ import Testing
             #expect(try await run(["schema", "import", "--file", file.path]).status == 0)
             let key = server.folder.appendingPathComponent("account.json").path
             let made = try await Self.run([
-                "account", "create", "--server", server.origin, "--container", "org.example.notes", "--key-file", key, "--json",
+                "account", "create", "--server", server.origin, "--container", "org.example.notes", "--key-file", key,
+                "--json",
             ])
             let answer = try #require(try JSONSerialization.jsonObject(with: Data(made.output.utf8)) as? [String: Any])
             let user = try #require(answer["userRecordName"] as? String)
@@ -75,13 +81,15 @@ import Testing
             #expect(try await run(["schema", "role", "list"]).output == "Editor  \(user)\n")
             #expect(try await run(["schema", "role", "assign", "Nobody", user]).status == 66)
             #expect(try await run(["schema", "role", "revoke", "Editor", user]).status == 0)
-            #expect(try await run(["schema", "role", "list", "--json"]).output == #"{"role":"Editor","users":[]}"# + "\n")
+            #expect(
+                try await run(["schema", "role", "list", "--json"]).output == #"{"role":"Editor","users":[]}"# + "\n")
 
             let token = try await run(["management-token", "create", "--name", "CI", "--days", "1", "--quiet"])
                 .output.trimmingCharacters(in: .newlines)
             let secret = ["SEALKIT_MANAGEMENT_TOKEN": token]
             func export(_ container: String) async throws -> Command {
-                try await Self.run(["schema", "export", "--server", server.origin, "--container", container], environment: secret)
+                try await Self.run(
+                    ["schema", "export", "--server", server.origin, "--container", container], environment: secret)
             }
             #expect(try await export("org.example.notes").status == 0)
             let elsewhere = try await export("org.other")
@@ -94,7 +102,8 @@ import Testing
     }
 
     @Test func aFileIsValidatedWithoutAServer() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-schema-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "sealkit-schema-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("notes.ckdb")

@@ -7,8 +7,8 @@ import Testing
 
 @testable import SealKit
 
-/// What a device remembers of a record's newest statement is held against the next one, in zones without any other scope too, and
-/// by a device that only looks records up.
+/// What a device remembers of a record's newest statement is held against the next one, in zones without any other
+/// scope too, and by a device that only looks records up.
 @Suite(.timeLimit(.minutes(60))) struct SeenStatementTests {
     private let ann: UserID
     private let bob: UserID
@@ -20,14 +20,17 @@ import Testing
     }
 
     private func statement(
-        _ revision: UInt64, after last: Statement?, kind: Statement.Kind = .save, type: String = "Note", creator: UserID? = nil,
+        _ revision: UInt64, after last: Statement?, kind: Statement.Kind = .save, type: String = "Note",
+        creator: UserID? = nil,
         by author: UserID? = nil, roster: UInt64 = 5
     ) -> Statement {
         Statement(
             kind: kind, container: "org.example.notes", environment: .development, owner: ann, zoneName: "notes",
-            zoneIncarnation: 1, recordName: "note", recordType: type, creator: creator ?? ann, author: author ?? bob, clientTime: 1,
+            zoneIncarnation: 1, recordName: "note", recordType: type, creator: creator ?? ann, author: author ?? bob,
+            clientTime: 1,
             revision: revision, previous: last.map(hash) ?? .zero, scopeID: zone, scopeIncarnation: 1, epoch: 0,
-            wrappedKey: kind == .save ? Array(repeating: 0, count: Statement.wrappedKeyBytes) : [], rosterSequence: roster,
+            wrappedKey: kind == .save ? Array(repeating: 0, count: Statement.wrappedKeyBytes) : [],
+            rosterSequence: roster,
             rosterHead: zone, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
     }
 
@@ -46,13 +49,15 @@ import Testing
         let first = statement(1, after: nil, creator: ann, by: ann)
         for revision in [2, 3, 400] as [UInt64] {
             #expect(try await verdict(on: statement(revision, after: first, roster: 4), after: [first]) == .behind)
-            #expect(try await verdict(on: statement(revision, after: first, by: ann, roster: 4), after: [first]) == .behind)
+            #expect(
+                try await verdict(on: statement(revision, after: first, by: ann, roster: 4), after: [first]) == .behind)
             #expect(try await verdict(on: statement(revision, after: first, roster: 5), after: [first]) == .accepted)
             #expect(try await verdict(on: statement(revision, after: first, roster: 6), after: [first]) == .accepted)
         }
     }
 
-    /// Whoever was out of the zone holds nobody to what was there before, until that is there again; whichever process hears of it.
+    /// Whoever was out of the zone holds nobody to what was there before, until that is there again; whichever process
+    /// hears of it.
     @Test func whatWasMetBeforeAnAbsenceCountsOnceItIsMetAgain() async throws {
         let trust = try TrustStore()
         let place = TrustStore.Place(zone: zone, incarnation: 1)
@@ -86,13 +91,21 @@ import Testing
         let first = statement(1, after: nil, by: ann)
         #expect(try await verdict(on: statement(2, after: first, type: "Letter"), after: [first]) == .changed)
         #expect(try await verdict(on: statement(2, after: first, creator: bob), after: [first]) == .changed)
-        #expect(try await verdict(on: statement(2, after: first, kind: .delete, type: "Letter"), after: [first]) == .changed)
+        #expect(
+            try await verdict(on: statement(2, after: first, kind: .delete, type: "Letter"), after: [first]) == .changed
+        )
         let gone = statement(2, after: first, kind: .delete)
-        #expect(try await verdict(on: statement(3, after: gone, type: "Letter", creator: bob), after: [first, gone]) == .accepted)
+        #expect(
+            try await verdict(on: statement(3, after: gone, type: "Letter", creator: bob), after: [first, gone])
+                == .accepted)
         #expect(try await verdict(on: statement(3, after: gone, creator: ann), after: [first, gone]) == .changed)
-        #expect(try await verdict(on: statement(3, after: gone, kind: .delete, creator: bob), after: [first, gone]) == .changed)
+        #expect(
+            try await verdict(on: statement(3, after: gone, kind: .delete, creator: bob), after: [first, gone])
+                == .changed)
         // Between these it may have been deleted.
-        #expect(try await verdict(on: statement(3, after: first, type: "Letter", creator: bob), after: [first]) == .accepted)
+        #expect(
+            try await verdict(on: statement(3, after: first, type: "Letter", creator: bob), after: [first]) == .accepted
+        )
     }
 
     @Test func theRestIsAsItWas() async throws {
@@ -113,7 +126,8 @@ import Testing
         _ = try await trust.admit([.init(first, hash: hash(first))], zone: zone, incarnation: 1)
         #expect(try await trust.lastPlace(of: "note", in: place) == first.place)
         let tombstone = TrustStore.Sighting.Deletion(first, hash: zone)
-        _ = try await trust.admit([.init(first, hash: hash(first), role: .gone(with: tombstone))], zone: zone, incarnation: 1)
+        _ = try await trust.admit(
+            [.init(first, hash: hash(first), role: .gone(with: tombstone))], zone: zone, incarnation: 1)
         #expect(try await trust.lastPlace(of: "note", in: place) == nil)
         let again = statement(2, after: first)
         _ = try await trust.admit([.init(again, hash: hash(again))], zone: zone, incarnation: 1)
@@ -135,7 +149,8 @@ import Testing
             by: world.bob, zone: world.joined, body: "late", name: "note", view: old, following: note.base)
         let (novice, network) = try world.ann.freshBehindAttacker()
         network.show([forged])
-        #expect(try await novice.body(of: note.recordID) == "late", "nothing but what was seen before stands against it")
+        #expect(
+            try await novice.body(of: note.recordID) == "late", "nothing but what was seen before stands against it")
         let (ann, hostile) = try world.ann.behindAttacker()
         hostile.show([forged])
         await expectRefused(.rollback) { _ = try await ann.own.record(for: note.recordID) }
@@ -143,7 +158,8 @@ import Testing
         #expect(try await ann.body(of: note.recordID) == "since")
     }
 
-    /// This device writes while its question is on its way: the answer from before is asked for once more, and is a rollback then.
+    /// This device writes while its question is on its way: the answer from before is asked for once more, and is a
+    /// rollback then.
     @Test(arguments: [false, true]) func anAnswerThatWasOvertakenIsAskedForAgain(isLying: Bool) async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
@@ -182,7 +198,9 @@ import Testing
             let forged = try Forgery.record(statement, fields, by: world.bob, key: view.currentKey())
             let (novice, network) = try world.ann.freshBehindAttacker()
             network.show([forged])
-            #expect(try await novice.body(of: world.note.recordID) == "Bob's", "nothing but what was seen before stands against it")
+            #expect(
+                try await novice.body(of: world.note.recordID) == "Bob's",
+                "nothing but what was seen before stands against it")
             let (ann, hostile) = try world.ann.behindAttacker()
             hostile.show([forged])
             await expectRefused(.integrityFailure) { _ = try await ann.own.record(for: world.note.recordID) }

@@ -9,16 +9,20 @@ import Testing
         let (good, bad) = (try await ann.makeZone(), try await ann.makeZone())
         let taken = try await ann.own.save(ann.note(in: bad, "taken"))
         let records = [
-            ann.note(in: good, "one"), ann.note(in: bad, "again", name: taken.recordID.recordName), ann.note(in: bad, "sibling"),
+            ann.note(in: good, "one"), ann.note(in: bad, "again", name: taken.recordID.recordName),
+            ann.note(in: bad, "sibling"),
             ann.note(in: RecordZone.ID(zoneName: "absent"), "nowhere"),
         ]
         let results = try await ann.own.modifyRecords(saving: records).saveResults
-        #expect(records.map { results[$0.recordID]?.failureCode } == [nil, .serverRecordChanged, .batchRequestFailed, .zoneNotFound])
+        #expect(
+            records.map { results[$0.recordID]?.failureCode } == [
+                nil, .serverRecordChanged, .batchRequestFailed, .zoneNotFound,
+            ])
         #expect(try await ann.own.record(for: records[0].recordID).encryptedValues["body"] == "one")
     }
 
-    /// #3: what an app does at sign-in, with what the SDK tells it. It saves its zone, sends what the server does not have, and
-    /// leaves alone what it knows to be there.
+    /// #3: what an app does at sign-in, with what the SDK tells it. It saves its zone, sends what the server does not
+    /// have, and leaves alone what it knows to be there.
     @Test func s3_atSignInWhatWasMadeSignedOutIsSentAndNothingElse() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
@@ -31,8 +35,11 @@ import Testing
         accounts.signOut()
         let container = try Container(ann.container.containerIdentifier, accounts: accounts)
         var changes = container.accountChanges.makeAsyncIterator()
-        let local = [try Record(systemFields: archive)] + (0..<3).map { ann.note(in: zone, "made signed out", name: "new-\($0)") }
-        #expect(await failure { _ = try await container.privateDatabase.modifyRecords(saving: local) } == .notAuthenticated)
+        let local =
+            [try Record(systemFields: archive)]
+            + (0..<3).map { ann.note(in: zone, "made signed out", name: "new-\($0)") }
+        #expect(
+            await failure { _ = try await container.privateDatabase.modifyRecords(saving: local) } == .notAuthenticated)
 
         accounts.signIn(ann.account)
         #expect(await changes.next() == .signIn)
@@ -44,7 +51,8 @@ import Testing
         #expect(unsent.allSatisfy { saved[$0.recordID]?.failureCode == nil && saved[$0.recordID] != nil })
 
         let after = try await ann.onFreshDevice().own.recordZoneChanges(inZoneWith: zone, since: before.changeToken)
-        #expect(after.modifications.map(\.recordID.recordName) == ["new-0", "new-1", "new-2"] && after.deletions.isEmpty)
+        #expect(
+            after.modifications.map(\.recordID.recordName) == ["new-0", "new-1", "new-2"] && after.deletions.isEmpty)
         #expect(try await database.record(for: known.recordID).recordChangeTag == known.recordChangeTag)
         #expect(try await database.recordZoneChanges(inZoneWith: zone).modifications.count == 5)
         // Sent once more, nothing is there twice.
@@ -54,7 +62,8 @@ import Testing
     enum Departure: CaseIterable { case signOut, switchAccounts, restrict, lock }
 
     /// #4: with the account goes what the SDK has opened for it on this device; a locked one comes back to it.
-    @Test(arguments: Departure.allCases) func s4_whatWasOpenedForAnAccountGoesWithIt(departure: Departure) async throws {
+    @Test(arguments: Departure.allCases) func s4_whatWasOpenedForAnAccountGoesWithIt(departure: Departure) async throws
+    {
         let (ann, bob) = (try await Person(), try await Person())
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("scan")
@@ -98,11 +107,13 @@ import Testing
         let name = Record.ID(recordName: "a", zoneID: zone)
         let first = try await ann.own.save(ann.note(in: zone, "stored", name: "a"))
         let token = try await ann.own.recordZoneChanges(inZoneWith: zone).changeToken
-        let loose = try await ann.own.modifyRecords(saving: [ann.note(in: zone, "stored", name: "b")], atomically: false)
+        let loose = try await ann.own.modifyRecords(
+            saving: [ann.note(in: zone, "stored", name: "b")], atomically: false)
         let returned = [
             first, try #require(try loose.saveResults.values.first?.get()), try await ann.own.record(for: name),
             try #require(try await ann.own.records(for: [name])[name]?.get()),
-            try #require(try await ann.own.recordZoneChanges(inZoneWith: zone).modificationResultsByID[name]?.get()).record,
+            try #require(try await ann.own.recordZoneChanges(inZoneWith: zone).modificationResultsByID[name]?.get())
+                .record,
         ]
         for record in returned {
             var changed = record
@@ -146,7 +157,9 @@ import Testing
         let token = try await other.own.recordZoneChanges(inZoneWith: zone).changeToken
         try await ann.own.deleteRecord(withID: first.recordID)
         let again = try await ann.own.save(ann.note(in: zone, "again", name: "a"))
-        for (device, since) in [(other, token), (other, nil), (try ann.onFreshDevice(), nil)] as [(Person, ServerChangeToken?)] {
+        for (device, since) in [(other, token), (other, nil), (try ann.onFreshDevice(), nil)]
+            as [(Person, ServerChangeToken?)]
+        {
             let changes = try await device.own.recordZoneChanges(inZoneWith: zone, since: since)
             #expect(changes.deletions.isEmpty && changes.modifications.map(\.recordID) == [first.recordID])
             #expect(try changes.modifications[0].result.get().recordChangeTag == again.recordChangeTag)

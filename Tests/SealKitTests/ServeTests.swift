@@ -20,7 +20,9 @@ import Testing
             try ServerProcess(folder: server.folder, mail: false).terminate()
             Issue.record("a second server started on the same folder")
         } catch let failure as ServerProcess.StartFailure {
-            #expect(failure.description.contains("already") || failure.description.contains("use"), "\(failure.description)")
+            #expect(
+                failure.description.contains("already") || failure.description.contains("use"), "\(failure.description)"
+            )
             #expect(failure.description.contains(server.dataFolder.path))
         }
     }
@@ -31,18 +33,29 @@ import Testing
         let folder = server.folder.appendingPathComponent("other").path
         let taken = String(server.origin.dropFirst("http://".count))
         func serve(_ address: String) async throws -> Command {
-            try await Command.finished(ServerProcess.executable, ["serve", "--data", folder, "--behind-proxy", "--origin", "https://notes.example.org", "--listen", address])
+            try await Command.finished(
+                ServerProcess.executable,
+                [
+                    "serve", "--data", folder, "--behind-proxy", "--origin", "https://notes.example.org", "--listen",
+                    address,
+                ])
         }
         func isUntouched() -> Bool {
             ![folder, folder + ".secrets"].contains(where: FileManager.default.fileExists(atPath:))
         }
         let inUse = try await serve(taken)
-        #expect(inUse.status == 75 && inUse.errors.contains("Another program listens on \(taken) already"), "\(inUse.errors)")
+        #expect(
+            inUse.status == 75 && inUse.errors.contains("Another program listens on \(taken) already"),
+            "\(inUse.errors)")
         #expect(isUntouched(), "a start that failed left a folder")
         let foreign = try await serve("192.0.2.1:8080")
-        #expect(foreign.status == 65 && foreign.errors.contains("192.0.2.1:8080 is no address of this machine"), "\(foreign.errors)")
+        #expect(
+            foreign.status == 65 && foreign.errors.contains("192.0.2.1:8080 is no address of this machine"),
+            "\(foreign.errors)")
         let unknown = try await serve("nosuchname.invalid:8080")
-        #expect(unknown.status == 65 && unknown.errors.contains("nosuchname.invalid:8080 is no address of this machine"), "\(unknown.errors)")
+        #expect(
+            unknown.status == 65 && unknown.errors.contains("nosuchname.invalid:8080 is no address of this machine"),
+            "\(unknown.errors)")
         #expect(isUntouched(), "a start that failed left a folder")
     }
 
@@ -75,11 +88,14 @@ import Testing
         } catch let failure as ServerProcess.StartFailure {
             #expect(failure.description.contains("TLS"), "\(failure.description)")
         }
-        try ServerProcess(mail: false, arguments: ["--listen", listen, "--behind-proxy", "--origin", "https://notes.example.org"]).stop()
+        try ServerProcess(
+            mail: false, arguments: ["--listen", listen, "--behind-proxy", "--origin", "https://notes.example.org"]
+        ).stop()
     }
 
     @Test(arguments: [
-        ("not protobuf at all", "application/x-protobuf", 400), ("{", "application/json", 400), ("{}", "text/plain", 400),
+        ("not protobuf at all", "application/x-protobuf", 400), ("{", "application/json", 400),
+        ("{}", "text/plain", 400),
         (String(repeating: "x", count: 6_000_000), "application/x-protobuf", 413),
     ])
     func malformedAndOversizedBodiesAreTypedErrors(body: String, type: String, expected: Int) async throws {
@@ -96,7 +112,8 @@ import Testing
         #expect([200, 400].contains(status))
         #expect(body.hasPrefix("{"))
         let (missing, failure) = try await request(
-            server, "POST", "/database/1/org.example.notes/development/private/zones/lookup", body: "{}", type: "application/json")
+            server, "POST", "/database/1/org.example.notes/development/private/zones/lookup", body: "{}",
+            type: "application/json")
         #expect(missing == 401)
         #expect(failure.contains("notAuthenticated"))
     }
@@ -154,10 +171,11 @@ import Testing
         #expect(acknowledged.allSatisfy { found.contains($0.recordID.recordName) })
         // Batches are there whole or not at all.
         let pairs = found.filter { $0.contains("-") && $0.split(separator: "-").count == 3 }
-        #expect(pairs.allSatisfy { name in
-            let partner = String(name.dropLast()) + (name.hasSuffix("0") ? "1" : "0")
-            return found.contains(partner)
-        })
+        #expect(
+            pairs.allSatisfy { name in
+                let partner = String(name.dropLast()) + (name.hasSuffix("0") ? "1" : "0")
+                return found.contains(partner)
+            })
     }
 
     @Test func ofTwoClientsThatSaveTheSameRecordOneWins() async throws {
@@ -183,7 +201,9 @@ import Testing
     ) async throws -> (status: Int, body: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-        process.arguments = ["-s", "-X", method, "-H", "Content-Type: \(type)", "-w", "\n%{http_code}", server.origin + path]
+        process.arguments = [
+            "-s", "-X", method, "-H", "Content-Type: \(type)", "-w", "\n%{http_code}", server.origin + path,
+        ]
         let input = Pipe()
         if !body.isEmpty { process.arguments? += ["--data-binary", "@-"] }
         process.standardInput = input

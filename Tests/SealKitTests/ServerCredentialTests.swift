@@ -9,7 +9,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct ServerCredentialTests {
     private func world(_ person: Person) throws -> Database {
-        try Container(person.container.containerIdentifier, transport: HTTPTransport(server: person.server.origin)).publicDatabase
+        try Container(person.container.containerIdentifier, transport: HTTPTransport(server: person.server.origin))
+            .publicDatabase
     }
 
     private func place(_ city: String) -> Record {
@@ -46,14 +47,17 @@ import Testing
 
         // It is nobody else, and nowhere else.
         let hers = try await ann.container.publicDatabase.save(place("Bonn"))
-        #expect(await failure { try await container.publicDatabase.deleteRecord(withID: hers.recordID) } == .permissionFailure)
+        #expect(
+            await failure { try await container.publicDatabase.deleteRecord(withID: hers.recordID) }
+                == .permissionFailure)
         #expect(await failure { _ = try await container.privateDatabase.allRecordZones() } == .notAuthenticated)
         #expect(await failure { _ = try await container.createServerKey(name: "another") } == .permissionFailure)
 
         #expect(try await ann.container.serverKeys().map(\.userRecordID) == [made.userRecordID])
         try await ann.container.revokeServerKey(made.userRecordID)
         #expect(try await ann.container.serverKeys().isEmpty)
-        #expect(await failure { _ = try await container.publicDatabase.record(for: saved.recordID) } == .notAuthenticated)
+        #expect(
+            await failure { _ = try await container.publicDatabase.record(for: saved.recordID) } == .notAuthenticated)
         #expect(await failure { try await ann.container.revokeServerKey(made.userRecordID) } == .unknownItem)
         #expect(try await world(ann).record(for: saved.recordID).plainValue("city") == .string("Potsdam"))
     }
@@ -80,7 +84,9 @@ import Testing
         #expect(try code { $0.replacing("\"version\" : 1", with: "\"version\" : 2") } == .incompatibleVersion)
         #expect(try code { $0.replacing("org.example.notes", with: "org.example.other") } == .integrityFailure)
         #expect(try code { $0.replacing("\"_", with: "\"_0") } == .integrityFailure)
-        #expect(await failure { _ = try ServerCredential(contentsOf: folder.url.appendingPathComponent("none")) } == .notAuthenticated)
+        #expect(
+            await failure { _ = try ServerCredential(contentsOf: folder.url.appendingPathComponent("none")) }
+                == .notAuthenticated)
     }
 
     @Test func aCredentialShowsNoKey() async throws {
@@ -88,7 +94,8 @@ import Testing
         let credential = try await ann.container.createServerKey(name: "n")
         var dumped = ""
         dump(credential, to: &dumped)
-        #expect(!dumped.contains("seed") && !dumped.contains("Secret") && dumped.contains(credential.containerIdentifier))
+        #expect(
+            !dumped.contains("seed") && !dumped.contains("Secret") && dumped.contains(credential.containerIdentifier))
         #expect("\(credential)" == "ServerCredential(\(credential.server), org.example.notes, development)")
     }
 
@@ -109,7 +116,9 @@ import Testing
         #expect(try await world(ann).record(for: Record.ID(recordName: name)).plainValue("city") == .string("Berlin"))
         let shown = try await run("record", "get", name, "--database", "public", "--value", "city")
         #expect(shown.status == 0 && shown.output == "Berlin")
-        #expect(try await run("record", "save", "--database", "public", "--type", "Place", "--seal", "city=Berlin").status != 0)
+        #expect(
+            try await run("record", "save", "--database", "public", "--type", "Place", "--seal", "city=Berlin").status
+                != 0)
         #expect(try await run("record", "get", name, "--database", "public", "--zone", "Notes").status != 0)
         #expect(try await run("record", "get", name).status != 0)
         #expect(try await run("record", "delete", name, "--database", "public").status == 0)
@@ -129,7 +138,8 @@ import Testing
 
     /// The example is whole: another language needs nothing of ours.
     @Test func theExampleScriptSavesARecord() async throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         let python = root.appendingPathComponent(".build/verifier/bin/python")
         try #require(FileManager.default.isExecutableFile(atPath: python.path), "make test sets the verifier up")
         let ann = try await Person()
@@ -139,9 +149,14 @@ import Testing
         try credential.write(to: file)
         let name = "place-\(UUID().uuidString)"
         let script = try await Command.finished(
-            python, [root.appendingPathComponent("Examples/server-to-server.py").path, file.path, "Place", name, "city", "Berlin"])
+            python,
+            [
+                root.appendingPathComponent("Examples/server-to-server.py").path, file.path, "Place", name, "city",
+                "Berlin",
+            ])
         #expect(script.status == 0 && script.output.contains("changeTag"), "\(script)")
         let found = try await world(ann).record(for: Record.ID(recordName: name))
-        #expect(found["city"] == "Berlin" && found.creatorUserRecordID?.recordName == credential.userRecordID.recordName)
+        #expect(
+            found["city"] == "Berlin" && found.creatorUserRecordID?.recordName == credential.userRecordID.recordName)
     }
 }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import SealKit
 
-/// What answers at an address, and is not the server that was meant: that is said at once, with what to do, and never tried again.
+/// What answers at an address, and is not the server that was meant: that is said at once, with what to do, and never
+/// tried again.
 @Suite(.timeLimit(.minutes(60))) struct ServerTrustTests {
     /// The error of a call that would otherwise wait for its server for a week.
     private func refusal(_ server: String, authority: String? = nil) async throws -> SealKitError? {
@@ -26,20 +27,29 @@ import Testing
     @Test func anAuthorityThatNobodyKnowsIsNotTrustedUntilItIsNamed() async throws {
         let server = try await TLSServer()
         let unknown = try await refusal(server.origin)
-        #expect(unknown?.code == .serverNotTrusted && unknown?.reason.contains("nobody whom this device trusts") == true, "\(String(describing: unknown))")
+        #expect(
+            unknown?.code == .serverNotTrusted && unknown?.reason.contains("nobody whom this device trusts") == true,
+            "\(String(describing: unknown))")
         #expect(unknown?.remedy.contains("certificateAuthorityFile") == true && unknown?.retryAfter == nil)
         // Then it is what it is: no SealKit server.
         let known = try await refusal(server.origin, authority: server.authority)
-        #expect(known?.code == .serverRejectedRequest && known?.reason.contains("404") == true, "\(String(describing: known))")
+        #expect(
+            known?.code == .serverRejectedRequest && known?.reason.contains("404") == true,
+            "\(String(describing: known))")
     }
 
     @Test func anotherNameAndAnotherTimeAreTold() async throws {
         let other = try await TLSServer(name: "DNS:notes.example.org")
         let misnamed = try await refusal(other.origin, authority: other.authority)
-        #expect(misnamed?.code == .serverNotTrusted && misnamed?.reason.contains("for another name than the address has (notes.example.org)") == true, "\(String(describing: misnamed))")
+        #expect(
+            misnamed?.code == .serverNotTrusted
+                && misnamed?.reason.contains("for another name than the address has (notes.example.org)") == true,
+            "\(String(describing: misnamed))")
         let old = try await TLSServer(days: -1)
         let expired = try await refusal(old.origin, authority: old.authority)
-        #expect(expired?.code == .serverNotTrusted && expired?.reason.contains("has expired on 20") == true, "\(String(describing: expired))")
+        #expect(
+            expired?.code == .serverNotTrusted && expired?.reason.contains("has expired on 20") == true,
+            "\(String(describing: expired))")
     }
 
     /// Servers go on showing old certificates above their own; they are no reason.
@@ -48,7 +58,9 @@ import Testing
         let expired = try #require(await TLSProbe.certificates(of: old.origin)?.first)
         let good = try #require(HTTPTransport.authorities(in: old.authority).first)
         let above = HTTPTransport.untrusted([good, expired])
-        #expect(above.reason.contains("nobody whom this device trusts; of those that it shows above it, one has expired on 20"), "\(above)")
+        #expect(
+            above.reason.contains(
+                "nobody whom this device trusts; of those that it shows above it, one has expired on 20"), "\(above)")
         #expect(HTTPTransport.untrusted([expired, good]).reason.contains("the server's certificate has expired on 20"))
         #expect(HTTPTransport.untrusted([good, good]).reason.contains("above it") == false)
         #expect(HTTPTransport.untrusted([]).reason.contains("nobody whom this device trusts"))
@@ -69,7 +81,8 @@ import Testing
         for text in [nil, "", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
             if let text { try Data(text.utf8).write(to: file) }
             let error = #expect(throws: SealKitError.self) {
-                try HTTPTransport(server: "https://localhost", configuration: .init(certificateAuthorityFile: file.path))
+                try HTTPTransport(
+                    server: "https://localhost", configuration: .init(certificateAuthorityFile: file.path))
             }
             #expect(error?.code == .invalidArguments && error?.reason.contains(file.path) == true)
         }
@@ -80,22 +93,29 @@ import Testing
     @Test func plainHTTPToATLSPortIsTold() async throws {
         let server = try await TLSServer()
         let error = try await refusal("http://127.0.0.1:\(server.port)")
-        #expect(error?.code == .serverRejectedRequest && error?.remedy.contains("https://") == true, "\(String(describing: error))")
+        #expect(
+            error?.code == .serverRejectedRequest && error?.remedy.contains("https://") == true,
+            "\(String(describing: error))")
     }
 
     @Test func aPortWithoutTLSAndOneWithoutHTTPAreTold() async throws {
         let plain = try ServerProcess.shared.get().port
         let untouched = try await refusal("https://127.0.0.1:\(plain)")
-        #expect(untouched?.code == .serverRejectedRequest && untouched?.reason.contains("no TLS") == true, "\(String(describing: untouched))")
+        #expect(
+            untouched?.code == .serverRejectedRequest && untouched?.reason.contains("no TLS") == true,
+            "\(String(describing: untouched))")
         let mail = try SilentServer(saying: "220 mail.example.org ESMTP\r\n")
         let greeted = try await refusal(mail.origin)
-        #expect(greeted?.code == .serverRejectedRequest && greeted?.reason.contains("no HTTP") == true, "\(String(describing: greeted))")
+        #expect(
+            greeted?.code == .serverRejectedRequest && greeted?.reason.contains("no HTTP") == true,
+            "\(String(describing: greeted))")
     }
 
     /// The request was there by then: what it asked for may have been done.
     @Test func aConnectionThatIsCutAfterTheRequestHasLostAnAnswer() async throws {
         let server = try await TLSServer(isCut: true)
-        let transport = try HTTPTransport(server: server.origin, configuration: .init(certificateAuthorityFile: server.authority))
+        let transport = try HTTPTransport(
+            server: server.origin, configuration: .init(certificateAuthorityFile: server.authority))
         let code = await failure { _ = try await transport.post("/", body: Data([1]), token: nil) }
         #expect(code == .serverResponseLost)
     }
@@ -106,15 +126,20 @@ import Testing
         let server = try await TLSServer()
         let folder = try TemporaryFolder()
         let keyFile = folder.url.appendingPathComponent("ann.json").path
-        func create(_ server: String, _ arguments: String..., environment: [String: String] = [:]) async throws -> Command {
+        func create(_ server: String, _ arguments: String..., environment: [String: String] = [:]) async throws
+            -> Command
+        {
             try await Command.finished(
                 ServerProcess.executable, ["account", "create", "--server", server, "--key-file", keyFile] + arguments,
                 environment: ["SEALKIT_CA_FILE": ""].merging(environment) { $1 })
         }
         let unknown = try await create(server.origin)
-        #expect(unknown.status == 69 && unknown.errors.contains("--ca-file") && unknown.errors.contains("[serverNotTrusted]"), "\(unknown.errors)")
+        #expect(
+            unknown.status == 69 && unknown.errors.contains("--ca-file")
+                && unknown.errors.contains("[serverNotTrusted]"), "\(unknown.errors)")
         for known in await [
-            try create(server.origin, "--ca-file", server.authority), try create(server.origin, environment: ["SEALKIT_CA_FILE": server.authority]),
+            try create(server.origin, "--ca-file", server.authority),
+            try create(server.origin, environment: ["SEALKIT_CA_FILE": server.authority]),
         ] {
             #expect(known.status == 70 && known.errors.contains("404"), "\(known.errors)")
         }

@@ -16,7 +16,8 @@ import Testing
             let made = try await Command.finished(
                 ServerProcess.executable, ["account", "create", "--server", server.origin, "--key-file", keyFile])
             #expect(made.status == 0, "\(made.errors)")
-            let whoami = try await Command.finished(ServerProcess.executable, ["account", "whoami", "--quiet", "--key-file", keyFile])
+            let whoami = try await Command.finished(
+                ServerProcess.executable, ["account", "whoami", "--quiet", "--key-file", keyFile])
             self.name = whoami.output.trimmingCharacters(in: .whitespacesAndNewlines)
         }
 
@@ -37,13 +38,15 @@ import Testing
         _ = try await ann("record", "save", "--zone", "Notes", "--type", "Note", "--name", "child", "--parent", "root")
         _ = try await ann("share", "create", "Notes", "--record", "root")
         // Below its own child a root would be its own ancestor.
-        _ = try await ann("record", "save", "--zone", "Notes", "--name", "root", "--update", "--parent", "child", status: 65)
+        _ = try await ann(
+            "record", "save", "--zone", "Notes", "--name", "root", "--update", "--parent", "child", status: 65)
         // As long as it has a child it does not go; without its parent the child is beside it.
         _ = try await ann("record", "delete", "--zone", "Notes", "root", status: 65)
         _ = try await ann("record", "save", "--zone", "Notes", "--name", "child", "--update", "--unset", "parent")
         _ = try await ann("record", "save", "--zone", "Notes", "--name", "child", "--update", "--parent", "root")
         _ = try await ann("record", "save", "--zone", "Notes", "--name", "child", "--update", "--parent", "")
-        _ = try await ann("record", "save", "--zone", "Notes", "--name", "child", "--parent", "root", "--unset", "parent", status: 64)
+        _ = try await ann(
+            "record", "save", "--zone", "Notes", "--name", "child", "--parent", "root", "--unset", "parent", status: 64)
         _ = try await ann("record", "delete", "--zone", "Notes", "root")
         _ = try await ann("record", "delete", "--zone", "Notes", "child")
     }
@@ -55,7 +58,8 @@ import Testing
         let (ann, bob) = await (try User(server, "ann"), try User(server, "bob"))
         _ = try await ann("zone", "create", "Notes")
         _ = try await ann("share", "create", "Notes")
-        let url = try await ann("share", "invite", "Notes", bob.name, "--permission", "readWrite", "--expires-in", "7", "--quiet")
+        let url = try await ann(
+            "share", "invite", "Notes", bob.name, "--permission", "readWrite", "--expires-in", "7", "--quiet")
         let invited = try await ann("share", "show", "Notes", "--json")
         #expect(try await ann("share", "invite", "Notes", bob.name, "--quiet") == url)
         #expect(try await ann("share", "show", "Notes", "--json") == invited)
@@ -68,7 +72,8 @@ import Testing
             ServerProcess.executable,
             ["share", "invite", "Notes", bob.name, "--permission", "readOnly", "--key-file", ann.keyFile])
         #expect(said.errors.contains("had readWrite before, and has readOnly now"), "\(said.errors)")
-        _ = try await bob("record", "save", "--zone", "Notes", "--owner", ann.name, "--type", "Note", "--name", "second", status: 77)
+        _ = try await bob(
+            "record", "save", "--zone", "Notes", "--owner", ann.name, "--type", "Note", "--name", "second", status: 77)
     }
 
     @Test func participantsAreManagedFromTheCommandLine() async throws {
@@ -76,7 +81,8 @@ import Testing
         defer { server.stop() }
         let (ann, bob, carol) = await (try User(server, "ann"), try User(server, "bob"), try User(server, "carol"))
         _ = try await ann("zone", "create", "Notes")
-        _ = try await ann("record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=Plans")
+        _ = try await ann(
+            "record", "save", "--zone", "Notes", "--type", "Note", "--name", "first", "--seal", "title=Plans")
         _ = try await ann("share", "create", "Notes", "--title", "Our notes")
         let url = try await ann("share", "invite", "Notes", bob.name, "--permission", "readWrite", "--quiet")
         let shown = try await bob("share", "preview", url)
@@ -89,7 +95,8 @@ import Testing
         _ = try await ann("share", "role", "Notes", bob.name, "administrator")
         let shareURL = try await bob("share", "url", "Notes", "--owner", ann.name, "--quiet")
         #expect(shareURL == url)
-        let single = try await bob("share", "invite", "Notes", "--one-time", "--expires-in", "7", "--owner", ann.name, "--quiet")
+        let single = try await bob(
+            "share", "invite", "Notes", "--one-time", "--expires-in", "7", "--owner", ann.name, "--quiet")
         _ = try await carol("share", "accept", single)
         #expect(try await carol("record", "list", "--zone", "Notes", "--owner", ann.name, "--quiet").contains("first"))
         _ = try await bob("share", "block", "Notes", carol.name, "--owner", ann.name)
@@ -133,14 +140,22 @@ import Testing
         _ = try await ann("share", "create", "Notes", "--title", "Our notes")
         // Whom the server has named, and how to find out whether it is that person.
         let invited = try await ann("share", "invite", "Notes", bob.name)
-        #expect(invited.contains("\(bob.name)  not verified") && invited.contains("sealkit contact verify \(bob.name)"), "\(invited)")
+        #expect(
+            invited.contains("\(bob.name)  not verified") && invited.contains("sealkit contact verify \(bob.name)"),
+            "\(invited)")
         let url = try await ann("share", "url", "Notes", "--quiet")
         let preview = try await bob("share", "preview", url)
-        #expect(preview.contains("owner       \(ann.name)  not verified") && preview.contains("sealkit contact show \(ann.name)"), "\(preview)")
+        #expect(
+            preview.contains("owner       \(ann.name)  not verified")
+                && preview.contains("sealkit contact show \(ann.name)"), "\(preview)")
         let accepted = try await bob("share", "accept", url)
-        #expect(accepted.contains("\(ann.name)  not verified") && accepted.contains("sealkit contact verify \(ann.name)"), "\(accepted)")
+        #expect(
+            accepted.contains("\(ann.name)  not verified") && accepted.contains("sealkit contact verify \(ann.name)"),
+            "\(accepted)")
         let shown = try await said("share", "show", "Notes")
-        #expect(shown.output.split(separator: "\n").contains { $0.contains(ann.name) && $0.hasSuffix("  you") }, "\(shown.output)")
+        #expect(
+            shown.output.split(separator: "\n").contains { $0.contains(ann.name) && $0.hasSuffix("  you") },
+            "\(shown.output)")
         #expect(shown.output.contains("not verified") && shown.errors.contains("sealkit contact verify"), "\(shown)")
         let number = try await bob("contact", "show", ann.name, "--quiet")
         _ = try await ann("contact", "verify", bob.name, number)
@@ -150,7 +165,9 @@ import Testing
 
         _ = try await ann("share", "invite", "Notes", "--one-time")
         let removed = try await said("share", "remove", "Notes", bob.name)
-        #expect(removed.status == 0 && removed.errors.contains("one-time URLs may still accept") && removed.errors.contains("sealkit share remove Notes <id>"), "\(removed)")
+        #expect(
+            removed.status == 0 && removed.errors.contains("one-time URLs may still accept")
+                && removed.errors.contains("sealkit share remove Notes <id>"), "\(removed)")
     }
 
     @Test func aZoneIsMadeToBeSharedAsAWholeOnly() async throws {
@@ -160,7 +177,8 @@ import Testing
         _ = try await ann("zone", "create", "Diary", "--encryption-scope", "per-zone")
         #expect(try await ann("zone", "list").contains("encrypted per zone"))
         #expect(try await ann("zone", "list", "--json").contains("\"encryptionScope\":\"per-zone\""))
-        _ = try await ann("record", "save", "--zone", "Diary", "--type", "Note", "--name", "first", "--seal", "title=Plans")
+        _ = try await ann(
+            "record", "save", "--zone", "Diary", "--type", "Note", "--name", "first", "--seal", "title=Plans")
         _ = try await ann("share", "create", "Diary", "--record", "first", status: 65)
         _ = try await ann("share", "create", "Diary")
         _ = try await ann("zone", "create", "Notes")
@@ -175,13 +193,17 @@ import Testing
     @Test func aRecordIsSharedShownAndLeft() async throws {
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
-        let (ann, bob) = (server.folder.appendingPathComponent("ann.json"), server.folder.appendingPathComponent("bob.json"))
+        let (ann, bob) = (
+            server.folder.appendingPathComponent("ann.json"), server.folder.appendingPathComponent("bob.json")
+        )
         for keyFile in [ann, bob] {
             #expect(try await run(["account", "create", "--server", server.origin], keyFile).status == 0)
         }
         #expect(try await run(["zone", "create", "Lists"], ann).status == 0)
         for name in ["groceries", "private"] {
-            let save = ["record", "save", "--zone", "Lists", "--type", "Note", "--name", name, "--seal", "title=\(name)"]
+            let save = [
+                "record", "save", "--zone", "Lists", "--type", "Note", "--name", name, "--seal", "title=\(name)",
+            ]
             #expect(try await run(save, ann).status == 0)
         }
         let create = ["share", "create", "Lists", "--record", "groceries", "--title", "Groceries"]
@@ -195,7 +217,8 @@ import Testing
         #expect(none.status == 66 && none.errors.contains("not the root of a share"), "\(none.errors)")
         let whole = try await run(["share", "create", "Lists"], ann)
         #expect(whole.status != 0 && whole.errors.contains("shared"), "\(whole.errors)")
-        let leave = try await run(["share", "leave", "Lists", "--owner", "_00000000000000000000000000000000", "--record", "groceries"], bob)
+        let leave = try await run(
+            ["share", "leave", "Lists", "--owner", "_00000000000000000000000000000000", "--record", "groceries"], bob)
         #expect(leave.status == 66, "\(leave.errors)")
     }
 
@@ -205,14 +228,17 @@ import Testing
         let (ann, bob, carol) = await (try User(server, "ann"), try User(server, "bob"), try User(server, "carol"))
         _ = try await ann("zone", "create", "Lists")
         for name in ["groceries", "books"] {
-            _ = try await ann("record", "save", "--zone", "Lists", "--type", "Note", "--name", name, "--seal", "title=\(name)")
+            _ = try await ann(
+                "record", "save", "--zone", "Lists", "--type", "Note", "--name", name, "--seal", "title=\(name)")
             _ = try await ann("share", "create", "Lists", "--record", name, "--title", "All \(name)")
         }
-        let url = try await ann("share", "invite", "Lists", bob.name, "--record", "groceries", "--permission", "readWrite", "--quiet")
+        let url = try await ann(
+            "share", "invite", "Lists", bob.name, "--record", "groceries", "--permission", "readWrite", "--quiet")
         #expect(try await ann("share", "url", "Lists", "--record", "groceries", "--quiet") == url)
         #expect(try await ann("share", "url", "Lists", "--record", "books", "--quiet") != url)
         _ = try await bob("share", "accept", url)
-        #expect(try await bob("record", "list", "--zone", "Lists", "--owner", ann.name, "--quiet").contains("groceries"))
+        #expect(
+            try await bob("record", "list", "--zone", "Lists", "--owner", ann.name, "--quiet").contains("groceries"))
         _ = try await bob("record", "get", "--zone", "Lists", "--owner", ann.name, "books", status: 66)
         // One share's participants are not the other's.
         #expect(try await ann("share", "show", "Lists", "--record", "groceries").contains(bob.name))
@@ -221,11 +247,13 @@ import Testing
         _ = try await ann("share", "permission", "Lists", bob.name, "readOnly", "--record", "groceries")
         #expect(try await ann("share", "show", "Lists", "--record", "groceries").contains("readOnly"))
         _ = try await bob(
-            "record", "save", "--zone", "Lists", "--owner", ann.name, "--type", "Note", "--name", "groceries", "--seal", "title=mine",
+            "record", "save", "--zone", "Lists", "--owner", ann.name, "--type", "Note", "--name", "groceries", "--seal",
+            "title=mine",
             status: 77)
         // A URL of its own, which the share keeps.
         let once = try await ann("share", "invite", "Lists", "--one-time", "--record", "groceries", "--quiet")
-        let invited = try await ann("share", "show", "Lists", "--record", "groceries", "--quiet").split(separator: "\n").map(String.init)
+        let invited = try await ann("share", "show", "Lists", "--record", "groceries", "--quiet").split(separator: "\n")
+            .map(String.init)
         let seat = try #require(invited.last)
         #expect(try await ann("share", "url", "Lists", "--record", "groceries", "--for", seat, "--quiet") == once)
         _ = try await ann("share", "remove", "Lists", seat, "--record", "groceries")

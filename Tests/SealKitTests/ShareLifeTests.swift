@@ -20,7 +20,10 @@ import Testing
         try await bob.shared.deleteRecord(withID: try await bob.share(of: joined).recordID)
         #expect(try await bob.shared.allRecordZones().isEmpty)
         #expect(try await bob.shared.databaseChanges(since: token).deletions.map(\.reason) == [.unshared])
-        #expect(await failure { try await bob.shared.deleteRecord(withID: Record.ID(recordName: Share.recordName, zoneID: joined)) } == .zoneNotFound)
+        #expect(
+            await failure {
+                try await bob.shared.deleteRecord(withID: Record.ID(recordName: Share.recordName, zoneID: joined))
+            } == .zoneNotFound)
         #expect(try await ann.own.record(for: note.recordID).encryptedValues["body"] == "from the owner")
         #expect(try await ann.share(of: zone).participants.count == 2)
         let saved = try await carol.shared.save(carol.note(in: carols, "under a new key"))
@@ -61,8 +64,8 @@ import Testing
         try await bob.shared.save(bob.note(in: joined, "written by right"))
     }
 
-    /// Carol leaves, so that a new key is due. The owner opens it, and deletes the zone then; bob's device has heard of the first
-    /// alone.
+    /// Carol leaves, so that a new key is due. The owner opens it, and deletes the zone then; bob's device has heard of
+    /// the first alone.
     @Test func aZoneThatWentAfterItsKeyWasRenewedIsNotThere() async throws {
         let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
         let zone = try await SharedZone(of: ann, with: [(bob, .readWrite), (carol, .readWrite)])
@@ -73,8 +76,8 @@ import Testing
         #expect(await failure { try await bob.shared.save(bob.note(in: zone.id(for: bob), "late")) } == .zoneNotFound)
     }
 
-    /// Bob leaves, and is invited to the zone's next life. His other device has heard of the first alone: it learns the rest in the middle
-    /// of a save, and what it has a copy of is gone.
+    /// Bob leaves, and is invited to the zone's next life. His other device has heard of the first alone: it learns the
+    /// rest in the middle of a save, and what it has a copy of is gone.
     @Test func aCopyOfAnEarlierLifeOfASharedZoneIsGone() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (zone, note, share) = try await ann.share(with: [(bob, .readWrite)])
@@ -125,10 +128,14 @@ import Testing
         again.title = "Shared again"
         again.addParticipant(try await ann.participant(bob))
         let saved = try await ann.own.save(again)
-        #expect(saved.url == share.url && saved.participants.count == 2 && saved.requesters.isEmpty && !saved.allowsAccessRequests)
+        #expect(
+            saved.url == share.url && saved.participants.count == 2 && saved.requesters.isEmpty
+                && !saved.allowsAccessRequests)
         #expect(try await bob.container.shareMetadata(for: url).title == "Shared again")
         let back = try await bob.join(saved.url)
-        #expect(try await bob.shared.record(for: Record.ID(recordName: note.recordID.recordName, zoneID: back)).encryptedValues["body"] == "from the owner")
+        #expect(
+            try await bob.shared.record(for: Record.ID(recordName: note.recordID.recordName, zoneID: back))
+                .encryptedValues["body"] == "from the owner")
     }
 
     @Test func stoppingPutsThePublicOutAsWell() async throws {
@@ -160,7 +167,8 @@ import Testing
         for (person, url) in [(bob, url), (carol, oneTime)] {
             let metadata = try await person.container.shareMetadata(for: url)
             #expect(metadata.title == "New title" && metadata.shareType == "org.example.plan")
-            #expect(metadata.thumbnailImageData == Data([1, 2, 3]) && metadata.containerIdentifier == "org.example.notes")
+            #expect(
+                metadata.thumbnailImageData == Data([1, 2, 3]) && metadata.containerIdentifier == "org.example.notes")
         }
         let joined = try await bob.join(url)
         let seen = try await bob.share(of: joined)
@@ -187,7 +195,8 @@ import Testing
             #expect(note.encryptedValues["body"] == "of \(owner.name)")
             note.encryptedValues["body"] = "Carol was here, \(owner.name)"
             try await carol.shared.save(note)
-            let seen = try await owner.own.record(for: Record.ID(recordName: "same", zoneID: RecordZone.ID(zoneName: "Notes")))
+            let seen = try await owner.own.record(
+                for: Record.ID(recordName: "same", zoneID: RecordZone.ID(zoneName: "Notes")))
             #expect(seen.encryptedValues["body"] == "Carol was here, \(owner.name)")
         }
     }

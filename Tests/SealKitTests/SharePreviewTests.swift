@@ -14,7 +14,9 @@ import Testing
         let (ann, bob) = (try await Person(), try await Person())
         let zone = try await ann.makeZone()
         var share = Share(recordZoneID: zone)
-        (share.title, share.shareType, share.thumbnailImageData) = ("Garden plans", "org.example.list", Data([1, 2, 3]))
+        (share.title, share.shareType, share.thumbnailImageData) = (
+            "Garden plans", "org.example.list", Data([1, 2, 3])
+        )
         share.addParticipant(try await ann.participant(bob, .readWrite))
         let start = Date()
         share = try await ann.own.save(share)
@@ -56,7 +58,8 @@ import Testing
         #expect(renewed.title == "Vegetables" && renewed.authorRecordID.recordName == ann.name)
     }
 
-    /// Somebody changes the share between a device's look at the roster and its look at the URLs: what they show is newer than it.
+    /// Somebody changes the share between a device's look at the roster and its look at the URLs: what they show is
+    /// newer than it.
     @Test func aTitleThatIsNewerThanTheRosterStays() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (zone, _, share) = try await ann.share(with: [(bob, .readWrite)])
@@ -105,7 +108,8 @@ import Testing
             $0.zone = view.scope.zoneIDOnWire
             $0.links = before.map { link in .with { ($0.routingID, $0.preview) = (link.routingID, link.preview) } }
         }
-        let _: Sealkit_V1_UpdateLinksResponse = try await ann.container.core.call(.private, Endpoints.sharing.updateLinks, back)
+        let _: Sealkit_V1_UpdateLinksResponse = try await ann.container.core.call(
+            .private, Endpoints.sharing.updateLinks, back)
         #expect(try await bob.container.shareMetadata(for: url).title == "Garden plans")
         #expect(try await ann.own.share(for: zone).title == "Vegetables")
         #expect(try await bob.container.shareMetadata(for: url).title == "Vegetables")
@@ -117,7 +121,9 @@ import Testing
         let place = try await LinkAttacks.Placeholder(server)
         // An account is made where the URL leads to; before the address is proven the share shows nothing at all.
         let carol = try await Person(server)
-        #expect(await failure { _ = try await carol.container.shareMetadata(for: place.url) } == .participantMayNeedVerification)
+        #expect(
+            await failure { _ = try await carol.container.shareMetadata(for: place.url) }
+                == .participantMayNeedVerification)
         _ = try await place.token(carol)
         let preview = try #require(try await carol.container.shareMetadata(for: place.url).preview)
         #expect(preview.title == "Garden plans" && preview.authorRecordID.recordName == place.ann.name)

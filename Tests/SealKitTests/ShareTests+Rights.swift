@@ -21,7 +21,8 @@ extension ShareTests {
         let old = try await carol.container.core.keeper(of: carol.container.core.scope(of: carols)).current()
 
         var current = try await ann.own.share(for: zone)
-        let participant = try #require(current.participants.first { $0.userIdentity.userRecordID?.recordName == carol.name })
+        let participant = try #require(
+            current.participants.first { $0.userIdentity.userRecordID?.recordName == carol.name })
         current.removeParticipant(participant)
         current = try await ann.own.save(current)
         #expect(current.participants.count == 2)
@@ -93,7 +94,9 @@ extension ShareTests {
         let bobs = try await join(bob, share)
         let carols = try await join(carol, share)
         try await carol.shared.leaveShare(of: carols)
-        #expect(await failure { _ = try await carol.shared.record(for: Record.ID(recordName: "x", zoneID: carols)) } == .zoneNotFound)
+        #expect(
+            await failure { _ = try await carol.shared.record(for: Record.ID(recordName: "x", zoneID: carols)) }
+                == .zoneNotFound)
         let saved = try await bob.shared.save(bob.note(in: bobs, "under a new key"))
         #expect(saved.base?.statement.epoch == 1)
         let found = try await ann.own.record(for: Record.ID(recordName: saved.recordID.recordName, zoneID: zone))
@@ -134,7 +137,8 @@ extension ShareTests {
         let zone = try await ann.makeZone()
         let note = try await ann.own.save(ann.note(in: zone, "body"))
         let other = try ann.onFreshDevice()
-        var partly = try #require(try await other.own.records(for: [note.recordID], desiredKeys: [])[note.recordID]?.get())
+        var partly = try #require(
+            try await other.own.records(for: [note.recordID], desiredKeys: [])[note.recordID]?.get())
         try await ann.own.deleteRecord(withID: note.recordID)
         try await ann.own.rotateKeys(of: zone)
         partly["headline"] = "too late"

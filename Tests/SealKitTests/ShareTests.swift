@@ -19,7 +19,8 @@ import Testing
         share.title = "Garden plans"
         for (person, permission) in invitees {
             share.addParticipant(
-                try await ann.container.shareParticipant(forUserRecordID: person.container.userRecordID(), permission: permission))
+                try await ann.container.shareParticipant(
+                    forUserRecordID: person.container.userRecordID(), permission: permission))
         }
         share = try await ann.own.save(share)
         return (zone, note, share)
@@ -41,7 +42,8 @@ import Testing
         let note = try await ann.own.save(ann.note(in: zone, "from Ann"))
         var share = Share(recordZoneID: zone)
         share.title = "Garden plans"
-        let invitee = try await ann.container.shareParticipant(forEmailAddress: mail.uppercased(), permission: .readWrite)
+        let invitee = try await ann.container.shareParticipant(
+            forEmailAddress: mail.uppercased(), permission: .readWrite)
         #expect(invitee.userIdentity.hasAccount)
         share.addParticipant(invitee)
         share = try await ann.own.save(share)
@@ -77,7 +79,8 @@ import Testing
         #expect(share.participants.last?.userIdentity.lookupInfo == .emailAddress(mail))
 
         let carol = try await Person()
-        #expect(await failure { _ = try await carol.container.shareMetadata(for: url) } == .participantMayNeedVerification)
+        #expect(
+            await failure { _ = try await carol.container.shareMetadata(for: url) } == .participantMayNeedVerification)
         let verification = try await carol.container.beginVerification(of: mail, for: url)
         let code = try await carol.code(mail)
         let wrong = code == "00000000" ? "00000001" : "00000000"
@@ -85,8 +88,10 @@ import Testing
         let token = try await verification.complete(code: code)
         let metadata = try await carol.container.shareMetadata(for: url)
         let joined = try await carol.container.accept(metadata, token: token)
-        let body: String? = try await carol.shared.record(for: Record.ID(recordName: note.recordID.recordName, zoneID: joined))
-            .encryptedValues["body"]
+        let body: String? = try await carol.shared.record(
+            for: Record.ID(recordName: note.recordID.recordName, zoneID: joined)
+        )
+        .encryptedValues["body"]
         #expect(body == "from Ann")
 
         // The token is spent and the seat is taken: neither is good for anybody else.
@@ -101,10 +106,13 @@ import Testing
         let verification = try await ann.container.beginVerification(of: mail)
         let code = try await ann.code(mail)
         let stolen = Verification(
-            id: verification.id, address: mail, routingID: nil, expires: verification.expires, core: dave.container.core)
+            id: verification.id, address: mail, routingID: nil, expires: verification.expires, core: dave.container.core
+        )
         #expect(await failure { _ = try await stolen.complete(code: code) } == .verificationFailed)
         for _ in 0..<5 {
-            #expect(await failure { _ = try await verification.complete(code: "12345678" == code ? "1" : "12345678") } == .verificationFailed)
+            #expect(
+                await failure { _ = try await verification.complete(code: "12345678" == code ? "1" : "12345678") }
+                    == .verificationFailed)
         }
         #expect(await failure { _ = try await verification.complete(code: code) } == .verificationFailed)
     }
@@ -121,13 +129,15 @@ import Testing
         #expect(await failure { _ = try await bob.shared.record(for: id) } == .zoneNotFound)
         #expect(await failure { try await bob.shared.save(bob.note(in: foreign, "x")) } == .zoneNotFound)
 
-        // With the server's help Dave has all that Bob's invitation gives: the URL alone opens no known invitee's grant.
+        // With the server's help Dave has all that Bob's invitation gives: the URL alone opens no known invitee's
+        // grant.
         let bobs = try await bob.container.shareMetadata(for: url)
         let invitation = try #require(bobs.seat)
         let keys = try ShareURL(url).secret.invitationKeys(scopeID: bobs.roster.scopeID, invitationID: invitation.id)
         #expect(throws: SealError.authenticationFailed) {
             try Grants<XWingHPKE>.open(
-                bobs.grant, epoch: bobs.roster.currentEpoch, invitation: keys, keys: dave.container.core.identity().keys)
+                bobs.grant, epoch: bobs.roster.currentEpoch, invitation: keys, keys: dave.container.core.identity().keys
+            )
         }
         #expect(throws: SealError.authenticationFailed) {
             try Grants<XWingHPKE>.open(bobs.grant, epoch: bobs.roster.currentEpoch, invitation: keys, keys: nil)
@@ -144,8 +154,12 @@ import Testing
         let otherParts = try #require(other.url).split(separator: "#")
         let swapped = "\(otherParts[0])#\(parts[1])"
         #expect(await failure { _ = try await bob.container.shareMetadata(for: swapped) } == .invalidArguments)
-        for broken in [String(url.dropLast()), String(parts[0]), url + "A", url.replacingOccurrences(of: "/s/", with: "/t/")] {
-            #expect(await failure { _ = try await bob.container.shareMetadata(for: broken) } == .invalidArguments, "\(broken.count)")
+        for broken in [
+            String(url.dropLast()), String(parts[0]), url + "A", url.replacingOccurrences(of: "/s/", with: "/t/"),
+        ] {
+            #expect(
+                await failure { _ = try await bob.container.shareMetadata(for: broken) } == .invalidArguments,
+                "\(broken.count)")
         }
         var secret = try Base64URL.decode(parts[1])
         secret[5] ^= 1
@@ -187,7 +201,10 @@ import Testing
         let forged = try await Forgery.record(by: bob, zone: joined, body: "forged by a reader")
         let hostile = RewritingTransport.showing([forged], before: try HTTPTransport(server: ann.server.origin))
         let deceived = try ann.onFreshDevice(transport: hostile)
-        #expect(await failure { _ = try await deceived.own.record(for: Record.ID(recordName: forged.recordName, zoneID: zone)) } == .integrityFailure)
+        #expect(
+            await failure {
+                _ = try await deceived.own.record(for: Record.ID(recordName: forged.recordName, zoneID: zone))
+            } == .integrityFailure)
         let changes = try await deceived.own.recordZoneChanges(inZoneWith: zone)
         #expect(changes.modifications.map(\.result.failureCode) == [.integrityFailure])
         // Without the check of the author's right, everything else about the forgery holds: the key is the zone's own.

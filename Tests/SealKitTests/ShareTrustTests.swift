@@ -6,7 +6,8 @@ import Testing
 
 @testable import SealKit
 
-/// What whoever shares is told of: URLs that were replaced, seats that are still open, and whose keys nobody has compared.
+/// What whoever shares is told of: URLs that were replaced, seats that are still open, and whose keys nobody has
+/// compared.
 @Suite(.timeLimit(.minutes(60))) struct ShareTrustTests {
     @Test func whoWasInvitedByNameGetsTheNewURL() async throws {
         let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
@@ -28,13 +29,15 @@ import Testing
         let saved = try await device.own.save(fetched)
         let new = try #require(saved.url)
         #expect(saved.isURLRenewed && new != old)
-        #expect(Set(saved.waitingForURL.compactMap { $0.userIdentity.userRecordID?.recordName }) == [bob.name, carol.name])
+        #expect(
+            Set(saved.waitingForURL.compactMap { $0.userIdentity.userRecordID?.recordName }) == [bob.name, carol.name])
         #expect(saved.participant(bob)?.permission == .readWrite)
         // The one before leads nowhere, and says what may be the reason; the new one is both invitees'.
         let error = await #expect(throws: SealKitError.self) { try await bob.join(old) }
         #expect(error?.remedy.contains("newer URL") == true, "\(error.map { "\($0)" } ?? "")")
         let joined = try await bob.join(new)
-        #expect(try await bob.body(of: Record.ID(recordName: note.recordID.recordName, zoneID: joined)) == "from the owner")
+        #expect(
+            try await bob.body(of: Record.ID(recordName: note.recordID.recordName, zoneID: joined)) == "from the owner")
         _ = try await carol.join(new)
         let after = try await ann.own.share(for: zone)
         #expect(after.url == new && !after.isURLRenewed && after.waitingForURL.isEmpty)
@@ -64,7 +67,8 @@ import Testing
         try await bob.link(address)
         let found = try await ann.container.shareParticipant(forEmailAddress: address)
         #expect(found.userIdentity.userRecordID?.recordName == bob.name && !found.userIdentity.isVerified)
-        let nobody = try await ann.container.shareParticipant(forEmailAddress: "nobody-\(UUID().uuidString.lowercased())@example.org")
+        let nobody = try await ann.container.shareParticipant(
+            forEmailAddress: "nobody-\(UUID().uuidString.lowercased())@example.org")
         #expect(!nobody.userIdentity.hasAccount && !nobody.userIdentity.isVerified)
         let zone = try await ann.makeZone()
         var share = Share(recordZoneID: zone)
@@ -80,7 +84,8 @@ import Testing
         #expect(try await ann.own.share(for: zone).participant(bob)?.userIdentity.isVerified == true)
         // On that device, by that user.
         #expect(try await ann.onFreshDevice().own.share(for: zone).participant(bob)?.userIdentity.isVerified == false)
-        try await bob.container.contacts.verify(try await bob.container.contacts.refreshedContact(for: ann.container.userRecordID()))
+        try await bob.container.contacts.verify(
+            try await bob.container.contacts.refreshedContact(for: ann.container.userRecordID()))
         #expect(try await bob.container.shareMetadata(for: url).ownerIdentity.isVerified)
         // A number that was compared is of those keys alone.
         try await bob.rotateKeys(KeptKeys(bob))

@@ -17,8 +17,12 @@ extension SyncEngineTests {
         try await device.engine.sendChanges()
         #expect(device.app.events.filter { $0 != "stateUpdate" }.first == "switchAccounts")
         // What was pending was ann's: of bob's only the zone was made.
-        #expect(device.app.events.contains("sentZones [\"notes\"] []") && !device.app.events.contains { $0.hasPrefix("sent [") })
-        #expect(!device.transport.calls.dropFirst(before).contains { $0.hasSuffix("records/modify") } && device.disk.notes.isEmpty)
+        #expect(
+            device.app.events.contains("sentZones [\"notes\"] []")
+                && !device.app.events.contains { $0.hasPrefix("sent [") })
+        #expect(
+            !device.transport.calls.dropFirst(before).contains { $0.hasSuffix("records/modify") }
+                && device.disk.notes.isEmpty)
         #expect(await failure { _ = try await bob.own.record(for: id) } == .unknownItem)
         #expect(device.engine.state.content.account == bob.name)
     }
@@ -66,7 +70,9 @@ extension SyncEngineTests {
         try device.signIn(new, replacing: old)
         device.app.forgetEvents()
         try await device.engine.fetchChanges()
-        #expect(device.app.events.first == "zones [] [\"notes: encryptedDataReset\"]" && !device.app.events.contains("switchAccounts"))
+        #expect(
+            device.app.events.first == "zones [] [\"notes: encryptedDataReset\"]"
+                && !device.app.events.contains("switchAccounts"))
         try await device.engine.sendChanges()
         #expect(try await new.own.record(for: id).encryptedValues["words"] == ["kept here"])
     }
@@ -94,7 +100,9 @@ extension SyncEngineTests {
         let codes = LockedValue<[SealKitError.Code?]>([])
         let shared = LockedValue<SyncEngine?>(nil)
         let asking = Asking(device.app) { engine in
-            let (fetched, sent) = (await failure { try await engine.fetchChanges() }, await failure { try await engine.sendChanges() })
+            let (fetched, sent) = (
+                await failure { try await engine.fetchChanges() }, await failure { try await engine.sendChanges() }
+            )
             // Of the delegate's other database neither: its handler may be waiting for this one.
             let other = await failure { try await shared.value?.fetchChanges() }
             codes.change { $0 += [fetched, sent, other] }
@@ -117,7 +125,8 @@ extension SyncEngineTests {
         let first = device.engine
         first.state.add(pendingRecordZoneChanges: [.saveRecord(device.note("forgotten", in: zone))])
         try device.restart()
-        var configuration = SyncEngine.Configuration(container: device.container, stateSerialization: nil, delegate: device.app)
+        var configuration = SyncEngine.Configuration(
+            container: device.container, stateSerialization: nil, delegate: device.app)
         configuration.automaticallySync = false
         // Of the same delegate once more, from nothing.
         let second = try SyncEngine(configuration)
@@ -146,7 +155,8 @@ extension SyncEngineTests {
             let second = try? SyncEngine(configuration)
             next.change { $0 = second }
         }
-        var configuration = SyncEngine.Configuration(container: ann.container, stateSerialization: nil, delegate: asking)
+        var configuration = SyncEngine.Configuration(
+            container: ann.container, stateSerialization: nil, delegate: asking)
         configuration.automaticallySync = false
         let first = try SyncEngine(configuration)
         try await first.fetchChanges()
@@ -235,5 +245,7 @@ final class Asking: SyncEngineDelegate {
 
     func nextRecordZoneChangeBatch(
         _ context: SyncEngine.SendChangesContext, syncEngine: SyncEngine
-    ) async -> SyncEngine.RecordZoneChangeBatch? { await app.nextRecordZoneChangeBatch(context, syncEngine: syncEngine) }
+    ) async -> SyncEngine.RecordZoneChangeBatch? {
+        await app.nextRecordZoneChangeBatch(context, syncEngine: syncEngine)
+    }
 }

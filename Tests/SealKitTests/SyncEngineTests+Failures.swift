@@ -82,7 +82,8 @@ extension SyncEngineTests {
     // MARK: Failures that say nothing of the changes
 
     @Test(arguments: [
-        SealKitError.Code.serverRejectedRequest, .internalError, .serverNotTrusted, .incompatibleVersion, .integrityFailure, .badContainer,
+        SealKitError.Code.serverRejectedRequest, .internalError, .serverNotTrusted, .incompatibleVersion,
+        .integrityFailure, .badContainer,
     ]) func whatSaysNothingOfTheChangesLeavesThemPending(code: SealKitError.Code) async throws {
         let ann = try await Person()
         let device = try await device(ann)
@@ -137,7 +138,12 @@ extension SyncEngineTests {
                 RewritingTransport(next) { path, body in
                     guard isLying.value, path.hasSuffix("zones/changes") else { return body }
                     var answer = try Sealkit_V1_DatabaseChangesResponse(serializedBytes: body)
-                    answer.deletions = answer.modifications.map { zone in .with { $0.zoneID = zone.zoneID; $0.reason = 1 } }
+                    answer.deletions = answer.modifications.map { zone in
+                        .with {
+                            $0.zoneID = zone.zoneID
+                            $0.reason = 1
+                        }
+                    }
                     answer.modifications = []
                     return try answer.serializedData()
                 }
@@ -167,7 +173,8 @@ extension SyncEngineTests {
         state.add(pendingRecordZoneChanges: [.saveRecord(bad)])
         // Nothing is added at a sign-in, which would be a reason of its own to sync again.
         state.apply { $0.account = ann.name }
-        let engine = try SyncEngine(.init(container: ann.container, stateSerialization: state.serialization.0, delegate: app))
+        let engine = try SyncEngine(
+            .init(container: ann.container, stateSerialization: state.serialization.0, delegate: app))
         await app.told { if case .didSendChanges(let end) = $0 { end.error?.code == .partialFailure } else { false } }
         // After the fetch, so that it comes by being heard of: of its own changes no device is told.
         try await ann.onFreshDevice().own.save(ann.note(in: zone, "body", name: "heard"))
@@ -187,7 +194,10 @@ extension SyncEngineTests {
                     guard path.hasSuffix("changes/zone") else { return body }
                     var answer = try Sealkit_V1_ZonesRecordChangesResponse(serializedBytes: body)
                     for index in answer.zones.indices where answer.zones[index].zone.zoneName == "busy" {
-                        answer.zones[index].failure = .with { $0.code = "zoneBusy"; $0.reason = "busy" }
+                        answer.zones[index].failure = .with {
+                            $0.code = "zoneBusy"
+                            $0.reason = "busy"
+                        }
                     }
                     return try answer.serializedData()
                 }
@@ -198,7 +208,8 @@ extension SyncEngineTests {
         let state = SyncEngine.State(nil)
         state.add(pendingRecordZoneChanges: [.saveRecord(id)])
         state.apply { $0.account = ann.name }
-        let engine = try SyncEngine(.init(container: device.container, stateSerialization: state.serialization.0, delegate: app))
+        let engine = try SyncEngine(
+            .init(container: device.container, stateSerialization: state.serialization.0, delegate: app))
         await app.told { if case .sentRecordZoneChanges(let sent) = $0 { !sent.savedRecords.isEmpty } else { false } }
         #expect(app.events.contains("didFetch busy zoneBusy"))
         #expect(try await ann.own.record(for: id).encryptedValues["words"] == ["word"])
@@ -236,7 +247,9 @@ extension SyncEngineTests {
         var sealed = RecordZone(zoneID: zone)
         sealed.encryptionScope = .perZone
         state.add(pendingDatabaseChanges: [.saveZone(sealed), .deleteZone(RecordZone.ID(zoneName: "other"))])
-        state.remove(pendingDatabaseChanges: [.saveZone(RecordZone(zoneID: zone)), .saveZone(RecordZone(zoneName: "other"))])
+        state.remove(pendingDatabaseChanges: [
+            .saveZone(RecordZone(zoneID: zone)), .saveZone(RecordZone(zoneName: "other")),
+        ])
         #expect(state.pendingDatabaseChanges == [.deleteZone(RecordZone.ID(zoneName: "other"))])
     }
 }

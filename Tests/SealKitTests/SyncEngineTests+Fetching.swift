@@ -15,7 +15,8 @@ extension SyncEngineTests {
         try await device.engine.fetchChanges()
         #expect(
             device.app.events == [
-                "signIn", "stateUpdate", "willFetch", "zones [\"notes\"] []", "stateUpdate", "willFetch notes", "records [\"one\"] []",
+                "signIn", "stateUpdate", "willFetch", "zones [\"notes\"] []", "stateUpdate", "willFetch notes",
+                "records [\"one\"] []",
                 "stateUpdate", "didFetch notes", "didFetch",
             ])
         // Nothing new: nothing of it is told.
@@ -138,7 +139,9 @@ extension SyncEngineTests {
         let device = try SyncDevice(ann)
         try await device.engine.fetchChanges()
         #expect(Set(device.disk.notes.keys.map(\.recordName)) == Set(names))
-        #expect(device.app.events.filter { $0.hasPrefix("didFetch zone-") }.sorted() == names.map { "didFetch \($0)" }.sorted())
+        #expect(
+            device.app.events.filter { $0.hasPrefix("didFetch zone-") }.sorted()
+                == names.map { "didFetch \($0)" }.sorted())
         #expect(device.transport.calls.filter { $0.hasSuffix("changes/zone") }.count == 2)
     }
 
@@ -157,7 +160,8 @@ extension SyncEngineTests {
                     guard isLying.value, path.hasSuffix("changes/zone") else { return body }
                     var answer = try Sealkit_V1_ZonesRecordChangesResponse(serializedBytes: body)
                     for zone in answer.zones.indices {
-                        for record in answer.zones[zone].changes.records.indices where answer.zones[zone].changes.records[record].recordName == "bad" {
+                        for record in answer.zones[zone].changes.records.indices
+                        where answer.zones[zone].changes.records[record].recordName == "bad" {
                             answer.zones[zone].changes.records[record].fields = []
                         }
                     }
@@ -165,7 +169,9 @@ extension SyncEngineTests {
                 }
             })
         #expect(await failure { try await device.engine.fetchChanges() } == .integrityFailure)
-        #expect(device.app.events.contains("didFetch notes integrityFailure") && device.app.events.contains("didFetch other"))
+        #expect(
+            device.app.events.contains("didFetch notes integrityFailure")
+                && device.app.events.contains("didFetch other"))
         #expect(Set(device.disk.notes.keys.map(\.recordName)) == ["good", "elsewhere"])
         #expect(device.engine.state.zoneIDsWithUnfetchedServerChanges == [zone])
         #expect(device.engine.state.content.zones[zone]?.token == nil)
@@ -188,7 +194,12 @@ extension SyncEngineTests {
                 RewritingTransport(next) { path, body in
                     guard isLying.value, path.hasSuffix("zones/changes") else { return body }
                     var answer = try Sealkit_V1_DatabaseChangesResponse(serializedBytes: body)
-                    answer.deletions = answer.modifications.map { zone in .with { $0.zoneID = zone.zoneID; $0.reason = 1 } }
+                    answer.deletions = answer.modifications.map { zone in
+                        .with {
+                            $0.zoneID = zone.zoneID
+                            $0.reason = 1
+                        }
+                    }
                     answer.modifications = []
                     return try answer.serializedData()
                 }
@@ -218,11 +229,15 @@ extension SyncEngineTests {
         // Zones of others are not one's own to make.
         device.engine.state.add(pendingDatabaseChanges: [.saveZone(RecordZone(zoneName: "mine"))])
         #expect(await failure { try await device.engine.sendChanges() } == .partialFailure)
-        #expect(device.app.events.contains("sentZones [] [] mine: badDatabase") && device.engine.state.pendingDatabaseChanges.isEmpty)
+        #expect(
+            device.app.events.contains("sentZones [] [] mine: badDatabase")
+                && device.engine.state.pendingDatabaseChanges.isEmpty)
         try await ann.edit(zone) { share in share.removeParticipant(try #require(share.participant(bob))) }
         device.app.forgetEvents()
         try await device.engine.fetchChanges()
-        #expect(device.app.events.contains("zones [] [\"\(zone.zoneName): unshared\"]") && !device.disk.notes.keys.contains(id))
+        #expect(
+            device.app.events.contains("zones [] [\"\(zone.zoneName): unshared\"]")
+                && !device.disk.notes.keys.contains(id))
     }
 
     @Test func thePublicDatabaseIsNotSynced() async throws {
@@ -230,7 +245,8 @@ extension SyncEngineTests {
         let app = SyncApp(disk: SyncDisk())
         #expect(
             await failure {
-                _ = try SyncEngine(.init(container: ann.container, databaseScope: .public, stateSerialization: nil, delegate: app))
+                _ = try SyncEngine(
+                    .init(container: ann.container, databaseScope: .public, stateSerialization: nil, delegate: app))
             } == .badDatabase)
     }
 }

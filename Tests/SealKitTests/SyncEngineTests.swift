@@ -5,7 +5,8 @@ import Testing
 
 @testable import SealKit
 
-/// The sync engine, by the numbers of what clients rely on, and one device at a time. Of several at once: `SyncRunTests`.
+/// The sync engine, by the numbers of what clients rely on, and one device at a time. Of several at once:
+/// `SyncRunTests`.
 @Suite(.timeLimit(.minutes(60))) struct SyncEngineTests {
     let zone = RecordZone.ID(zoneName: "notes")
 
@@ -38,7 +39,8 @@ import Testing
         let ann = try await Person()
         let device = try await device(ann)
         let (absent, gone, changed) = (
-            device.note("a", in: RecordZone.ID(zoneName: "absent")), device.note("gone", in: zone), device.note("changed", in: zone)
+            device.note("a", in: RecordZone.ID(zoneName: "absent")), device.note("gone", in: zone),
+            device.note("changed", in: zone)
         )
         for id in [gone, changed] { device.app.write("first", to: id, device.engine) }
         try await device.engine.sendChanges()
@@ -102,7 +104,8 @@ import Testing
         let ann = try await Person()
         let (one, two) = (SyncApp(disk: SyncDisk()), SyncApp(disk: SyncDisk()))
         func engine(_ app: SyncApp) throws -> SyncEngine {
-            var configuration = SyncEngine.Configuration(container: ann.container, stateSerialization: nil, delegate: app)
+            var configuration = SyncEngine.Configuration(
+                container: ann.container, stateSerialization: nil, delegate: app)
             configuration.automaticallySync = false
             return try SyncEngine(configuration)
         }
@@ -209,7 +212,9 @@ import Testing
         #expect(await failure { try await device.engine.sendChanges() } == .networkFailure)
         #expect(await failure { try await device.engine.fetchChanges() } == .networkFailure)
         #expect(device.engine.state.pendingRecordZoneChanges == [.saveRecord(id)])
-        #expect(!device.app.events.contains { $0.hasPrefix("sent ") } && device.app.events.contains("didSend networkFailure"))
+        #expect(
+            !device.app.events.contains { $0.hasPrefix("sent ") }
+                && device.app.events.contains("didSend networkFailure"))
         device.transport.turn(on: true)
         try await device.engine.sendChanges()
         #expect(device.engine.state.pendingRecordZoneChanges.isEmpty)
@@ -245,7 +250,9 @@ import Testing
         device.app.write("cucumbers", to: device.note("pending", in: zone), device.engine)
         var sealed = RecordZone(zoneName: "sealed")
         sealed.encryptionScope = .perZone
-        device.engine.state.add(pendingDatabaseChanges: [.saveZone(sealed), .deleteZone(RecordZone.ID(zoneName: "old"))])
+        device.engine.state.add(pendingDatabaseChanges: [
+            .saveZone(sealed), .deleteZone(RecordZone.ID(zoneName: "old")),
+        ])
         device.engine.state.hasPendingUntrackedChanges = true
         let kept = try JSONEncoder().encode(device.engine.state.serialization.0)
         let again = SyncEngine.State(try JSONDecoder().decode(SyncEngine.State.Serialization.self, from: kept))
@@ -263,9 +270,13 @@ import Testing
         }
         let rest = #""zones":[],"unfetched":[],"records":[],"database":[],"hasPendingUntrackedChanges":false}"#
         _ = try read(#"{"version":1,"# + rest)
-        #expect(failureOf { _ = try read(#"{"version":2,"# + rest) } as? SealKitError == SealKitError(.incompatibleVersion, ""))
+        #expect(
+            failureOf { _ = try read(#"{"version":2,"# + rest) } as? SealKitError
+                == SealKitError(.incompatibleVersion, ""))
         #expect(failureOf { _ = try read(#"{"version":1}"#) } is DecodingError)
-        let odd = rest.replacingOccurrences(of: #""database":[]"#, with: #""database":[{"zoneID":{"zoneName":"a","ownerName":"b"},"encryptionScope":9}]"#)
+        let odd = rest.replacingOccurrences(
+            of: #""database":[]"#,
+            with: #""database":[{"zoneID":{"zoneName":"a","ownerName":"b"},"encryptionScope":9}]"#)
         #expect(failureOf { _ = try read(#"{"version":1,"# + odd) } is DecodingError)
     }
 
@@ -310,7 +321,9 @@ final class Meanwhile: SyncEngineDelegate {
         self.act = act
     }
 
-    func handleEvent(_ event: SyncEngine.Event, syncEngine: SyncEngine) async { await app.handleEvent(event, syncEngine: syncEngine) }
+    func handleEvent(_ event: SyncEngine.Event, syncEngine: SyncEngine) async {
+        await app.handleEvent(event, syncEngine: syncEngine)
+    }
 
     func nextRecordZoneChangeBatch(
         _ context: SyncEngine.SendChangesContext, syncEngine: SyncEngine

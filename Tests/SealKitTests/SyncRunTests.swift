@@ -5,11 +5,12 @@ import Testing
 
 @testable import SealKit
 
-/// Two and three devices of one person do what chance has them do: they write and delete while they are on- and offline, crash between
-/// what they were told and what they kept, lose a zone to another device, change accounts. In the end they agree with each other and
-/// with the server, and nothing that a device was told to be saved is gone.
+/// Two and three devices of one person do what chance has them do: they write and delete while they are on- and
+/// offline, crash between what they were told and what they kept, lose a zone to another device, change accounts. In
+/// the end they agree with each other and with the server, and nothing that a device was told to be saved is gone.
 ///
-/// Some runs are played each time; `SYNC_RUNS=1000`, as in `make torture` with its `ROUNDS`, plays as many, and `SYNC_SEED=…` one again.
+/// Some runs are played each time; `SYNC_RUNS=1000`, as in `make torture` with its `ROUNDS`, plays as many, and
+/// `SYNC_SEED=…` one again.
 @Suite(.timeLimit(.minutes(600))) struct SyncRunTests {
     private static let zones = ["one", "two"].map { RecordZone.ID(zoneName: $0) }
     private static let names = (0..<5).map { "note-\($0)" }
@@ -86,7 +87,8 @@ import Testing
                 _ = await failure { try await device.engine.database.deleteRecordZone(withID: zone, reason: reason) }
             default:
                 what = "is somebody else's for a while"
-                // What a device that was nobody's has kept goes to whom it is first: that the stranger has it says nothing of ann.
+                // What a device that was nobody's has kept goes to whom it is first: that the stranger has it says
+                // nothing of ann.
                 let acknowledged = device.disk.acknowledged.withLock { $0 }
                 try device.signIn(stranger)
                 await device.sync()
@@ -106,7 +108,9 @@ import Testing
             for device in devices { await device.sync() }
         }
         for (index, device) in devices.enumerated() {
-            let pending = device.engine.state.pendingRecordZoneChanges.map { "\($0)" } + device.engine.state.pendingDatabaseChanges.map { "\($0)" }
+            let pending =
+                device.engine.state.pendingRecordZoneChanges.map { "\($0)" }
+                + device.engine.state.pendingDatabaseChanges.map { "\($0)" }
             #expect(pending.isEmpty, "device \(index) has \(pending) left; \(story)\n\(device.app.events.suffix(30))")
         }
         let fresh = try SyncDevice(ann)

@@ -72,7 +72,10 @@ import Testing
     }
 
     @Test func whatCannotBeMendedByWaitingIsNotRepeated() async {
-        let outcomes = [SealKitError.Code.integrityFailure, .notAuthenticated, .partialFailure, .operationCancelled, .permissionFailure]
+        let outcomes = [
+            SealKitError.Code.integrityFailure, .notAuthenticated, .partialFailure, .operationCancelled,
+            .permissionFailure,
+        ]
         let runs = Runs(outcomes.map { SealKitError($0, "no") })
         for count in 1...5 {
             runs.schedule.want(.fetch, after: .zero)
@@ -85,7 +88,8 @@ import Testing
     }
 
     @Test func whatSaysNothingOfTheChangesIsRepeated() async {
-        let runs = Runs([SealKitError.Code.serverRejectedRequest, .internalError, .serverNotTrusted].map { SealKitError($0, "no") })
+        let runs = Runs(
+            [SealKitError.Code.serverRejectedRequest, .internalError, .serverNotTrusted].map { SealKitError($0, "no") })
         runs.schedule.want(.send, after: .zero)
         await runs.wait(for: 4)
         #expect(runs.done == Array(repeating: .send, count: 4) && runs.pacing.sleeps == [2, 4, 8].map { .seconds($0) })
@@ -107,7 +111,10 @@ import Testing
         schedule.want(.send, after: .zero)
         for await _ in ends {}
         // The ninth did something.
-        let waits: [Duration] = [.milliseconds(500)] + [2, 4, 8, 16, 32, 60, 60].map { .seconds($0) } + [.milliseconds(500), .milliseconds(500)]
+        let waits: [Duration] =
+            [.milliseconds(500)] + [2, 4, 8, 16, 32, 60, 60].map { .seconds($0) } + [
+                .milliseconds(500), .milliseconds(500),
+            ]
         #expect(pacing.sleeps == waits)
     }
 

@@ -14,11 +14,15 @@ import Testing
         record = try await ann.own.save(record)
         let other = try ann.onFreshDevice()
         // From a save and from a fetch, and on a device that has seen neither.
-        for (source, device) in [(record, ann), (try await other.own.record(for: record.recordID), other), (record, try ann.onFreshDevice())] {
+        for (source, device) in [
+            (record, ann), (try await other.own.record(for: record.recordID), other), (record, try ann.onFreshDevice()),
+        ] {
             let current = try await device.own.record(for: source.recordID)
             let data = current.encodeSystemFields()
             var kept = try Record(systemFields: data)
-            #expect(kept.recordID == current.recordID && kept.recordType == "Note" && kept.recordChangeTag == current.recordChangeTag)
+            #expect(
+                kept.recordID == current.recordID && kept.recordType == "Note"
+                    && kept.recordChangeTag == current.recordChangeTag)
             #expect(kept.creationDate == current.creationDate && kept.modificationDate == current.modificationDate)
             #expect(kept.creatorUserRecordID == current.creatorUserRecordID && kept.changedKeys().isEmpty)
             #expect(kept.omittedKeys == ["body", "color"] && kept.encryptedValues["body"] as String? == nil)
@@ -38,7 +42,9 @@ import Testing
         record = try await ann.own.save(record)
         let data = record.encodeSystemFields()
         let key = try #require(record.base?.recordKey).withPointer { Data(bytes: $0, count: 32) }
-        for secret in [Data("secret body".utf8), Data("a visible value".utf8), key] { #expect(data.range(of: secret) == nil) }
+        for secret in [Data("secret body".utf8), Data("a visible value".utf8), key] {
+            #expect(data.range(of: secret) == nil)
+        }
     }
 
     @Test func whatHasChangedSinceIsAConflictAndWhatIsGoneIsUnknown() async throws {
@@ -58,7 +64,8 @@ import Testing
             #expect(error.code == .serverRecordChanged && error.serverRecord?.encryptedValues["body"] == "two")
             #expect(error.ancestorRecord == nil)
         }
-        let merged = try await ann.own.modifyRecords(saving: [stale], savePolicy: .changedKeys).saveResults[record.recordID]?.get()
+        let merged = try await ann.own.modifyRecords(saving: [stale], savePolicy: .changedKeys).saveResults[
+            record.recordID]?.get()
         #expect(merged?.encryptedValues["body"] == "three")
         try await ann.own.deleteRecord(withID: record.recordID)
         #expect(await failure { try await ann.own.save(stale) } == .unknownItem)
@@ -86,7 +93,9 @@ import Testing
         var share = Share(recordZoneID: zone)
         share.addParticipant(try await ann.container.shareParticipant(forUserRecordID: bob.container.userRecordID()))
         share = try await ann.own.save(share)
-        if let participant = share.participants.first(where: { $0.role != .owner }) { share.removeParticipant(participant) }
+        if let participant = share.participants.first(where: { $0.role != .owner }) {
+            share.removeParticipant(participant)
+        }
         try await ann.own.save(share)
         var kept = try Record(systemFields: record.encodeSystemFields())
         kept["color"] = "red"
@@ -103,13 +112,17 @@ import Testing
         #expect(await failure { _ = try Record(systemFields: Data()) } == .invalidArguments)
         #expect(await failure { _ = try Record(systemFields: Data([2]) + data.dropFirst()) } == .incompatibleVersion)
         #expect(await failure { _ = try Record(systemFields: data + Data([0])) } == .invalidArguments)
-        for length in 1..<data.count { #expect(await failure { _ = try Record(systemFields: data.prefix(length)) } == .invalidArguments) }
-        // Every byte: it does not decode, or it does not verify, or it is of no consequence (dates, tag); never a crash, and
-        // never something signed after what did not hold.
+        for length in 1..<data.count {
+            #expect(await failure { _ = try Record(systemFields: data.prefix(length)) } == .invalidArguments)
+        }
+        // Every byte: it does not decode, or it does not verify, or it is of no consequence (dates, tag); never a
+        // crash, and never something signed after what did not hold.
         for index in stride(from: 1, to: data.count, by: 7) {
             var altered = data
             altered[index] ^= 0x41
-            guard let decoded = try? Record(systemFields: altered), decoded.recordID == record.recordID else { continue }
+            guard let decoded = try? Record(systemFields: altered), decoded.recordID == record.recordID else {
+                continue
+            }
             guard decoded.base?.hash != record.base?.hash || decoded.base?.proof != record.base?.proof else { continue }
             #expect(await failure { try await ann.own.save(decoded) } != nil, "byte \(index)")
         }

@@ -21,8 +21,8 @@ import Testing
         #expect(totals.cut > 0 && totals.saves > 0)
     }
 
-    /// `SEED=… SealTorture model` makes the same choices again. Ten seeds, and more where chance left out a kind of step; two
-    /// at a time, since the last tests to run have the processors to themselves.
+    /// `SEED=… SealTorture model` makes the same choices again. Ten seeds, and more where chance left out a kind of
+    /// step; two at a time, since the last tests to run have the processors to themselves.
     @Test func serverAndModelAgree() async throws {
         let server = try SealLab.ServerProcess.temporary()
         defer { server.remove() }

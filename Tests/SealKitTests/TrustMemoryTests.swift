@@ -25,15 +25,19 @@ import Testing
     }
 
     private func statement(
-        _ revision: UInt64 = 1, after last: Statement? = nil, name: String = "note", in scope: Digest? = nil, epoch: UInt32 = 0,
+        _ revision: UInt64 = 1, after last: Statement? = nil, name: String = "note", in scope: Digest? = nil,
+        epoch: UInt32 = 0,
         kind: Statement.Kind = .save
     ) -> Statement {
         Statement(
             kind: kind, container: "org.example.notes", environment: .development, owner: ann, zoneName: "notes",
-            zoneIncarnation: 1, recordName: name, recordType: "Note", creator: ann, author: ann, clientTime: 1, revision: revision,
-            previous: last.map { Statement.hash($0.canonicalBytes()) } ?? .zero, scopeID: scope ?? zone, scopeIncarnation: 1,
+            zoneIncarnation: 1, recordName: name, recordType: "Note", creator: ann, author: ann, clientTime: 1,
+            revision: revision,
+            previous: last.map { Statement.hash($0.canonicalBytes()) } ?? .zero, scopeID: scope ?? zone,
+            scopeIncarnation: 1,
             epoch: epoch, wrappedKey: kind == .save ? Array(repeating: 0, count: Statement.wrappedKeyBytes) : [],
-            rosterSequence: 1, rosterHead: zone, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
+            rosterSequence: 1, rosterHead: zone, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero,
+            fieldsDigest: .zero)
     }
 
     private func sighting(_ statement: Statement, role: TrustStore.Sighting.Role = .newest) -> TrustStore.Sighting {
@@ -73,7 +77,10 @@ import Testing
     @Test func howFarEachScopeWasReadOutlastsTheProcess() async throws {
         do {
             let trust = try TrustStore(file: file)
-            let (own, shared) = (try await verdict(statement(name: "own"), trust), try await verdict(statement(name: "shared", in: share), trust))
+            let (own, shared) = (
+                try await verdict(statement(name: "own"), trust),
+                try await verdict(statement(name: "shared", in: share), trust)
+            )
             #expect(own == .accepted && shared == .accepted)
             try await advance(trust, from: nil, to: "a", [ofZone: 1, ofShare: 2])
         }
@@ -120,7 +127,8 @@ import Testing
         #expect(try await feed(trust) == "c 5 6")
     }
 
-    /// The SDK reads by itself while the app does: the app goes on from its own place, whoever comes first, and that counts.
+    /// The SDK reads by itself while the app does: the app goes on from its own place, whoever comes first, and that
+    /// counts.
     @Test func whatTheSDKReadsDoesNotMoveTheAppsPlace() async throws {
         let trust = try TrustStore()
         try await advance(trust, from: nil, to: "app", [ofZone: 1])
@@ -157,7 +165,9 @@ import Testing
         #expect(try await one.entries(scope: zone) == [entry(0), entry(1), entry(2)])
         let code = await failure { try await one.append([entry(3), entry(9)], scope: zone, from: 1, absences: []) }
         #expect(code == .rollback)
-        let later = await failure { try await other.append([entry(2), entry(4), entry(5)], scope: zone, from: 1, absences: []) }
+        let later = await failure {
+            try await other.append([entry(2), entry(4), entry(5)], scope: zone, from: 1, absences: [])
+        }
         #expect(later == .rollback)
         // Nothing of the fork was taken over.
         #expect(try await other.entries(scope: zone) == [entry(0), entry(1), entry(2)])
@@ -233,12 +243,18 @@ import Testing
         #expect(try await verdicts([a, b, a]) == [.accepted, .accepted, .accepted])
         #expect(try await trust.moment() == moment, "nothing of it is new")
         let second = statement(2, after: b, name: "b")
-        #expect(try await verdicts([a, c, second, b, statement(name: "a", epoch: 1), c]) == [.accepted, .accepted, .accepted, .older, .forked, .accepted])
+        #expect(
+            try await verdicts([a, c, second, b, statement(name: "a", epoch: 1), c]) == [
+                .accepted, .accepted, .accepted, .older, .forked, .accepted,
+            ])
         #expect(try await trust.moment() == moment + 1)
         #expect(try await trust.lastSeen("b", in: .init(zone: zone, incarnation: 1))?.revision == 2)
         // One that goes is gone for those that come after it.
         let gone = TrustStore.Sighting.Role.gone(with: .init(statement(2, name: "list", kind: .delete), hash: share))
-        #expect(try await trust.admit([sighting(a, role: gone), sighting(a)], zone: zone, incarnation: 1) == [.accepted, .older])
+        #expect(
+            try await trust.admit([sighting(a, role: gone), sighting(a)], zone: zone, incarnation: 1) == [
+                .accepted, .older,
+            ])
     }
 
     /// A reading that goes on in another process has brought what this device has met since it began.
@@ -257,8 +273,15 @@ import Testing
     }
 
     @Test func onlyWhatCanBeAcceptedIsOffered() throws {
-        let gone = sighting(statement(), role: .gone(with: .init(statement(2, name: "list", kind: .delete), hash: share)))
-        let error = Database.late(gone, in: .publicDatabase(PublicGround(scope: Scope(container: "org.example.notes", environment: .development, owner: ann, zoneName: "notes"))), .default)
+        let gone = sighting(
+            statement(), role: .gone(with: .init(statement(2, name: "list", kind: .delete), hash: share)))
+        let error = Database.late(
+            gone,
+            in: .publicDatabase(
+                PublicGround(
+                    scope: Scope(
+                        container: "org.example.notes", environment: .development, owner: ann, zoneName: "notes"))),
+            .default)
         #expect(error.code == .rollback && error.lateRecord == nil && !error.remedy.contains("accept"))
     }
 
@@ -278,11 +301,14 @@ import Testing
         #expect(try await Set(again.heads()) == [head(5, in: zone), head(2, in: share)])
     }
 
-    /// A list of devices that another answer has overtaken takes nothing from the newer one: what is in that stays known.
+    /// A list of devices that another answer has overtaken takes nothing from the newer one: what is in that stays
+    /// known.
     @Test func anOvertakenListOfDevicesTakesNothingBack() async throws {
         let account = Array(repeating: UInt8(7), count: 32)
         func device(_ number: UInt8) throws -> ListedDevice {
-            ListedDevice(id: try ID16(Array(repeating: number, count: 16)), name: "device \(number)", added: Int64(number), lastSeen: 1)
+            ListedDevice(
+                id: try ID16(Array(repeating: number, count: 16)), name: "device \(number)", added: Int64(number),
+                lastSeen: 1)
         }
         let (own, desk, guest) = (try device(1), try device(2), try device(3))
         let trust = try TrustStore(file: file)
@@ -294,7 +320,8 @@ import Testing
         #expect(try await note([own, desk], 5) == [[], []], "the first list holds no news")
         #expect(try await note([own], 4) == [[], []])
         #expect(try await note([own, desk, guest], 6) == [[guest.id], [guest.id]])
-        let (_, revision) = try await TrustStore(file: file).adopt(DeviceKeeper.Identity(id: own.id, added: own.added), account: account)
+        let (_, revision) = try await TrustStore(file: file).adopt(
+            DeviceKeeper.Identity(id: own.id, added: own.added), account: account)
         #expect(revision == 6)
         // Whom a newer list leaves out is gone, and news when it comes again.
         #expect(try await note([own], 7) == [[], []])

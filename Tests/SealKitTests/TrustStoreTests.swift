@@ -29,7 +29,9 @@ import Testing
         try await queue.write { try $0.execute(sql: change) }
         func content() throws -> [String] {
             try queue.read { db in
-                try String.fetchAll(db, sql: "SELECT COALESCE(sql, name) FROM sqlite_master ORDER BY name") + ["\(try Int.fetchOne(db, sql: "PRAGMA user_version") ?? -1)"]
+                try String.fetchAll(db, sql: "SELECT COALESCE(sql, name) FROM sqlite_master ORDER BY name") + [
+                    "\(try Int.fetchOne(db, sql: "PRAGMA user_version") ?? -1)"
+                ]
             }
         }
         let before = try content()

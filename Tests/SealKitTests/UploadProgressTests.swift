@@ -19,7 +19,9 @@ import Testing
         var records = ["a", "b"].map { ann.note(in: zone, "with a file", name: $0) }
         for index in records.indices { records[index]["file"] = Asset(fileURL: file) }
         let steps = Mutex<[(done: Int64, total: Int64)]>([])
-        _ = try await ann.own.modifyRecords(saving: records) { sent, total in steps.withLock { $0.append((sent, total)) } }
+        _ = try await ann.own.modifyRecords(saving: records) { sent, total in
+            steps.withLock { $0.append((sent, total)) }
+        }
         let uploaded = steps.withLock { $0 }
         // Of both files together; it never goes back, and ends with all.
         let total = try #require(uploaded.first?.total)

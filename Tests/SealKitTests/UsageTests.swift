@@ -23,7 +23,9 @@ import Testing
         #expect(usage.recordCount == 1 && usage.bytes > empty + 6_000 && usage.bytes < empty + 9_000)
         let found = try await ann.container.storageUsage()
         let part = try #require(found)
-        #expect(part == usage.containers[0] && part.containerIdentifier == "org.example.notes" && part.environment == .development)
+        #expect(
+            part == usage.containers[0] && part.containerIdentifier == "org.example.notes"
+                && part.environment == .development)
         #expect(part.zoneCount == 1 && part.recordCount == 1 && part.bytes > 6_000 && part.bytes < usage.bytes)
         let other = try await Container("org.example.other", account: ann.account).storageUsage()
         #expect(other == nil)
@@ -50,9 +52,13 @@ import Testing
         let file = server.folder.appendingPathComponent("ann.json").path
         _ = try await sealkit(["account", "create", "--server", server.origin, "--key-file", file])
         let text = try await sealkit(["account", "status", "--key-file", file])
-        #expect(text.hasPrefix("available at \(server.origin)\n0 records, ") && text.hasSuffix(" bytes stored of 1000000\n"))
+        #expect(
+            text.hasPrefix("available at \(server.origin)\n0 records, ") && text.hasSuffix(" bytes stored of 1000000\n")
+        )
         let json = try await sealkit(["account", "status", "--key-file", file, "--json"])
-        #expect(json.contains("\"bytes\":") && !json.contains("\"bytes\":0") && json.contains("\"bytesLimit\":1000000") && json.contains("\"status\":\"available\""))
+        #expect(
+            json.contains("\"bytes\":") && !json.contains("\"bytes\":0") && json.contains("\"bytesLimit\":1000000")
+                && json.contains("\"status\":\"available\""))
     }
 
     private func sealkit(_ arguments: [String]) async throws -> String {

@@ -17,7 +17,9 @@ import Testing
         #expect(try await ann.onFreshDevice().own.record(for: id).encryptedValues["body"] == "in the default zone")
         #expect(try await ann.own.recordZone(for: .default).capabilities == [])
         // It saves each record by itself, whatever was asked for.
-        let results = try await ann.own.modifyRecords(saving: [note, Record(recordType: "Note", recordID: Record.ID(recordName: "second"))])
+        let results = try await ann.own.modifyRecords(saving: [
+            note, Record(recordType: "Note", recordID: Record.ID(recordName: "second")),
+        ])
         #expect(results.saveResults[id]?.failureCode == .serverRecordChanged)
         #expect(results.saveResults[Record.ID(recordName: "second")]?.failureCode == nil)
         // Two devices that write first at once.
@@ -25,12 +27,16 @@ import Testing
         let devices = [try bob.onFreshDevice(), try bob.onFreshDevice()]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, device) in devices.enumerated() {
-                group.addTask { try await device.own.save(Record(recordType: "Note", recordID: Record.ID(recordName: "n\(index)"))) }
+                group.addTask {
+                    try await device.own.save(Record(recordType: "Note", recordID: Record.ID(recordName: "n\(index)")))
+                }
             }
             try await group.waitForAll()
         }
         #expect(try await bob.own.recordZoneChanges(inZoneWith: .default).modifications.count == 2)
-        #expect(await failure { try await bob.own.save(bob.note(in: RecordZone.ID(zoneName: "custom"), "x")) } == .zoneNotFound)
+        #expect(
+            await failure { try await bob.own.save(bob.note(in: RecordZone.ID(zoneName: "custom"), "x")) }
+                == .zoneNotFound)
     }
 
     @Test func aZoneIsEncryptedAsItWasMade() async throws {
@@ -40,7 +46,8 @@ import Testing
         wanted.encryptionScope = .perZone
         let diary = try await ann.own.save(wanted)
         #expect(diary.encryptionScope == .perZone && diary.capabilities == [.fetchChanges, .atomic, .zoneWideSharing])
-        // Another device reads it off the signed roster, and so do participants; whoever asks for no more gets what there is.
+        // Another device reads it off the signed roster, and so do participants; whoever asks for no more gets what
+        // there is.
         let other = try ann.onFreshDevice()
         #expect(try await other.own.recordZone(for: diary.zoneID).encryptionScope == .perZone)
         #expect(try await other.own.save(RecordZone(zoneName: "diary")).encryptionScope == .perZone)
@@ -69,7 +76,8 @@ import Testing
         let zone = try await ann.own.save(wanted).zoneID
         let list = try await ann.own.save(ann.note(in: zone, "list", name: "list"))
         let (device, network) = try ann.behindAttacker()
-        #expect(await failure { try await device.own.save(Share(rootRecord: list), rootRecord: list) } == .invalidArguments)
+        #expect(
+            await failure { try await device.own.save(Share(rootRecord: list), rootRecord: list) } == .invalidArguments)
         #expect(network.sent(to: "records/modify").isEmpty)
         #expect(try await ann.own.record(for: list.recordID).share == nil)
     }
@@ -84,7 +92,9 @@ import Testing
         #expect(try await ann.own.recordZones(for: []).isEmpty)
         let changed = try await ann.own.modifyRecordZones(saving: [RecordZone(zoneID: one)], deleting: [two, absent])
         #expect(changed.saveResults[one]?.failureCode == nil)
-        #expect(changed.deleteResults[two]?.failureCode == nil && changed.deleteResults[absent]?.failureCode == .zoneNotFound)
+        #expect(
+            changed.deleteResults[two]?.failureCode == nil
+                && changed.deleteResults[absent]?.failureCode == .zoneNotFound)
     }
 
     /// #36, and what a device that still writes there is told.
@@ -97,15 +107,23 @@ import Testing
         try await ann.own.deleteRecordZone(withID: purged, reason: .purged)
         try await ann.own.deleteRecordZone(withID: reset, reason: .encryptedDataReset)
         try await ann.own.deleteRecordZone(withID: gone)
-        #expect(await failure { try await ann.own.deleteRecordZone(withID: gone, reason: .unshared) } == .invalidArguments)
+        #expect(
+            await failure { try await ann.own.deleteRecordZone(withID: gone, reason: .unshared) } == .invalidArguments)
         // A device that has not heard of it, and one that has.
         #expect(await failure { try await other.own.save(other.note(in: purged, "y")) } == .userDeletedZone)
         let changes = try await other.own.databaseChanges(since: token)
-        #expect(Dictionary(uniqueKeysWithValues: changes.deletions.map { ($0.zoneID, $0.reason) }) == [purged: .purged, reset: .encryptedDataReset, gone: .deleted])
-        for (zone, code) in [(purged, SealKitError.Code.userDeletedZone), (reset, .zoneNotFound), (gone, .zoneNotFound)] {
+        #expect(
+            Dictionary(uniqueKeysWithValues: changes.deletions.map { ($0.zoneID, $0.reason) }) == [
+                purged: .purged, reset: .encryptedDataReset, gone: .deleted,
+            ])
+        for (zone, code) in [
+            (purged, SealKitError.Code.userDeletedZone), (reset, .zoneNotFound), (gone, .zoneNotFound),
+        ] {
             for device in [ann, other, try ann.onFreshDevice()] {
                 #expect(await failure { try await device.own.save(device.note(in: zone, "z")) } == code)
-                #expect(await failure { _ = try await device.own.record(for: Record.ID(recordName: "note", zoneID: zone)) } == .zoneNotFound)
+                #expect(
+                    await failure { _ = try await device.own.record(for: Record.ID(recordName: "note", zoneID: zone)) }
+                        == .zoneNotFound)
             }
         }
         // Made again, it is a zone like any other.
@@ -121,10 +139,15 @@ import Testing
         let note = try await other.own.save(other.note(in: zone, "before", name: "note"))
         try await ann.own.deleteRecordZone(withID: zone)
         try await ann.own.save(RecordZone(zoneID: zone))
-        _ = try await ann.own.modifyRecords(saving: [ann.note(in: zone, "after", name: "note"), ann.note(in: zone, "after", name: "second")])
+        _ = try await ann.own.modifyRecords(saving: [
+            ann.note(in: zone, "after", name: "note"), ann.note(in: zone, "after", name: "second"),
+        ])
         let results = try await other.own.modifyRecords(
-            saving: [other.note(in: zone, "new", name: "third")], deleting: [note.recordID, Record.ID(recordName: "second", zoneID: zone)])
-        #expect(results.saveResults.values.allSatisfy { $0.failureCode == nil } && results.deleteResults.values.allSatisfy { $0.failureCode == nil })
+            saving: [other.note(in: zone, "new", name: "third")],
+            deleting: [note.recordID, Record.ID(recordName: "second", zoneID: zone)])
+        #expect(
+            results.saveResults.values.allSatisfy { $0.failureCode == nil }
+                && results.deleteResults.values.allSatisfy { $0.failureCode == nil })
         let changes = try await ann.onFreshDevice().own.recordZoneChanges(inZoneWith: zone)
         #expect(changes.modifications.map(\.recordID.recordName) == ["third"])
         #expect(Set(changes.deletions.map(\.recordID.recordName)) == ["note", "second"])
@@ -143,7 +166,8 @@ import Testing
         #expect(await failure { _ = try await ann.own.record(for: note.recordID) } == .unknownItem)
     }
 
-    /// An app's copy may be of a newer life of the zone than its container has heard of: from another container, or an archive.
+    /// An app's copy may be of a newer life of the zone than its container has heard of: from another container, or an
+    /// archive.
     @Test(arguments: [false, true]) func aCopyOfTheZonesNewLifeIsSavedThere(isArchived: Bool) async throws {
         let ann = try await Person()
         let other = try ann.onFreshDevice()
@@ -169,7 +193,9 @@ import Testing
         }
         typealias Configuration = Database.ZoneChangesConfiguration
         let first = try await ann.own.recordZoneChanges(
-            inZonesWith: [zones[0]: Configuration(), zones[1]: Configuration(desiredKeys: ["color"]), absent: Configuration()])
+            inZonesWith: [
+                zones[0]: Configuration(), zones[1]: Configuration(desiredKeys: ["color"]), absent: Configuration(),
+            ])
         #expect(first[absent]?.failureCode == .zoneNotFound && first.count == 3)
         let whole = try #require(try first[zones[0]]?.get())
         let some = try #require(try first[zones[1]]?.get())

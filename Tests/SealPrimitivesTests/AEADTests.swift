@@ -17,7 +17,8 @@ import Testing
 
     /// draft-irtf-cfrg-xchacha-03, A.3.1: a published ciphertext opens, so ours are plain XChaCha20-Poly1305.
     @Test func `It is XChaCha20-Poly1305 as published`() throws {
-        let key = SecretBytes(copying: try Hex.decode("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f"))
+        let key = SecretBytes(
+            copying: try Hex.decode("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f"))
         let sealed = try Hex.decode(
             "404142434445464748494a4b4c4d4e4f5051525354555657"
                 + "bd6d179d3e83d43b9576579493c0e939572a1700252bfaccbed2902c21396cbb731c7f1b0b4aa6440bf3a82f4eda7e39ae64c6708c54c216cb96b72e1213b4522f8c9ba40db5d945b11b69b982c1bb9e3f3fac2bc369488f76b2383565d3fff921f9664c97637da9768812f615c68b13b52e"
@@ -51,7 +52,9 @@ import Testing
         }
         #expect(nonces.count == 600)
         #expect(Set(nonces.map { [UInt8]($0.prefix(16)) }).count == 1, "16 random bytes, drawn once")
-        #expect(Set(nonces.map { $0[16..<24].reversed().reduce(0) { $0 << 8 | Int($1) } }) == Set(0..<600), "then LE64 of a counter")
+        #expect(
+            Set(nonces.map { $0[16..<24].reversed().reduce(0) { $0 << 8 | Int($1) } }) == Set(0..<600),
+            "then LE64 of a counter")
     }
 
     @Test func `Two calls draw two nonces`() {
@@ -65,7 +68,9 @@ import Testing
         var random = FixedRandom()
         let sealed = AEAD.seal([1, 2, 3, 4], under: key, associatedData: context, random: &random)
         for altered in alterations(of: sealed) {
-            #expect(throws: SealError.authenticationFailed) { try AEAD.open(altered, under: key, associatedData: context) }
+            #expect(throws: SealError.authenticationFailed) {
+                try AEAD.open(altered, under: key, associatedData: context)
+            }
         }
     }
 
@@ -73,7 +78,9 @@ import Testing
         var random = FixedRandom()
         let sealed = AEAD.seal([1, 2, 3, 4], under: key, associatedData: context, random: &random)
         for (key, context) in [(secret(8), context), (key, [1, 2]), (key, []), (secret(7, count: 31), context)] {
-            #expect(throws: SealError.authenticationFailed) { try AEAD.open(sealed, under: key, associatedData: context) }
+            #expect(throws: SealError.authenticationFailed) {
+                try AEAD.open(sealed, under: key, associatedData: context)
+            }
         }
     }
 }

@@ -28,7 +28,9 @@ import Testing
         let bytes = (0..<32).map { UInt8($0) }
         #expect(try Digest(bytes).bytes == bytes)
         #expect(try ID16(prefixOf: Digest(bytes)).bytes == [UInt8](bytes.prefix(16)))
-        let ids = try [[1, 0], [0, 1], [0, 255], [255, 0]].map { try ID16([UInt8]($0) + [UInt8](repeating: 0, count: 14)) }
+        let ids = try [[1, 0], [0, 1], [0, 255], [255, 0]].map {
+            try ID16([UInt8]($0) + [UInt8](repeating: 0, count: 14))
+        }
         #expect(ids.sorted().map { [UInt8]($0.bytes.prefix(2)) } == [[0, 1], [0, 255], [1, 0], [255, 0]])
     }
 
@@ -67,7 +69,8 @@ import Testing
         #expect(SecretBytes.areEqual(secret(1), secret(1)))
         #expect(!SecretBytes.areEqual(secret(1), secret(2)))
         #expect(!SecretBytes.areEqual(secret(1), secret(1, count: 31)))
-        #expect(constantTimeEqual([1, 2], [1, 2]) && !constantTimeEqual([1, 2], [1, 3]) && !constantTimeEqual([1], [1, 2]))
+        #expect(
+            constantTimeEqual([1, 2], [1, 2]) && !constantTimeEqual([1, 2], [1, 3]) && !constantTimeEqual([1], [1, 2]))
     }
 
     @Test func `Bytes that were taken over are wiped`() {

@@ -12,7 +12,9 @@ import Testing
         writer.optionalString(nil)
         writer.optionalString("a")
         #expect(
-            writer.bytes == [2, 1] + [0xFE] + [UInt8](repeating: 0xFF, count: 7) + [2, 0, 0, 0, 9, 8] + [2, 0, 0, 0, 0xC3, 0xA9]
+            writer.bytes == [2, 1] + [0xFE] + [UInt8](repeating: 0xFF, count: 7) + [2, 0, 0, 0, 9, 8] + [
+                2, 0, 0, 0, 0xC3, 0xA9,
+            ]
                 + [1] + [0] + [1, 1, 0, 0, 0, 0x61])
     }
 
@@ -65,7 +67,9 @@ import Testing
         var pae = PAE(pieces: 2)
         pae.add("test")
         pae.add([UInt8]())
-        #expect(pae.finish() == [2, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0] + [UInt8]("test".utf8) + [UInt8](repeating: 0, count: 8))
+        #expect(
+            pae.finish() == [2, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0] + [UInt8]("test".utf8)
+                + [UInt8](repeating: 0, count: 8))
     }
 
     @Test func `The first piece is the construction's label`() {

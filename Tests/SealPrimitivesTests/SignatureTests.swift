@@ -6,7 +6,8 @@ import Testing
     @Test func `It is Ed25519 as published`() throws {
         let key = try SigningKey(
             seed: SecretBytes(copying: Hex.decode("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7")))
-        #expect(Hex.encode(key.verificationKey.bytes) == "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025")
+        #expect(
+            Hex.encode(key.verificationKey.bytes) == "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025")
         let signature = key.sign(message: [0xAF, 0x82])
         #expect(
             Hex.encode(signature)

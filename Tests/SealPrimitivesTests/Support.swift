@@ -20,7 +20,9 @@ struct FixedRandom: RandomSource {
     }
 }
 
-func secret(_ byte: UInt8, count: Int = 32) -> SecretBytes { SecretBytes(copying: [UInt8](repeating: byte, count: count)) }
+func secret(_ byte: UInt8, count: Int = 32) -> SecretBytes {
+    SecretBytes(copying: [UInt8](repeating: byte, count: count))
+}
 
 /// Every way to flip one bit of some bytes, and every way to cut them short.
 func alterations(of bytes: [UInt8]) -> [[UInt8]] {

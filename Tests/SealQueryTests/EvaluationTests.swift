@@ -17,7 +17,8 @@ import Testing
     private func matches(_ text: String, _ fields: [String: Value], _ arguments: any Query.Argument...) throws -> Bool {
         try Query.Predicate(text: text, arguments: arguments).matches(
             Query.Subject(
-                recordType: "T", recordName: "one", created: 5, modified: 6, creator: "_a", author: "_b", fields: fields))
+                recordType: "T", recordName: "one", created: 5, modified: 6, creator: "_a", author: "_b", fields: fields
+            ))
     }
 
     @Test func strings() throws {
@@ -33,7 +34,9 @@ import Testing
     }
 
     @Test func numbers() throws {
-        let fields: [String: Value] = ["int": .int64(9_007_199_254_740_993), "real": .double(-0.0), "odd": .double(.nan)]
+        let fields: [String: Value] = [
+            "int": .int64(9_007_199_254_740_993), "real": .double(-0.0), "odd": .double(.nan),
+        ]
         #expect(try !matches("int = 9007199254740992.0", fields))
         #expect(try matches("int > 9007199254740992.0", fields))
         #expect(try matches("real = 0", fields))
@@ -43,24 +46,36 @@ import Testing
     }
 
     @Test func whatIsAbsentOrOfAnotherKindFulfilsNothing() throws {
-        for text in ["gone = 1", "gone != 1", "NOT gone = 1", "NOT gone IN {1}", "NOT gone CONTAINS 1", "name = 1", "name != 1", "NOT name CONTAINS 'x'"] {
+        for text in [
+            "gone = 1", "gone != 1", "NOT gone = 1", "NOT gone IN {1}", "NOT gone CONTAINS 1", "name = 1", "name != 1",
+            "NOT name CONTAINS 'x'",
+        ] {
             #expect(try !matches(text, ["name": .string("x")]), "\(text)")
         }
         #expect(try matches("NOT tags CONTAINS 'x'", ["tags": .list([])]))
     }
 
     @Test func systemFields() throws {
-        #expect(try matches("recordID = 'one' AND creationDate < %@ AND ___modTime > %@", [:], Self.date(6), Self.date(5)))
+        #expect(
+            try matches("recordID = 'one' AND creationDate < %@ AND ___modTime > %@", [:], Self.date(6), Self.date(5)))
         // By the date that apps are shown, and not by a microsecond near the argument.
-        for (date, order) in [(Self.date(5), "="), (Self.next(Self.date(5), up: true), "<"), (Self.next(Self.date(5), up: false), ">")] {
-            for other in ["<", "=", ">"] { #expect(try matches("creationDate \(other) %@", [:], date) == (other == order)) }
+        for (date, order) in [
+            (Self.date(5), "="), (Self.next(Self.date(5), up: true), "<"), (Self.next(Self.date(5), up: false), ">"),
+        ] {
+            for other in ["<", "=", ">"] {
+                #expect(try matches("creationDate \(other) %@", [:], date) == (other == order))
+            }
         }
-        #expect(try matches("creatorUserRecordID = %@ AND lastModifiedUserRecordID != '_a'", [:], ReferenceValue(recordName: "_a")))
+        #expect(
+            try matches(
+                "creatorUserRecordID = %@ AND lastModifiedUserRecordID != '_a'", [:], ReferenceValue(recordName: "_a")))
         #expect(try !matches("recordID = 'ONE'", [:]))
     }
 
     @Test func words() throws {
-        let fields: [String: Value] = ["a": .string("The Café of BOB"), "b": .list([.string("smith-jones")]), "n": .int64(7)]
+        let fields: [String: Value] = [
+            "a": .string("The Café of BOB"), "b": .list([.string("smith-jones")]), "n": .int64(7),
+        ]
         #expect(try matches("self CONTAINS 'cafe x'", fields))
         #expect(try matches("allTokens TOKENMATCHES[cdl] 'bob Jones'", fields))
         #expect(try !matches("allTokens TOKENMATCHES[cdl] 'bob x'", fields))
@@ -85,7 +100,9 @@ import Testing
             recordType: "T", predicate: .constant(true),
             sortDescriptors: [.init(key: "name", ascending: true), .init(key: "age", ascending: false)])
         func keys(_ name: String, _ age: Int64) throws -> [IndexKey] {
-            try #require(query.sortKeys(of: .init(recordType: "T", recordName: "x", fields: ["name": .string(name), "age": .int64(age)])))
+            try #require(
+                query.sortKeys(
+                    of: .init(recordType: "T", recordName: "x", fields: ["name": .string(name), "age": .int64(age)])))
         }
         #expect(try query.isOrdered(keys("anna", 3), keys("Bert", 9)))
         #expect(try query.isOrdered(keys("anna", 3), keys("ANNA", 2)))
@@ -95,9 +112,14 @@ import Testing
 
     // MARK: Properties
 
-    private static let numbers: [Double] = [0, -0.0, 1, 1.5, -1.5, .nan, .infinity, -.infinity, 0x1p53, 0x1p63, -0x1p63, 1e300, .leastNonzeroMagnitude]
+    private static let numbers: [Double] = [
+        0, -0.0, 1, 1.5, -1.5, .nan, .infinity, -.infinity, 0x1p53, 0x1p63, -0x1p63, 1e300, .leastNonzeroMagnitude,
+    ]
     private static let integers: [Int64] = [0, 1, -1, 2, .min, .max, 1 << 53, (1 << 53) + 1, -(1 << 53) - 1]
-    private static let texts = ["", "a", "A", "ab", "Ab", "b", "é", "e\u{301}", "É", "ß", "SS", "İ", "i", "I", "K", "\u{212A}", "a\u{0}", "日本", "🙂", String(repeating: "x", count: 600), String(repeating: "x", count: 599) + "y"]
+    private static let texts = [
+        "", "a", "A", "ab", "Ab", "b", "é", "e\u{301}", "É", "ß", "SS", "İ", "i", "I", "K", "\u{212A}", "a\u{0}", "日本",
+        "🙂", String(repeating: "x", count: 600), String(repeating: "x", count: 599) + "y",
+    ]
 
     private static func value(_ kind: ValueKind) -> Value {
         switch kind {
@@ -136,17 +158,23 @@ import Testing
             let isList = Bool.random()
             let other = Self.kinds.randomElement() ?? .int64
             let argument = Bool.random() ? kind : other
-            let field: Value = isList ? .list((0..<Int.random(in: 0..<4)).map { _ in Self.value(kind) }) : Self.value(kind)
+            let field: Value =
+                isList ? .list((0..<Int.random(in: 0..<4)).map { _ in Self.value(kind) }) : Self.value(kind)
             let test: Query.Test =
                 switch Int.random(in: 0..<6) {
                 case 0, 1: .compare("f", Query.Comparison.allCases.randomElement() ?? .equal, Self.value(argument))
                 case 2: .between("f", Self.value(argument), Self.value(argument))
                 case 3: .isIn("f", (0..<3).map { _ in Self.value(argument) })
-                case 4: isList ? .containsAny("f", [Self.value(argument), Self.value(argument)]) : .beginsWith("f", Self.texts.randomElement() ?? "")
+                case 4:
+                    isList
+                        ? .containsAny("f", [Self.value(argument), Self.value(argument)])
+                        : .beginsWith("f", Self.texts.randomElement() ?? "")
                 default: .contains("f", Self.value(argument))
                 }
             let condition = Query.Condition(test, isNegated: test.mayBeNegated && Bool.random())
-            guard condition.matches(Query.Subject(recordType: "T", recordName: "x", fields: ["f": field])) else { continue }
+            guard condition.matches(Query.Subject(recordType: "T", recordName: "x", fields: ["f": field])) else {
+                continue
+            }
             guard let ranges = condition.ranges(in: kind) else { continue }
             matched += 1
             let entries = IndexKey.entries(of: field)
@@ -162,7 +190,8 @@ import Testing
         var inside = 0
         for _ in 0..<3_000 {
             let latitude = Bool.random() ? Double.random(in: -90...90) : [-90, 90, 0, 89.9, -89.9].randomElement() ?? 0
-            let longitude = Bool.random() ? Double.random(in: -180...180) : [-180, 180, 0, 179.9, -179.9].randomElement() ?? 0
+            let longitude =
+                Bool.random() ? Double.random(in: -180...180) : [-180, 180, 0, 179.9, -179.9].randomElement() ?? 0
             let metres = pow10(Double.random(in: -1...7.4))
             let ranges = Cells.ranges(latitude: latitude, longitude: longitude, metres: metres)
             #expect(ranges.count <= 64)
@@ -172,7 +201,9 @@ import Testing
                     max(-90, min(90, latitude + Double.random(in: -spread...spread))),
                     wrapped(longitude + Double.random(in: -spread...spread) * 3)
                 )
-                guard Distance.metres(latitude, longitude, place.0, place.1) <= metres, let cell = Cells.cell(place.0, place.1) else { continue }
+                guard Distance.metres(latitude, longitude, place.0, place.1) <= metres,
+                    let cell = Cells.cell(place.0, place.1)
+                else { continue }
                 inside += 1
                 #expect(ranges.contains { $0.contains(cell) }, "\(latitude) \(longitude) \(metres) \(place)")
             }

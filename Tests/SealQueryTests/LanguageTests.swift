@@ -32,7 +32,9 @@ import Testing
         #expect(try one("___modTime > now()") == .compare("modificationDate", .greater, .date(7 - 978_307_200)))
         #expect(try one("recordName = 'a'") == .compare("recordID", .equal, .string("a")))
         #expect(try one("#between = 1") == .compare("between", .equal, .int64(1)))
-        #expect(try one("owner = %@", ReferenceValue(recordName: "a")) == .compare("owner", .equal, .reference(ReferenceValue(recordName: "a"))))
+        #expect(
+            try one("owner = %@", ReferenceValue(recordName: "a"))
+                == .compare("owner", .equal, .reference(ReferenceValue(recordName: "a"))))
         #expect(try one("day = %@", Date(timeIntervalSinceReferenceDate: 0.1)) == .compare("day", .equal, .date(0.1)))
         #expect(try one("day < %@", Date.distantPast) == .compare("day", .less, .date(-63_114_076_800)))
         for date in [Double.nan, .infinity].map(Date.init(timeIntervalSinceReferenceDate:)) {
@@ -82,15 +84,22 @@ import Testing
 
     /// What CloudKit does not have, and a word that the error has to say.
     @Test(arguments: [
-        ("a = 1 OR b = 2", "OR"), ("a = 1 || b = 2", "OR"), ("ALL a = 1", "ALL"), ("NONE a = 1", "ALL"), ("a ENDSWITH 'x'", "ENDSWITH"),
+        ("a = 1 OR b = 2", "OR"), ("a = 1 || b = 2", "OR"), ("ALL a = 1", "ALL"), ("NONE a = 1", "ALL"),
+        ("a ENDSWITH 'x'", "ENDSWITH"),
         ("a LIKE 'x*'", "LIKE"), ("a MATCHES 'x'", "MATCHES"), ("a.b = 1", "key paths"), ("a.@count = 1", "key paths"),
         ("NOT (a = 1 AND b = 2)", "NOT"), ("NOT (a BETWEEN {1, 2})", "NOT"), ("NOT (self CONTAINS 'x')", "NOT"),
-        ("SUBQUERY(a, $x, $x = 1)", "function"), ("FUNCTION(a, 'x') = 1", "function"), ("count(a) = 1", "function"), ("a = nil", "absence"),
-        ("a + 1 = 2", "arithmetic"), ("a CONTAINS[c] 'x'", "words"), ("a BEGINSWITH[c] 'x'", "case"), ("ANY a < 3", "ANY"), ("a = b", "one value"),
-        ("1 = 1", "one field"), ("a BETWEEN {1}", "two values"), ("a IN 3", "list"), ("self = 3", "record"), ("a =[d] 'x'", "accents"),
-        ("", "go on"), ("a", "go on"), ("a =", "go on"), ("a = 1 b", "go on"), ("(a = 1", "go on"), ("a = 'x", "end"), ("a = 12x", "number"),
-        ("a = 0x12", "number"), ("a = 1e999", "range"), ("a = %x", "format"), ("a = %@", "argument"), ("a = \\", "character"),
-        ("recordType = 'x'", "system field"), ("AND = 1", "missing"), ("a = 'x\\q'", "escape"), ("a BEGINSWITH 3", "string"), ("a IN {b}", "value"),
+        ("SUBQUERY(a, $x, $x = 1)", "function"), ("FUNCTION(a, 'x') = 1", "function"), ("count(a) = 1", "function"),
+        ("a = nil", "absence"),
+        ("a + 1 = 2", "arithmetic"), ("a CONTAINS[c] 'x'", "words"), ("a BEGINSWITH[c] 'x'", "case"),
+        ("ANY a < 3", "ANY"), ("a = b", "one value"),
+        ("1 = 1", "one field"), ("a BETWEEN {1}", "two values"), ("a IN 3", "list"), ("self = 3", "record"),
+        ("a =[d] 'x'", "accents"),
+        ("", "go on"), ("a", "go on"), ("a =", "go on"), ("a = 1 b", "go on"), ("(a = 1", "go on"), ("a = 'x", "end"),
+        ("a = 12x", "number"),
+        ("a = 0x12", "number"), ("a = 1e999", "range"), ("a = %x", "format"), ("a = %@", "argument"),
+        ("a = \\", "character"),
+        ("recordType = 'x'", "system field"), ("AND = 1", "missing"), ("a = 'x\\q'", "escape"),
+        ("a BEGINSWITH 3", "string"), ("a IN {b}", "value"),
     ])
     func refused(_ text: String, _ word: String) throws {
         let error = try #require(throws: QueryError.self) { try Query.Predicate(text) }
@@ -104,8 +113,12 @@ import Testing
         #expect(throws: QueryError.self) { try Query.Predicate("%K = 1", "a.b") }
         #expect(throws: QueryError.self) { try Query.Predicate("a = %@", [1]) }
         #expect(throws: QueryError.self) { try Query.Predicate("a = %@", Self.rome) }
-        #expect(throws: QueryError.self) { try Query.Predicate("distanceToLocation:fromLocation:(place, %@) > 10", Self.rome) }
-        #expect(throws: QueryError.self) { try Query.Predicate("distanceToLocation:fromLocation:(place, %@) < -1", Self.rome) }
+        #expect(throws: QueryError.self) {
+            try Query.Predicate("distanceToLocation:fromLocation:(place, %@) > 10", Self.rome)
+        }
+        #expect(throws: QueryError.self) {
+            try Query.Predicate("distanceToLocation:fromLocation:(place, %@) < -1", Self.rome)
+        }
         #expect(throws: QueryError.self) {
             try Query.Predicate("distanceToLocation:fromLocation:(place, %@) < 1", Location(latitude: 91, longitude: 0))
         }
@@ -126,18 +139,23 @@ import Testing
         #expect(throws: QueryError.self) { try Query.Predicate(String(repeating: "(", count: 20_000)) }
         #expect(throws: QueryError.self) { try Query.Predicate(String(repeating: "!", count: 20_000) + "a = 1") }
         #expect(throws: QueryError.self) { try Query.Predicate("a = '" + String(repeating: "x", count: 65_536) + "'") }
-        #expect(throws: QueryError.self) { try Query.Predicate("self CONTAINS %@", (0..<33).map { "word\($0)" }.joined(separator: " ")) }
+        #expect(throws: QueryError.self) {
+            try Query.Predicate("self CONTAINS %@", (0..<33).map { "word\($0)" }.joined(separator: " "))
+        }
     }
 
     @Test func randomTextsNeverCrash() {
         let pieces = [
-            "a", "self", "ANY", "NOT", "!", "(", ")", "{", "}", ",", "AND", "OR", "=", "<", "BETWEEN", "IN", "CONTAINS", "BEGINSWITH", "%@", "%K", "%d",
-            "'x'", "'", "3", "-", ".5", "1e", "#", "#a", "[c]", "[", "distanceToLocation:fromLocation:", "tokenize:using:", "allTokens",
+            "a", "self", "ANY", "NOT", "!", "(", ")", "{", "}", ",", "AND", "OR", "=", "<", "BETWEEN", "IN", "CONTAINS",
+            "BEGINSWITH", "%@", "%K", "%d",
+            "'x'", "'", "3", "-", ".5", "1e", "#", "#a", "[c]", "[", "distanceToLocation:fromLocation:",
+            "tokenize:using:", "allTokens",
             "TOKENMATCHES", "now", "nil", "é", "\u{0}", "\\", "🙂", ".", "@", "$", "TRUEPREDICATE", "\n",
         ]
         var accepted = 0
         for _ in 0..<20_000 {
-            let text = (0..<Int.random(in: 0..<12)).map { _ in pieces.randomElement() ?? "" }.joined(separator: Bool.random() ? " " : "")
+            let text = (0..<Int.random(in: 0..<12)).map { _ in pieces.randomElement() ?? "" }.joined(
+                separator: Bool.random() ? " " : "")
             let arguments: [any Query.Argument] = (0..<Int.random(in: 0..<3)).map { _ in
                 [3, "b", 2.5, [1, 2], Self.rome][Int.random(in: 0..<5)] as any Query.Argument
             }
@@ -148,9 +166,13 @@ import Testing
 
     @Test func builder() throws {
         let built =
-            Query.Field<Int>("age") > 3 && Query.Field<String>("name").beginsWith("An") && !(Query.Field<String>("city") == "Rome")
-            && Query.Field<[String]>("tags").contains("red") && Query.Field<Location>("place").isWithin(metres: 10, of: Self.rome)
-            && Query.Predicate.containsAnyWord(of: "bob") && Query.Field<Date>("modificationDate").between(Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 1))
+            Query.Field<Int>("age") > 3 && Query.Field<String>("name").beginsWith("An")
+            && !(Query.Field<String>("city") == "Rome")
+            && Query.Field<[String]>("tags").contains("red")
+            && Query.Field<Location>("place").isWithin(metres: 10, of: Self.rome)
+            && Query.Predicate.containsAnyWord(of: "bob")
+            && Query.Field<Date>("modificationDate").between(
+                Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 1))
         let read = try Query.Predicate(
             """
             age > 3 AND name BEGINSWITH 'An' AND NOT city = 'Rome' AND tags CONTAINS 'red' \

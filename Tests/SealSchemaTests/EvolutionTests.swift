@@ -9,10 +9,19 @@ import Testing
     static let table: [(String, String, [String], losses: Int)] = [
         ("", "", [], 0),
         ("", "RECORD TYPE A (x STRING);", ["+ record type A", "+ field A.x STRING"], 0),
-        ("", "RECORD TYPE A (GRANT READ TO \"_world\");", ["+ record type A", "~ grants of A: none -> READ TO \"_world\""], 0),
+        (
+            "", "RECORD TYPE A (GRANT READ TO \"_world\");",
+            ["+ record type A", "~ grants of A: none -> READ TO \"_world\""], 0
+        ),
         ("RECORD TYPE A ();", "RECORD TYPE A (x LIST<ENCRYPTED INT64>);", ["+ field A.x LIST<ENCRYPTED INT64>"], 0),
-        ("RECORD TYPE A (x STRING);", "RECORD TYPE A (x STRING QUERYABLE);", ["~ field A.x STRING -> STRING QUERYABLE"], 0),
-        ("RECORD TYPE A (x STRING SORTABLE);", "RECORD TYPE A (x STRING);", ["~ field A.x STRING SORTABLE -> STRING"], 0),
+        (
+            "RECORD TYPE A (x STRING);", "RECORD TYPE A (x STRING QUERYABLE);",
+            ["~ field A.x STRING -> STRING QUERYABLE"], 0
+        ),
+        (
+            "RECORD TYPE A (x STRING SORTABLE);", "RECORD TYPE A (x STRING);",
+            ["~ field A.x STRING SORTABLE -> STRING"], 0
+        ),
         (
             "RECORD TYPE A (___recordID REFERENCE QUERYABLE);", "RECORD TYPE A ();",
             ["~ field A.___recordID REFERENCE QUERYABLE -> REFERENCE"], 0
@@ -23,10 +32,19 @@ import Testing
         ("RECORD TYPE A (x STRING);", "RECORD TYPE A ();", ["- field A.x STRING"], 1),
         ("RECORD TYPE A (x STRING);", "RECORD TYPE A (x INT64);", ["~ field A.x STRING -> INT64"], 1),
         ("RECORD TYPE A (x STRING);", "RECORD TYPE A (x LIST<STRING>);", ["~ field A.x STRING -> LIST<STRING>"], 1),
-        ("RECORD TYPE A (x STRING);", "RECORD TYPE A (x ENCRYPTED STRING);", ["~ field A.x STRING -> ENCRYPTED STRING"], 1),
-        ("RECORD TYPE A (x ENCRYPTED STRING);", "RECORD TYPE A (x STRING);", ["~ field A.x ENCRYPTED STRING -> STRING"], 1),
+        (
+            "RECORD TYPE A (x STRING);", "RECORD TYPE A (x ENCRYPTED STRING);",
+            ["~ field A.x STRING -> ENCRYPTED STRING"], 1
+        ),
+        (
+            "RECORD TYPE A (x ENCRYPTED STRING);", "RECORD TYPE A (x STRING);",
+            ["~ field A.x ENCRYPTED STRING -> STRING"], 1
+        ),
         ("RECORD TYPE Users (x STRING);", "", ["- field Users.x STRING"], 1),
-        ("RECORD TYPE A (x STRING, y INT64);", "RECORD TYPE B (x STRING);", ["- record type A", "+ record type B", "+ field B.x STRING"], 1),
+        (
+            "RECORD TYPE A (x STRING, y INT64);", "RECORD TYPE B (x STRING);",
+            ["- record type A", "+ record type B", "+ field B.x STRING"], 1
+        ),
     ]
 
     @Test(arguments: table.indices)
@@ -46,7 +64,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct JudgeTests {
     private static let schema = Schema(types: [
-        "Note": RecordType(name: "Note", fields: ["n": .init(ValueType(.int64)), "s": .init(ValueType(.string), isEncrypted: true)])
+        "Note": RecordType(
+            name: "Note", fields: ["n": .init(ValueType(.int64)), "s": .init(ValueType(.string), isEncrypted: true)])
     ])
 
     private func violation(
@@ -66,25 +85,33 @@ import Testing
         }
         #expect(n(ValueType(.int64), false) == nil)
         #expect(n(ValueType(.int64), true) == .isEncrypted(field: "n", type: "Note"))
-        #expect(n(ValueType(.double), false) == .otherKind(field: "n", type: "Note", declared: .init(ValueType(.int64))))
-        #expect(n(ValueType(.int64, isList: true), false) == .otherKind(field: "n", type: "Note", declared: .init(ValueType(.int64))))
-        #expect(violation([.init("s", .type(ValueType(.string)), isEncrypted: false)], mayGrow: mayGrow) == .notEncrypted(field: "s", type: "Note"))
+        #expect(
+            n(ValueType(.double), false) == .otherKind(field: "n", type: "Note", declared: .init(ValueType(.int64))))
+        #expect(
+            n(ValueType(.int64, isList: true), false)
+                == .otherKind(field: "n", type: "Note", declared: .init(ValueType(.int64))))
+        #expect(
+            violation([.init("s", .type(ValueType(.string)), isEncrypted: false)], mayGrow: mayGrow)
+                == .notEncrypted(field: "s", type: "Note"))
         #expect(violation([.init("s", .type(ValueType(.string)), isEncrypted: true)], mayGrow: mayGrow) == nil)
     }
 
     @Test(arguments: [false, true])
     func anEmptyListFitsEveryListAndNothingElse(_ mayGrow: Bool) {
         func violation(_ declared: ValueType, _ isEncrypted: Bool = false) -> SchemaViolation? {
-            var judge = SchemaJudge(Schema(types: ["Note": RecordType(name: "Note", fields: ["x": .init(declared)])]), mayGrow: mayGrow)
+            var judge = SchemaJudge(
+                Schema(types: ["Note": RecordType(name: "Note", fields: ["x": .init(declared)])]), mayGrow: mayGrow)
             do {
-                let additions = try judge.judge(RecordShape(type: "Note", fields: [.init("x", .emptyList, isEncrypted: isEncrypted)]))
+                let additions = try judge.judge(
+                    RecordShape(type: "Note", fields: [.init("x", .emptyList, isEncrypted: isEncrypted)]))
                 #expect(additions.isEmpty)
                 return nil
             } catch { return error }
         }
         for kind in ValueKind.allCases {
             #expect(violation(ValueType(kind, isList: true)) == nil)
-            #expect(violation(ValueType(kind)) == .otherKind(field: "x", type: "Note", declared: .init(ValueType(kind))))
+            #expect(
+                violation(ValueType(kind)) == .otherKind(field: "x", type: "Note", declared: .init(ValueType(kind))))
         }
         #expect(violation(ValueType(.string, isList: true), true) == .isEncrypted(field: "x", type: "Note"))
     }
@@ -95,14 +122,20 @@ import Testing
             try judge.judge(RecordShape(type: "Note", fields: [.init("x", tag, isEncrypted: isEncrypted)]))
         }
         #expect(try judged(.emptyList).isEmpty)
-        #expect(try judge.judge(RecordShape(type: "New", fields: [.init("x", .emptyList, isEncrypted: true)])).types == ["New": [:]])
+        #expect(
+            try judge.judge(RecordShape(type: "New", fields: [.init("x", .emptyList, isEncrypted: true)])).types == [
+                "New": [:]
+            ])
         // What comes with elements decides, and holds for the empty ones after it.
         let list = ValueType(.date, isList: true)
         #expect(try judged(.type(list)).types["Note"]?["x"]?.type == list)
         #expect(try judged(.emptyList).isEmpty)
         #expect(throws: SchemaViolation.twoKinds(field: "x", type: "Note")) { try judged(.emptyList, true) }
-        #expect(throws: SchemaViolation.twoKinds(field: "x", type: "Note")) { try judged(.type(ValueType(.int64, isList: true))) }
-        #expect(violation([.init("y", .emptyList, isEncrypted: false)], mayGrow: false) == .unknownField("y", type: "Note"))
+        #expect(throws: SchemaViolation.twoKinds(field: "x", type: "Note")) {
+            try judged(.type(ValueType(.int64, isList: true)))
+        }
+        #expect(
+            violation([.init("y", .emptyList, isEncrypted: false)], mayGrow: false) == .unknownField("y", type: "Note"))
     }
 
     @Test func onlyAGrowingSchemaTakesNewNames() {
@@ -120,7 +153,8 @@ import Testing
             RecordShape(type: "Note", fields: [.init("x", .type(ValueType(kind)), isEncrypted: isEncrypted)])
         }
         let first = try judge.judge(shape(.string))
-        #expect(first.types == ["Note": ["x": .init(ValueType(.string), indexes: [.queryable, .sortable, .searchable])]])
+        #expect(
+            first.types == ["Note": ["x": .init(ValueType(.string), indexes: [.queryable, .sortable, .searchable])]])
         // Each says what it needs, should the others be refused.
         #expect(try judge.judge(shape(.string)) == first)
         #expect(throws: SchemaViolation.twoKinds(field: "x", type: "Note")) { try judge.judge(shape(.int64)) }
@@ -130,9 +164,12 @@ import Testing
 
     @Test func whatIsRefusedBindsNobody() throws {
         var judge = SchemaJudge(Self.schema, mayGrow: true)
-        let bad = RecordShape(type: "Note", fields: [
-            .init("a", .type(ValueType(.string)), isEncrypted: false), .init("n", .type(ValueType(.string)), isEncrypted: false),
-        ])
+        let bad = RecordShape(
+            type: "Note",
+            fields: [
+                .init("a", .type(ValueType(.string)), isEncrypted: false),
+                .init("n", .type(ValueType(.string)), isEncrypted: false),
+            ])
         #expect(throws: SchemaViolation.self) { try judge.judge(bad) }
         let good = RecordShape(type: "Note", fields: [.init("a", .type(ValueType(.int64)), isEncrypted: false)])
         #expect(try judge.judge(good).types["Note"]?["a"]?.type == ValueType(.int64))

@@ -34,14 +34,22 @@ import Testing
         let schema = try Schema(parsing: Self.departments)
         #expect(schema.roles == ["DeptManager"] && Set(schema.types.keys) == ["Department", "Employee"])
         let department = try #require(schema.types["Department"])
-        #expect(department.fields == [
-            "___createTime": .init(ValueType(.date), indexes: [.queryable, .sortable]),
-            "___recordID": .init(ValueType(.reference), indexes: .queryable),
-            "address": .init(ValueType(.string)), "name": .init(ValueType(.string)),
-            "phone": .init(ValueType(.string, isList: true)), "employees": .init(ValueType(.reference, isList: true)),
-        ])
-        #expect(department.grants == RecordType.Grant.merged(RecordType.Grant.usual + [.init([.read, .create, .write], to: "DeptManager")]))
-        #expect(Set(schema.types["Employee"]?.fields.keys.map { $0 } ?? []) == ["___createTime", "name", "hiredate", "salary"])
+        #expect(
+            department.fields == [
+                "___createTime": .init(ValueType(.date), indexes: [.queryable, .sortable]),
+                "___recordID": .init(ValueType(.reference), indexes: .queryable),
+                "address": .init(ValueType(.string)), "name": .init(ValueType(.string)),
+                "phone": .init(ValueType(.string, isList: true)),
+                "employees": .init(ValueType(.reference, isList: true)),
+            ])
+        #expect(
+            department.grants
+                == RecordType.Grant.merged(
+                    RecordType.Grant.usual + [.init([.read, .create, .write], to: "DeptManager")]))
+        #expect(
+            Set(schema.types["Employee"]?.fields.keys.map { $0 } ?? []) == [
+                "___createTime", "name", "hiredate", "salary",
+            ])
     }
 
     @Test func everyKindIsWrittenInOneWay() throws {
@@ -58,7 +66,9 @@ import Testing
         type.fields["grant"] = .init(ValueType(.string))
         type.fields["type"] = .init(ValueType(.string))
         type.fields["___modifiedBy"] = .init(ValueType(.reference), indexes: .queryable)
-        let schema = Schema(types: ["Every": type, "searchable": RecordType(name: "searchable")], roles: ["Sortable", "b"]).completed
+        let schema = Schema(
+            types: ["Every": type, "searchable": RecordType(name: "searchable")], roles: ["Sortable", "b"]
+        ).completed
         #expect(try Schema(parsing: schema.text) == schema)
         #expect(schema.text.contains("LIST<ENCRYPTED STRING>"))
         #expect(schema.text.contains("\"grant\""))
@@ -69,22 +79,26 @@ import Testing
         let schema = try Schema(parsing: Self.departments)
         #expect(try Schema(parsing: schema.text) == schema)
         // The text for people to read in a diff.
-        #expect(schema.text.hasPrefix("""
-            DEFINE SCHEMA
+        #expect(
+            schema.text.hasPrefix(
+                """
+                DEFINE SCHEMA
 
-                CREATE ROLE DeptManager;
+                    CREATE ROLE DeptManager;
 
-                RECORD TYPE Department (
-                    "___createTime" TIMESTAMP QUERYABLE SORTABLE,
-                    "___recordID"   REFERENCE QUERYABLE,
-                    address         STRING,
-                    employees       LIST<REFERENCE>,
-            """))
+                    RECORD TYPE Department (
+                        "___createTime" TIMESTAMP QUERYABLE SORTABLE,
+                        "___recordID"   REFERENCE QUERYABLE,
+                        address         STRING,
+                        employees       LIST<REFERENCE>,
+                """))
     }
 
     @Test func otherWaysOfWritingMeanTheSame() throws {
         func same(_ left: String, _ right: String) throws {
-            #expect(try Schema(parsing: "DEFINE SCHEMA RECORD TYPE T (\(left));") == Schema(parsing: "DEFINE SCHEMA; RECORD TYPE \"T\" (\n\(right)\r\n);"))
+            #expect(
+                try Schema(parsing: "DEFINE SCHEMA RECORD TYPE T (\(left));")
+                    == Schema(parsing: "DEFINE SCHEMA; RECORD TYPE \"T\" (\n\(right)\r\n);"))
         }
         try same("a STRING", "\"a\" string")
         try same("a NUMBER PREFERRED AS INT64 SORTABLE", "a int64 Sortable")
@@ -94,18 +108,21 @@ import Testing
         try same("a STRING SORTABLE QUERYABLE", "a STRING QUERYABLE SORTABLE")
         try same("GRANT READ TO \"_world\", GRANT WRITE TO \"_world\"", "grant write, read to \"_world\"")
         #expect(try Schema(parsing: "\u{FEFF}define schema") == Schema())
-        #expect(try Schema(parsing: "DEFINE SCHEMA RECORD TYPE Empty ( );").types["Empty"] == RecordType(name: "Empty", grants: []))
+        #expect(
+            try Schema(parsing: "DEFINE SCHEMA RECORD TYPE Empty ( );").types["Empty"]
+                == RecordType(name: "Empty", grants: []))
     }
 
     @Test func sharesOfCloudKitsExportsAreTaken() throws {
-        let schema = try Schema(parsing: """
-            DEFINE SCHEMA
-                RECORD TYPE "cloudkit.share" (
-                    "___etag" STRING, "cloudkit.title" STRING, "cloudkit.thumbnailImageData" BYTES, "cloudkit.type" STRING,
-                    note STRING QUERYABLE, GRANT WRITE TO "_creator"
-                );
-                RECORD TYPE Users ("___recordID" REFERENCE, roles LIST<INT64>);
-            """)
+        let schema = try Schema(
+            parsing: """
+                DEFINE SCHEMA
+                    RECORD TYPE "cloudkit.share" (
+                        "___etag" STRING, "cloudkit.title" STRING, "cloudkit.thumbnailImageData" BYTES, "cloudkit.type" STRING,
+                        note STRING QUERYABLE, GRANT WRITE TO "_creator"
+                    );
+                    RECORD TYPE Users ("___recordID" REFERENCE, roles LIST<INT64>);
+                """)
         #expect(schema.types["cloudkit.share"]?.fields == ["note": .init(ValueType(.string), indexes: .queryable)])
         #expect(schema.completed.types["cloudkit.share"]?.fields["title"]?.isEncrypted == true)
         #expect(schema.types["Users"]?.fields == ["roles": .init(ValueType(.int64, isList: true))])
@@ -190,8 +207,12 @@ import Testing
     }
 
     @Test func builtInFieldsKeepTheirKind() {
-        #expect(throws: SchemaError.self) { try Schema(parsing: "DEFINE SCHEMA RECORD TYPE \"cloudkit.share\" (title STRING);") }
-        #expect(throws: Never.self) { try Schema(parsing: "DEFINE SCHEMA RECORD TYPE \"cloudkit.share\" (title ENCRYPTED STRING);") }
+        #expect(throws: SchemaError.self) {
+            try Schema(parsing: "DEFINE SCHEMA RECORD TYPE \"cloudkit.share\" (title STRING);")
+        }
+        #expect(throws: Never.self) {
+            try Schema(parsing: "DEFINE SCHEMA RECORD TYPE \"cloudkit.share\" (title ENCRYPTED STRING);")
+        }
     }
 
     @Test func nothingGrowsWithoutBound() {
@@ -212,18 +233,25 @@ import Testing
 
     /// Cut, doubled and mixed-up files end in an error or a schema, and what is read prints as itself.
     @Test func brokenFilesNeverCrash() throws {
-        let pieces = Self.departments.split(separator: " ", omittingEmptySubsequences: true).map(String.init) + ["/*", "\"", "<", "LIST<", "é", "\0"]
+        let pieces =
+            Self.departments.split(separator: " ", omittingEmptySubsequences: true).map(String.init) + [
+                "/*", "\"", "<", "LIST<", "é", "\0",
+            ]
         var random = SplitMix(state: 7)
         for round in 0..<3_000 {
             let text: String
             if round % 2 == 0 {
                 let cut = Int.random(in: 0...Self.departments.utf8.count, using: &random)
                 var bytes = Array(Self.departments.utf8.prefix(cut))
-                if !bytes.isEmpty { bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random) }
+                if !bytes.isEmpty {
+                    bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+                }
                 text = String(decoding: bytes, as: UTF8.self)
             } else {
                 let count = Int.random(in: 0...20, using: &random)
-                text = "DEFINE SCHEMA RECORD TYPE " + (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined(separator: " ")
+                text =
+                    "DEFINE SCHEMA RECORD TYPE "
+                    + (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined(separator: " ")
             }
             guard let schema = try? Schema(parsing: text) else { continue }
             #expect(try Schema(parsing: schema.text) == schema)

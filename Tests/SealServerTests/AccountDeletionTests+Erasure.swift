@@ -13,19 +13,23 @@ import Testing
 
 /// That nothing is left of a deleted account.
 extension AccountDeletionTests {
-    /// Columns that say whose a row is, in the tables of today. A table that comes later has to be looked at: whether what an
-    /// account leaves there is erased (`AccountErasure`, `AccountDeletion`) and filled below.
+    /// Columns that say whose a row is, in the tables of today. A table that comes later has to be looked at: whether
+    /// what an account leaves there is erased (`AccountErasure`, `AccountDeletion`) and filled below.
     static let ownership: [String: Set<String>] = [
         "account": ["id"], "login_key": ["account"], "session": ["account"], "recovery_bundle": ["account"],
         "identity": ["account"], "linked_address": ["account"], "verification": ["account", "user_name"],
         "zone": ["owner"], "zone_view": ["viewer", "owner"], "roster_entry": ["owner"], "epoch_grant": ["owner"],
-        "link": ["owner"], "placeholder_address": ["owner"], "record": ["owner"], "blob": ["owner", "uploader"], "asset_part": ["owner"],
+        "link": ["owner"], "placeholder_address": ["owner"], "record": ["owner"], "blob": ["owner", "uploader"],
+        "asset_part": ["owner"],
         "operation": ["account"], "role_assignment": ["user_name"], "server_key": ["owner", "account", "user_name"],
-        "server_request": ["account"], "delete_reference": ["owner"], "taken_deletion": ["owner"], "taken_record": ["owner"],
-        "subscription": ["owner", "zone_owner"], "notification_feed": ["owner"], "notification": ["owner", "zone_owner"],
+        "server_request": ["account"], "delete_reference": ["owner"], "taken_deletion": ["owner"],
+        "taken_record": ["owner"],
+        "subscription": ["owner", "zone_owner"], "notification_feed": ["owner"],
+        "notification": ["owner", "zone_owner"],
         "webhook": ["owner"], "record_index": ["owner"], "search_document": ["owner"], "index_build": ["owner"],
         "storage_usage": ["account", "owner"], "public_change": ["zone_owner"], "share": ["owner"],
-        "share_view": ["viewer", "owner"], "departure": ["owner"], "unsettled_parent": ["owner"], "sealed_link": ["owner"],
+        "share_view": ["viewer", "owner"], "departure": ["owner"], "unsettled_parent": ["owner"],
+        "sealed_link": ["owner"],
         "unsettled_share": ["owner"], "roots_below": ["owner"],
         "share_access": ["owner"], "access_request": ["owner", "requester"], "account_deletion": ["account"],
         "device": ["account"], "enrolment": ["account"], "zone_run": ["owner"], "view_run": ["viewer"],
@@ -42,10 +46,14 @@ extension AccountDeletionTests {
     @Test func everyTableThatSaysWhoseARowIsHasBeenLookedAt() async throws {
         try await RunningServer.with { server in
             var found = try await server.services.database.read { connection in
-                let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'") { try $0.text(0) }
+                let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'") {
+                    try $0.text(0)
+                }
                 var found: [String: Set<String>] = [:]
                 for table in tables {
-                    let columns = Set(try connection.rows("SELECT name FROM pragma_table_info($1)", [.text(table)]) { try $0.text(0) })
+                    let columns = Set(
+                        try connection.rows("SELECT name FROM pragma_table_info($1)", [.text(table)]) { try $0.text(0) }
+                    )
                     found[table] = columns.intersection(Self.telling)
                 }
                 return found.filter { !$0.value.isEmpty }
@@ -58,7 +66,9 @@ extension AccountDeletionTests {
     }
 
     /// Rows of an account and of its identities, by table.
-    func rows(_ account: Int64, _ identities: [Int64], names: [String], _ server: RunningServer) async throws -> [String: Int64] {
+    func rows(_ account: Int64, _ identities: [Int64], names: [String], _ server: RunningServer) async throws
+        -> [String: Int64]
+    {
         try await server.services.database.read { connection in
             let ids = identities.map(String.init).joined(separator: ", ")
             let texts = names.map { "'\($0)'" }.joined(separator: ", ")
@@ -93,7 +103,8 @@ extension AccountDeletionTests {
     func files(_ server: RunningServer) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: server.folder.file("data/blobs")).filter { path in
             var isFolder: ObjCBool = false
-            return FileManager.default.fileExists(atPath: server.folder.file("data/blobs/\(path)"), isDirectory: &isFolder) && !isFolder.boolValue
+            return FileManager.default.fileExists(
+                atPath: server.folder.file("data/blobs/\(path)"), isDirectory: &isFolder) && !isFolder.boolValue
         }.sorted()
     }
 
@@ -108,14 +119,16 @@ extension AccountDeletionTests {
         _ = try await anna.client.call("/1/accounts/recovery", bundle, as: Sealkit_V1_AccountResponse.self)
         let sent = server.mail.sent.count
         let mailed = try await anna.client.begin("\(anna.name)@example.org")
-        _ = try await anna.client.complete(mailed.verificationID, try await server.mail.code(sent + 1), signer: anna.keys.signingKey)
+        _ = try await anna.client.complete(
+            mailed.verificationID, try await server.mail.code(sent + 1), signer: anna.keys.signingKey)
         _ = try await anna.client.begin("other\(anna.name)@example.org")
         try await anna.subscribe(.query())
         try await anna.subscribe(.database())
         let other = try await anna.onAnotherDevice()
         let blob = try await assets.upload(anna, [UInt8](repeating: 1, count: 300), in: zone)
         _ = try await assets.upload(anna, randomBytes(60), in: zone)
-        _ = try await other.save([try assets.write("photo", blob: blob), Write("a"), Write("b").going(with: "a")], in: zone)
+        _ = try await other.save(
+            [try assets.write("photo", blob: blob), Write("a"), Write("b").going(with: "a")], in: zone)
         #expect(try await anna.publicCodes([PublicWrite("published", type: "Post")]) == [nil])
         let key = try await ServerKeyClient.ready(by: anna)
         #expect(try await key.save([PublicWrite("imported-\(anna.name)", type: "Post")])[0].result.code == nil)
@@ -137,8 +150,10 @@ extension AccountDeletionTests {
 
             let found = try await rows(account, [identity], names: [anna.name], server)
             let filled: Set<String> = [
-                "account", "login_key", "session", "device", "recovery_bundle", "identity", "linked_address", "verification", "zone", "zone_view",
-                "roster_entry", "epoch_grant", "record", "blob", "operation", "server_key", "delete_reference", "subscription",
+                "account", "login_key", "session", "device", "recovery_bundle", "identity", "linked_address",
+                "verification", "zone", "zone_view",
+                "roster_entry", "epoch_grant", "record", "blob", "operation", "server_key", "delete_reference",
+                "subscription",
                 "notification_feed", "notification", "record_index", "storage_usage",
             ]
             #expect(filled.subtracting(found.keys).isEmpty && !before.isEmpty, "\(found.keys)")
@@ -153,7 +168,9 @@ extension AccountDeletionTests {
             // Names, and a number that is not given out again.
             #expect(Set(left.keys).isSubset(of: Self.kept), "\(left)")
             let keyRows = try await server.services.database.read { connection in
-                try connection.first("SELECT COUNT(*) FROM account WHERE created > 0 OR length(name) = 32") { try $0.int64(0) }
+                try connection.first("SELECT COUNT(*) FROM account WHERE created > 0 OR length(name) = 32") {
+                    try $0.int64(0)
+                }
             }
             #expect(keyRows == 1, "neither the account is left nor that of its server-to-server key")
             // Of the files, Bert's is there.
@@ -176,14 +193,17 @@ extension AccountDeletionTests {
         let folder = TemporaryFolder()
         let kept = RestoredServerTests.Box<(anna: Person, before: [String])>()
         try await RunningServer.with(folder: folder) { server in
-            let (anna, bert, carl) = (try await Person.ready(server), try await Person.ready(server), try await Person.ready(server))
+            let (anna, bert, carl) = (
+                try await Person.ready(server), try await Person.ready(server), try await Person.ready(server)
+            )
             // A request for access, with her contact in it.
             var open = try await bert.makeSharedZone("open")
             try await bert.share(&open, with: carl)
             let routing = [UInt8](try await bert.links(open).links[0].routingID)
             try await bert.updateAccess(open, allows: true)
             try await anna.ask(routing)
-            // An upload that no record came for, beside one of his own, in a zone that she wrote in; then she leaves it.
+            // An upload that no record came for, beside one of his own, in a zone that she wrote in; then she leaves
+            // it.
             var his = try await bert.makeSharedZone("his")
             try await bert.share(&his, with: anna)
             _ = try await AssetTests().upload(bert, randomBytes(60), in: his)

@@ -95,7 +95,8 @@ extension AccountDeletionTests {
             var counts: [String: Int64] = [:]
             for table in tables {
                 let count = try connection.first(
-                    "SELECT COUNT(*) FROM \(table) WHERE owner = $1", [.integer(identity)]) { try $0.int64(0) }
+                    "SELECT COUNT(*) FROM \(table) WHERE owner = $1", [.integer(identity)]
+                ) { try $0.int64(0) }
                 if let count, count > 0 { counts[table] = count }
             }
             return counts

@@ -15,7 +15,8 @@ import Testing
     static let path = "/1/accounts/delete"
 
     func request(
-        _ client: TestClient, challenge: [UInt8]? = nil, signer: SigningKey? = nil, origin: String? = nil, asLogin: Bool = false
+        _ client: TestClient, challenge: [UInt8]? = nil, signer: SigningKey? = nil, origin: String? = nil,
+        asLogin: Bool = false
     ) async throws -> Sealkit_V1_DeleteAccountRequest {
         let given: [UInt8]
         if let challenge { given = challenge } else { given = try await client.challenge() }
@@ -32,7 +33,9 @@ import Testing
         }
     }
 
-    func send(_ request: Sealkit_V1_DeleteAccountRequest, _ client: TestClient) async throws -> Sealkit_V1_DeleteAccountResponse {
+    func send(_ request: Sealkit_V1_DeleteAccountRequest, _ client: TestClient) async throws
+        -> Sealkit_V1_DeleteAccountResponse
+    {
         try await client.call(Self.path, request, as: Sealkit_V1_DeleteAccountResponse.self, token: "")
     }
 
@@ -42,7 +45,9 @@ import Testing
 
     func waitUntilErased(_ server: RunningServer) async throws {
         try await waitUntil("the account is erased") {
-            try await server.services.database.read { try !$0.exists("SELECT 1 FROM account_deletion UNION ALL SELECT 1 FROM blob_garbage") }
+            try await server.services.database.read {
+                try !$0.exists("SELECT 1 FROM account_deletion UNION ALL SELECT 1 FROM blob_garbage")
+            }
         }
     }
 
@@ -92,7 +97,8 @@ import Testing
                 $0.handles = [.with { $0.userRecordName = anna.name }]
             }
             func found() async throws -> Bool {
-                try await bert.client.call("/1/directory/lookup", lookup, as: Sealkit_V1_LookupIdentitiesResponse.self).results[0].hasChain
+                try await bert.client.call("/1/directory/lookup", lookup, as: Sealkit_V1_LookupIdentitiesResponse.self)
+                    .results[0].hasChain
             }
             #expect(try await found())
             let stream = try await anna.listen()
@@ -210,7 +216,9 @@ import Testing
     }
 
     func count(_ table: String, _ server: RunningServer) async throws -> Int64 {
-        let count = try await server.services.database.read { try $0.first("SELECT COUNT(*) FROM \(table)") { try $0.int64(0) } }
+        let count = try await server.services.database.read {
+            try $0.first("SELECT COUNT(*) FROM \(table)") { try $0.int64(0) }
+        }
         return try #require(count)
     }
 }

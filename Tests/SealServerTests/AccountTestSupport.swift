@@ -193,7 +193,9 @@ struct TestClient: Sendable {
         return try await call("/1/accounts/login", message, as: Sealkit_V1_SessionResponse.self)
     }
 
-    func create(recovery: Sealkit_V1_RecoveryBundle? = nil, registrationCode: String = "") async throws -> Sealkit_V1_SessionResponse {
+    func create(recovery: Sealkit_V1_RecoveryBundle? = nil, registrationCode: String = "") async throws
+        -> Sealkit_V1_SessionResponse
+    {
         let login = try await loginRequest()
         let request = Sealkit_V1_CreateAccountRequest.with {
             $0.loginKey = login.loginKey

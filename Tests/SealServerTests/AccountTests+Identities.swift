@@ -19,14 +19,22 @@ extension AccountTests {
             #expect(try await client.me().identities == ["org.example.notes/" + client.chain.userID.recordName])
 
             let other = try TestClient(server)
-            #expect(try await refusal { try await client.register(chain: other.chain.wire, signer: other.signingKey) } == .serverRejectedRequest)
+            #expect(
+                try await refusal { try await client.register(chain: other.chain.wire, signer: other.signingKey) }
+                    == .serverRejectedRequest)
             let thief = try await TestClient.ready(server)
-            #expect(try await refusal { try await thief.register(chain: client.chain.wire, signer: thief.signingKey) } == .integrityFailure)
-            #expect(try await refusal { try await thief.register(chain: client.chain.wire, signer: client.signingKey) } == .serverRejectedRequest)
+            #expect(
+                try await refusal { try await thief.register(chain: client.chain.wire, signer: thief.signingKey) }
+                    == .integrityFailure)
+            #expect(
+                try await refusal { try await thief.register(chain: client.chain.wire, signer: client.signingKey) }
+                    == .serverRejectedRequest)
             #expect(try await refusal { try await client.register(boundKey: other.loginKey) } == .integrityFailure)
-            #expect(try await refusal { try await client.register(container: "org.example.other") } == .integrityFailure)
+            #expect(
+                try await refusal { try await client.register(container: "org.example.other") } == .integrityFailure)
             #expect(try await refusal { try await client.register(container: "a b") } == .badContainer)
-            #expect(try await refusal { try await client.register(chain: Sealkit_V1_IdentityChain()) } == .integrityFailure)
+            #expect(
+                try await refusal { try await client.register(chain: Sealkit_V1_IdentityChain()) } == .integrityFailure)
             var altered = client.chain.wire
             altered.identities[0].signature[3] ^= 1
             #expect(try await refusal { try await client.register(chain: altered) } == .integrityFailure)
@@ -51,10 +59,14 @@ extension AccountTests {
                 let message = Identity.signedBytes(bytes)
                 let link = SignedIdentity(
                     bytes: bytes, signature: key.sign(message), previousSignature: client.signingKey.sign(message))
-                return (key, try IdentityChain(verifying: client.chain.signed + [link], container: TestClient.container))
+                return (
+                    key, try IdentityChain(verifying: client.chain.signed + [link], container: TestClient.container)
+                )
             }
             let (key, chain) = try next()
-            try await expectRefusal(.integrityFailure, "bound by the old key") { try await client.register(chain: chain.wire) }
+            try await expectRefusal(.integrityFailure, "bound by the old key") {
+                try await client.register(chain: chain.wire)
+            }
             #expect(try await client.register(chain: chain.wire, signer: key) == client.chain.userID.recordName)
             let stored = try await server.services.database.read {
                 try Identities.find(user: client.chain.userID, container: TestClient.container, in: $0)?.chain
@@ -62,7 +74,9 @@ extension AccountTests {
             #expect(stored == chain)
             try await expectRefusal(.serverRejectedRequest, "shorter") { try await client.register() }
             let (forkKey, fork) = try next()
-            try await expectRefusal(.serverRejectedRequest) { try await client.register(chain: fork.wire, signer: forkKey) }
+            try await expectRefusal(.serverRejectedRequest) {
+                try await client.register(chain: fork.wire, signer: forkKey)
+            }
         }
     }
 }

@@ -27,14 +27,17 @@ import Testing
             let me = try await client.me()
             #expect(me.account == created.account && me.identities.isEmpty && me.linkedAddresses == 0)
             #expect(me.sessionExpires == login.expires)
-            _ = try await client.call("/1/accounts/logout", Sealkit_V1_ChallengeRequest(), as: Sealkit_V1_AccountResponse.self)
+            _ = try await client.call(
+                "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), as: Sealkit_V1_AccountResponse.self)
             #expect(try await refusal { try await client.me() } == .sessionExpired)
             #expect(try await client.me(token: again.token).account == created.account)
             // An old token at hand does not keep anybody from logging in.
             #expect(try await client.login().account == created.account)
             client.token = ""
             #expect(try await refusal { try await client.me() } == .notAuthenticated)
-            for token in ["x", "Basic x", String(repeating: "A", count: 43), again.token + "A", String(again.token.dropLast())] {
+            for token in [
+                "x", "Basic x", String(repeating: "A", count: 43), again.token + "A", String(again.token.dropLast()),
+            ] {
                 #expect(try await refusal { try await client.me(token: token) } == .sessionExpired)
             }
         }
@@ -94,7 +97,9 @@ import Testing
             server.clock.advance(seconds: 121)
             try await expectRefusal(.notAuthenticated, "expired challenge") { try await client.login(late) }
 
-            for key in [Data(), Data(repeating: 0, count: 32), Data(repeating: 255, count: 32), Data(repeating: 1, count: 33)] {
+            for key in [
+                Data(), Data(repeating: 0, count: 32), Data(repeating: 255, count: 32), Data(repeating: 1, count: 33),
+            ] {
                 let message = Sealkit_V1_ChallengeRequest.with { $0.loginKey = key }
                 try await expectRefusal(.invalidArguments) {
                     try await client.call("/1/accounts/challenge", message, as: Sealkit_V1_ChallengeResponse.self)
@@ -169,7 +174,9 @@ import Testing
 
     /// Every language's URL type gives the A-label, or can be made to: the SDK's and this one's word is the same.
     @Test func anInternationalOriginIsSignedInASCII() async throws {
-        for text in ["https://B\u{FC}cher.example", "https://bu\u{308}cher.example:443", "https://XN--bcher-kva.example"] {
+        for text in [
+            "https://B\u{FC}cher.example", "https://bu\u{308}cher.example:443", "https://XN--bcher-kva.example",
+        ] {
             #expect(ServerOrigin.normalized(text) == "https://xn--bcher-kva.example", "\(text)")
         }
         #expect(ServerOrigin.normalized("https://fa\u{DF}.example") == "https://xn--fa-hia.example")
@@ -211,7 +218,9 @@ import Testing
             #expect(try await recover(Data(repeating: 2, count: 16)) == Data("second".utf8))
             #expect(try await refusal { try await recover(Data(repeating: 1, count: 16)) } == .unknownItem)
             #expect(try await refusal { try await recover(Data(repeating: 1, count: 15)) } == .invalidArguments)
-            #expect(try await refusal { try await replace(client, bundle(2, String(repeating: "x", count: 20_000))) } == .invalidArguments)
+            #expect(
+                try await refusal { try await replace(client, bundle(2, String(repeating: "x", count: 20_000))) }
+                    == .invalidArguments)
             #expect(try await refusal { try await replace(stranger, bundle(3, "x")) } == .notAuthenticated)
             var thief = try TestClient(server)
             thief.token = try await thief.create().token
@@ -221,7 +230,9 @@ import Testing
             #expect(try await refusal { try await other.login() } == .unknownItem)
             #expect(try await recover(Data(repeating: 2, count: 16)) == Data("second".utf8))
 
-            for _ in 0..<2 { #expect(try await refusal { try await recover(Data(repeating: 9, count: 16)) } == .unknownItem) }
+            for _ in 0..<2 {
+                #expect(try await refusal { try await recover(Data(repeating: 9, count: 16)) } == .unknownItem)
+            }
             #expect(try await refusal { try await recover(Data(repeating: 2, count: 16)) } == .requestRateLimited)
             server.clock.advance(seconds: 60)
             #expect(try await recover(Data(repeating: 2, count: 16)) == Data("second".utf8))
@@ -243,13 +254,17 @@ import Testing
             #expect(FileStatus(path: path)?.mode == 0o600 && FileStatus(path: path)?.size == 32)
         }
         // Rotation: the new key signs, the old one still verifies.
-        try SecretFile.create(at: folder.file("data.secrets/token-keys/000002.key")) { [UInt8](repeating: 3, count: $0) }
+        try SecretFile.create(at: folder.file("data.secrets/token-keys/000002.key")) {
+            [UInt8](repeating: 3, count: $0)
+        }
         let keys = try ServerSecrets(folder: folder.file("data.secrets")).tokenKeys
         #expect(keys.all.count == 2 && keys.newest.id == keys.all[1].id && keys.all[0].id == first.1[0])
         #expect(throws: (any Error).self) { try SecretFile.create(at: key) { [UInt8](repeating: 0, count: $0) } }
 
         chmod(key, 0o644)
-        #expect(throws: SecretFileError.readableByOthers(path: key)) { try ServerSecrets(folder: folder.file("data.secrets")) }
+        #expect(throws: SecretFileError.readableByOthers(path: key)) {
+            try ServerSecrets(folder: folder.file("data.secrets"))
+        }
         chmod(key, 0o600)
         try Data(repeating: 1, count: 31).write(to: URL(fileURLWithPath: key))
         chmod(key, 0o600)
@@ -257,7 +272,9 @@ import Testing
     }
 
     @Test func clientsAreCountedByNetwork() throws {
-        func subject(_ text: String) throws -> [UInt8] { ClientAddress.bytes(of: try SocketAddress(ipAddress: text, port: 1)) }
+        func subject(_ text: String) throws -> [UInt8] {
+            ClientAddress.bytes(of: try SocketAddress(ipAddress: text, port: 1))
+        }
         #expect(try subject("203.0.113.5") == [203, 0, 113, 5])
         #expect(try subject("::ffff:203.0.113.5") == [203, 0, 113, 5])
         #expect(try subject("2001:db8:1:2:3::4") == subject("2001:db8:1:2:ffff::1"))

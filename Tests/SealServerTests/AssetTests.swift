@@ -3,7 +3,6 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import SealCoding
-@testable import SealEnvelope
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -11,6 +10,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
+@testable import SealEnvelope
 @testable import SealServer
 @testable import SealService
 @testable import SealStorage
@@ -42,16 +42,20 @@ import Testing
             range: response.headers.first(name: "content-range"))
     }
 
-    /// As many bytes that are good as a sealed asset, 49 or more: the first of these as its chunks, and the chunks' hashes behind them.
+    /// As many bytes that are good as a sealed asset, 49 or more: the first of these as its chunks, and the chunks'
+    /// hashes behind them.
     static func blob(_ bytes: [UInt8]) -> [UInt8] {
         let count = (bytes.count + 65_583) / 65_584
         let content = Array(bytes.prefix(bytes.count - 32 * count))
-        return content + stride(from: 0, to: content.count, by: 65_552).flatMap {
-            AssetTree.leaf(Array(content[$0..<min($0 + 65_552, content.count)])).bytes
-        }
+        return content
+            + stride(from: 0, to: content.count, by: 65_552).flatMap {
+                AssetTree.leaf(Array(content[$0..<min($0 + 65_552, content.count)])).bytes
+            }
     }
 
-    func upload(_ person: Person, _ bytes: [UInt8], in zone: TestZone, id: String = Hex.encode(randomBytes(16))) async throws -> String {
+    func upload(_ person: Person, _ bytes: [UInt8], in zone: TestZone, id: String = Hex.encode(randomBytes(16)))
+        async throws -> String
+    {
         let answer = try await send(person, .PUT, id, in: zone, .bytes(ByteBuffer(bytes: Self.blob(bytes))))
         guard answer.status == 201 else { throw TestFailure("\(answer)") }
         Self.roots.withLock { $0[id] = Self.root(of: Self.blob(bytes)) }
@@ -65,12 +69,14 @@ import Testing
     private static func root(of blob: [UInt8]) -> Digest? {
         let count = (blob.count + 65_583) / 65_584
         let leaves = blob.suffix(32 * count)
-        return try? AssetTree.root(try stride(from: leaves.startIndex, to: leaves.endIndex, by: 32).map { try Digest(leaves[$0..<$0 + 32]) })
+        return try? AssetTree.root(
+            try stride(from: leaves.startIndex, to: leaves.endIndex, by: 32).map { try Digest(leaves[$0..<$0 + 32]) })
     }
 
     /// - Parameter root: nil for that of what was uploaded under the name.
     func write(
-        _ name: String, blob: String, chunks: UInt64 = 1, root: Digest? = nil, after saved: SavedRecord? = nil, field: String = "photo"
+        _ name: String, blob: String, chunks: UInt64 = 1, root: Digest? = nil, after saved: SavedRecord? = nil,
+        field: String = "photo"
     ) throws -> Write {
         var write = saved.map { Write(after: $0, nil) } ?? Write(name, nil)
         var random = SystemRandom()
@@ -82,7 +88,9 @@ import Testing
         return write
     }
 
-    func withZone(_ name: String = "notes", _ body: @Sendable (Person, TestZone, RunningServer) async throws -> Void) async throws {
+    func withZone(_ name: String = "notes", _ body: @Sendable (Person, TestZone, RunningServer) async throws -> Void)
+        async throws
+    {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)
             try await body(anna, try await anna.makeSharedZone(name), server)
@@ -133,13 +141,15 @@ import Testing
                 #expect(try await send(anna, .PUT, bad, in: zone, body).code == .invalidArguments)
             }
             let other = Hex.encode(randomBytes(16))
-            let chunked = try await send(anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].async_, length: .unknown))
+            let chunked = try await send(
+                anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].async_, length: .unknown))
             #expect(chunked.status == 411)
             let nowhere = TestZone(name: "none", owner: zone.owner, roster: zone.roster, key: zone.key)
             #expect(try await send(anna, .PUT, other, in: nowhere, body).code == .zoneNotFound)
             #expect(try await send(anna, .GET, other, in: zone).code == .assetNotAvailable)
             // Cut short: the connection closes before the announced length.
-            let cut = try? await send(anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].async_, length: .known(1000)))
+            let cut = try? await send(
+                anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].async_, length: .known(1000)))
             #expect(cut == nil)
             // The server may begin with it only now, and takes the id back when the connection's end comes.
             try await waitUntil("the id is free") { try await send(anna, .PUT, other, in: zone, body).status == 201 }
@@ -165,14 +175,23 @@ import Testing
             #expect(try await anna.codes([try write("x", blob: "nothing")], in: shared) == [.assetFileNotFound])
             #expect(try await anna.codes([try write("x", blob: mine, chunks: 3)], in: shared) == [.assetFileModified])
             #expect(try await anna.codes([try write("x", blob: mine, chunks: 0)], in: shared) == [.assetFileModified])
-            #expect(try await anna.codes([try write("x", blob: mine, root: Digest(randomBytes(32)))], in: shared) == [.assetFileModified])
-            #expect(try await anna.codes([try write("x", blob: mine), try write("y", blob: mine)], in: shared) == [.batchRequestFailed, .invalidArguments])
+            #expect(
+                try await anna.codes([try write("x", blob: mine, root: Digest(randomBytes(32)))], in: shared) == [
+                    .assetFileModified
+                ])
+            #expect(
+                try await anna.codes([try write("x", blob: mine), try write("y", blob: mine)], in: shared) == [
+                    .batchRequestFailed, .invalidArguments,
+                ])
             let first = try await anna.save([try write("x", blob: mine)], in: shared)[0]
             #expect(first.result.code == nil)
             #expect(try await send(bert, .GET, mine, in: shared).body == bytes)
             // Taken: no other record or field can have it; the same field keeps it, by others too.
             #expect(try await anna.codes([try write("y", blob: mine)], in: shared) == [.assetFileNotFound])
-            #expect(try await anna.codes([try write("x", blob: mine, after: first, field: "other")], in: shared) == [.assetFileNotFound])
+            #expect(
+                try await anna.codes([try write("x", blob: mine, after: first, field: "other")], in: shared) == [
+                    .assetFileNotFound
+                ])
             let second = try await bert.save([try write("x", blob: mine, after: first)], in: shared)[0]
             #expect(second.result.code == nil)
             // Replaced: the old one goes, from the disk as well.
@@ -187,7 +206,9 @@ import Testing
 
     func waitForFiles(_ count: Int, _ server: RunningServer) async throws {
         func files() throws -> [String] {
-            try FileManager.default.subpathsOfDirectory(atPath: server.folder.file("data/blobs")).filter { $0.utf8.count > 30 }
+            try FileManager.default.subpathsOfDirectory(atPath: server.folder.file("data/blobs")).filter {
+                $0.utf8.count > 30
+            }
         }
         try await waitUntil("there are \(count) files") { try files().count == count }
         // A file goes before its row does.
@@ -256,7 +277,8 @@ import Testing
             try await anna.share(&zone, with: bert)
             func put(_ person: Person, _ count: Int, _ zone: TestZone) async throws -> (id: String, code: ErrorCode?) {
                 let id = Hex.encode(randomBytes(16))
-                let body = HTTPClientRequest.Body.bytes(ByteBuffer(bytes: Self.blob([UInt8](repeating: 1, count: count))))
+                let body = HTTPClientRequest.Body.bytes(
+                    ByteBuffer(bytes: Self.blob([UInt8](repeating: 1, count: count))))
                 let answer = try await send(person, .PUT, id, in: zone, body)
                 #expect(answer.status == 201 || answer.status == 413)
                 return (id, answer.code)
@@ -270,10 +292,17 @@ import Testing
             try await anna.register(in: "org.example.elsewhere")
             let elsewhere = try await send(
                 anna, .PUT, "", in: zone, .bytes(ByteBuffer(bytes: [1, 2, 3])),
-                path: "/database/1/org.example.elsewhere/development/public/assets/-/_defaultZone/\(Hex.encode(randomBytes(16)))")
+                path:
+                    "/database/1/org.example.elsewhere/development/public/assets/-/_defaultZone/\(Hex.encode(randomBytes(16)))"
+            )
             #expect(elsewhere.code == .quotaExceeded)
             #expect(try await put(bert, 900, zone).code == nil)
-            #expect(try await anna.codes([try write("x", blob: first.id, root: Self.root(of: Self.blob([UInt8](repeating: 1, count: 2000))))], in: zone) == [nil])
+            #expect(
+                try await anna.codes(
+                    [
+                        try write(
+                            "x", blob: first.id, root: Self.root(of: Self.blob([UInt8](repeating: 1, count: 2000))))
+                    ], in: zone) == [nil])
             #expect(try await put(anna, 600, zone).code == nil)
             let refused = try await put(anna, 401, zone)
             #expect(refused.code == .quotaExceeded)
@@ -295,8 +324,10 @@ import Testing
 
     @Test func rangesAreRead() {
         for (header, expected) in [
-            (nil, ByteRange.all), ("bytes=0-0", .part(0..<1)), ("bytes=5-", .part(5..<10)), ("bytes=5-99", .part(5..<10)),
-            ("bytes=-3", .part(7..<10)), ("bytes=-99", .part(0..<10)), ("bytes=10-", .unsatisfiable), ("bytes=-0", .unsatisfiable),
+            (nil, ByteRange.all), ("bytes=0-0", .part(0..<1)), ("bytes=5-", .part(5..<10)),
+            ("bytes=5-99", .part(5..<10)),
+            ("bytes=-3", .part(7..<10)), ("bytes=-99", .part(0..<10)), ("bytes=10-", .unsatisfiable),
+            ("bytes=-0", .unsatisfiable),
             ("bytes=3-2", .all), ("bytes=a-b", .all), ("bytes=0-1,3-4", .all), ("lines=0-1", .all), ("bytes=-", .all),
             ("bytes=99999999999999999999-", .all),
         ] as [(String?, ByteRange)] {

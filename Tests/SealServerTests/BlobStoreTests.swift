@@ -74,7 +74,9 @@ import Testing
             for _ in 0..<10 { continuation.yield(ByteBuffer(bytes: bytes(1000))) }
             continuation.finish()
         }
-        await #expect(throws: BlobStoreError.tooLarge(limit: 5000)) { try await store.receive(id(), from: stream, limit: 5000) }
+        await #expect(throws: BlobStoreError.tooLarge(limit: 5000)) {
+            try await store.receive(id(), from: stream, limit: 5000)
+        }
         #expect(files() == [])
         await store.close()
     }
@@ -91,7 +93,9 @@ import Testing
     }
 
     @Test func namesCannotLeaveTheFolder() {
-        for bad in ["", "../../etc/passwd", "abcdefg", "ABCDEF12", "abcdef1g", "abcdef12/", String(repeating: "a", count: 129)] {
+        for bad in [
+            "", "../../etc/passwd", "abcdefg", "ABCDEF12", "abcdef1g", "abcdef12/", String(repeating: "a", count: 129),
+        ] {
             #expect(BlobID(bad) == nil)
         }
     }

@@ -18,7 +18,8 @@ import Testing
     private static let impatient = OperationConfiguration(timeoutIntervalForResource: 0.5)
 
     private static func database(_ server: RunningServer) async throws -> (SealKit.Database, RecordZone.ID) {
-        let account = try await Account.create(transport: HTTPTransport(server: server.origin), deviceName: "test").account
+        let account = try await Account.create(transport: HTTPTransport(server: server.origin), deviceName: "test")
+            .account
         let database = try Container(TestClient.container, account: account).privateDatabase
         return (database, try await database.save(RecordZone(zoneName: "notes")).zoneID)
     }
@@ -106,7 +107,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["2", "0", "1.1", "", "x"]) func anotherVersionOfTheWireFormatIsRefusedBeforeAnythingIsRead(version: String) async throws {
+    @Test(arguments: ["2", "0", "1.1", "", "x"]) func anotherVersionOfTheWireFormatIsRefusedBeforeAnythingIsRead(
+        version: String
+    ) async throws {
         try await RunningServer.with { server in
             var request = HTTPClientRequest(url: server.origin + "/1/accounts/challenge")
             request.method = .POST
@@ -115,7 +118,8 @@ import Testing
             request.headers.add(name: "sealkit-wire-version", value: version)
             request.body = .bytes(ByteBuffer(string: "not a message"))
             let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
-            let failure = try Sealkit_V1_Failure(serializedBytes: Data(buffer: try await answer.body.collect(upTo: 10_000)))
+            let failure = try Sealkit_V1_Failure(
+                serializedBytes: Data(buffer: try await answer.body.collect(upTo: 10_000)))
             #expect(answer.status == .badRequest && failure.errorCode == .incompatibleVersion)
         }
     }

@@ -14,7 +14,8 @@ extension CascadeTests {
     /// `list`, an `item` that goes with it, a `detail` that goes with that, and an `other`.
     private func family(_ anna: Person, _ zone: TestZone) async throws -> [SavedRecord] {
         let saved = try await anna.save(
-            [Write("list"), Write("item").going(with: "list"), Write("detail").going(with: "item"), Write("other")], in: zone)
+            [Write("list"), Write("item").going(with: "list"), Write("detail").going(with: "item"), Write("other")],
+            in: zone)
         #expect(saved.allSatisfy { $0.result.code == nil })
         return saved
     }
@@ -31,7 +32,9 @@ extension CascadeTests {
             for write in wrong {
                 let refused = try await anna.save([write, Write("beside")], in: zone).map(\.result)
                 #expect(refused.map(\.code) == [.deletionIncomplete, .batchRequestFailed])
-                #expect(refused[0].taken.names == ["item", "detail"] && refused[0].taken.records.map(\.field) == ["owner", "owner"])
+                #expect(
+                    refused[0].taken.names == ["item", "detail"]
+                        && refused[0].taken.records.map(\.field) == ["owner", "owner"])
                 // Of what nobody asked about only digests travel.
                 for field in refused[0].taken.records.flatMap(\.record.fields) where field.name != "owner" {
                     #expect(!field.omitted.isEmpty)
@@ -41,7 +44,8 @@ extension CascadeTests {
             #expect(try await anna.changes(in: zone, since: token).records.isEmpty)
             #expect(try await anna.codes([deletion.taking(saved[2], saved[1])], in: zone) == [nil])
             // Where nothing goes along, that is what the answer says.
-            let refused = try await anna.save([Write(after: saved[3], kind: .delete).taking(saved[1])], in: zone)[0].result
+            let refused = try await anna.save([Write(after: saved[3], kind: .delete).taking(saved[1])], in: zone)[0]
+                .result
             #expect(refused.code == .deletionIncomplete && refused.hasTaken && refused.taken.records.isEmpty)
             #expect(try await anna.codes([Write(after: saved[3], kind: .delete)], in: zone) == [nil])
         }
@@ -56,7 +60,8 @@ extension CascadeTests {
             #expect(first.code == .deletionIncomplete && first.taken.names == ["item", "detail", "late"])
             // One of them changes: its newest statement is another, and then it lets go.
             let changed = try await anna.save([Write(after: saved[2]).going(with: "item")], in: zone)[0]
-            #expect(try await anna.codes([deletion.taking(saved[1], saved[2], late)], in: zone) == [.deletionIncomplete])
+            #expect(
+                try await anna.codes([deletion.taking(saved[1], saved[2], late)], in: zone) == [.deletionIncomplete])
             let free = try await anna.save([Write(after: changed)], in: zone)[0]
             let second = try await anna.save([deletion.taking(saved[1], changed, late)], in: zone)[0].result
             #expect(second.code == .deletionIncomplete && second.taken.names == ["item"])
@@ -76,7 +81,8 @@ extension CascadeTests {
             let refused = try await anna.save(writes, in: zone).map(\.result)
             #expect(refused.map(\.code) == [.deletionIncomplete, .deletionIncomplete])
             #expect(refused.map(\.taken.names) == [["both", "own"], ["both"]])
-            let done = try await anna.codes([writes[0].taking(saved[2], saved[3]), writes[1].taking(saved[2])], in: zone)
+            let done = try await anna.codes(
+                [writes[0].taking(saved[2], saved[3]), writes[1].taking(saved[2])], in: zone)
             #expect(done == [nil, nil])
             let feed = try await anna.changes(in: zone).records
             #expect(feed.map(\.recordName) == ["y", "x", "both", "own"] && feed.map(\.derived.count) == [0, 0, 2, 2])
@@ -90,7 +96,9 @@ extension CascadeTests {
             let saved = try await family(anna, zone)
             let stale = try await anna.save([Write(after: saved[1]).going(with: "list")], in: zone)[0]
             // The item's own deletion follows an old statement: it would go with the list, which does not cover it.
-            let writes = [Write(after: saved[0], kind: .delete), Write(after: saved[1], kind: .delete), Write("beside")]
+            let writes = [
+                Write(after: saved[0], kind: .delete), Write(after: saved[1], kind: .delete), Write("beside"),
+            ]
             let refused = try await anna.save(writes, in: zone, atomic: false).map(\.result)
             #expect(refused.map(\.code) == [.deletionIncomplete, .serverRecordChanged, nil])
             #expect(refused[0].taken.names == ["item", "detail"])
@@ -108,7 +116,9 @@ extension CascadeTests {
         try await RunningServer.withZone { anna, zone, _ in
             let saved = try await family(anna, zone)
             _ = try await anna.save([Write("late").going(with: "list")], in: zone)
-            let writes = [Write(after: saved[0], kind: .delete), Write(after: saved[1]).going(with: "list"), Write("beside")]
+            let writes = [
+                Write(after: saved[0], kind: .delete), Write(after: saved[1]).going(with: "list"), Write("beside"),
+            ]
             let refused = try await anna.save(writes, in: zone, atomic: false).map(\.result)
             #expect(refused.map(\.code) == [.deletionIncomplete, .batchRequestFailed, nil])
             #expect(refused[0].taken.names == ["late"])
@@ -124,7 +134,9 @@ extension CascadeTests {
     @Test func aRepeatedOperationIsToldWhatGoesAlong() async throws {
         try await RunningServer.withZone { anna, zone, _ in
             let saved = try await family(anna, zone)
-            let request = try anna.request([Write(after: saved[0], kind: .delete), Write("beside")], in: zone, atomic: false).request
+            let request = try anna.request(
+                [Write(after: saved[0], kind: .delete), Write("beside")], in: zone, atomic: false
+            ).request
             let first = try await anna.send(request, to: zone)
             #expect(first.map(\.code) == [.deletionIncomplete, nil])
             let again = try await anna.send(request, to: zone)

@@ -25,7 +25,10 @@ import Testing
     @Test func aChainGoesWithItsTargetInOneTransactionAndEachNoticeProvesIt() async throws {
         try await RunningServer.withZone { anna, zone, _ in
             let saved = try await anna.save(
-                [Write("list"), Write("item").going(with: "list"), Write("detail").going(with: "item"), Write("other")], in: zone)
+                [
+                    Write("list"), Write("item").going(with: "list"), Write("detail").going(with: "item"),
+                    Write("other"),
+                ], in: zone)
             #expect(saved.allSatisfy { $0.result.code == nil })
             let token = try await anna.changes(in: zone).token
             #expect(try await anna.codesCovering([Write(after: saved[0], kind: .delete)], in: zone) == [nil])
@@ -41,7 +44,10 @@ import Testing
             let found = try await anna.lookup(["item", "detail", "other"], in: zone)
             #expect(found.results.map(\.code) == [.unknownItem, .unknownItem, nil])
             #expect(try Self.verify(found.results[1].serverRecord, in: zone).hash == saved[2].hash)
-            #expect(try await anna.changes(in: zone, keys: []).records.map(\.recordName) == ["other", "list", "item", "detail"])
+            #expect(
+                try await anna.changes(in: zone, keys: []).records.map(\.recordName) == [
+                    "other", "list", "item", "detail",
+                ])
         }
     }
 
@@ -66,7 +72,8 @@ import Testing
             #expect(try await anna.codesCovering([Write(after: saved[4], kind: .delete)], in: zone) == [nil])
             #expect(try await anna.codesCovering([Write(after: saved[7], kind: .delete)], in: zone) == [nil])
             let feed = try await anna.changes(in: zone).records
-            #expect(Set(feed.map(\.recordName)).count == feed.count && feed.count == 8 && feed.allSatisfy { $0.deleted })
+            #expect(
+                Set(feed.map(\.recordName)).count == feed.count && feed.count == 8 && feed.allSatisfy { $0.deleted })
         }
     }
 
@@ -77,7 +84,10 @@ import Testing
             var weak = Write("weak")
             weak.fields.append(("ref", .plain(.reference(ReferenceValue(recordName: "target")))))
             let saved = try await anna.save(
-                [plain, weak, Write("was").going(with: "target"), Write("target"), Write("later").going(with: "nobody")], in: zone)
+                [
+                    plain, weak, Write("was").going(with: "target"), Write("target"),
+                    Write("later").going(with: "nobody"),
+                ], in: zone)
             // The reference goes with an update; one that is carried over stays.
             _ = try await anna.save([Write(after: saved[2])], in: zone)
             let kept = try await anna.lookup(["later"], in: zone, keys: []).results[0].record
@@ -96,8 +106,12 @@ import Testing
 
     @Test func whatTheSameRequestSavesStays() async throws {
         try await RunningServer.withZone { anna, zone, _ in
-            let saved = try await anna.save([Write("t"), Write("s").going(with: "t"), Write("d").going(with: "t")], in: zone)
-            let batch = [Write(after: saved[0], kind: .delete), Write(after: saved[1]).going(with: "t"), Write(after: saved[2], kind: .delete)]
+            let saved = try await anna.save(
+                [Write("t"), Write("s").going(with: "t"), Write("d").going(with: "t")], in: zone)
+            let batch = [
+                Write(after: saved[0], kind: .delete), Write(after: saved[1]).going(with: "t"),
+                Write(after: saved[2], kind: .delete),
+            ]
             #expect(try await anna.codesCovering(batch, in: zone) == [nil, nil, nil])
             let found = try await anna.lookup(["s", "d"], in: zone).results
             #expect(found.map(\.code) == [nil, .unknownItem] && !found[1].serverRecord.hasDerived)
@@ -106,7 +120,8 @@ import Testing
 
     @Test func aRecordThatWentIsMadeAgainAfterTheStatementThatWent() async throws {
         try await RunningServer.withZone { anna, zone, server in
-            let saved = try await anna.save([Write("t"), Write("s").going(with: "t"), Write("d").going(with: "s")], in: zone)
+            let saved = try await anna.save(
+                [Write("t"), Write("s").going(with: "t"), Write("d").going(with: "s")], in: zone)
             _ = try await anna.saveCovering([Write(after: saved[0], kind: .delete)], in: zone)
             // Not afresh, not with the old tag, not of another type.
             let refused = try await anna.save([Write("s")], in: zone)[0].result
@@ -133,21 +148,28 @@ import Testing
     @Test func childrenBlockWhatWouldGoWithATarget() async throws {
         try await RunningServer.withZone { anna, zone, _ in
             let saved = try await anna.save(
-                [Write("t"), Write("s").going(with: "t"), Write("child", parent: "s"), Write("free").going(with: "t")], in: zone)
-            #expect(try await anna.codesCovering([Write(after: saved[0], kind: .delete)], in: zone) == [.referenceViolation])
+                [Write("t"), Write("s").going(with: "t"), Write("child", parent: "s"), Write("free").going(with: "t")],
+                in: zone)
+            #expect(
+                try await anna.codesCovering([Write(after: saved[0], kind: .delete)], in: zone) == [.referenceViolation]
+            )
             #expect(try await anna.lookup(["t", "s", "free"], in: zone).results.map(\.code) == [nil, nil, nil])
             // With its child deleted in the same request it goes; a child that goes itself frees its parent.
             #expect(
-                try await anna.codesCovering([Write(after: saved[0], kind: .delete), Write(after: saved[2], kind: .delete)], in: zone)
+                try await anna.codesCovering(
+                    [Write(after: saved[0], kind: .delete), Write(after: saved[2], kind: .delete)], in: zone)
                     == [nil, nil])
-            let family = try await anna.save([Write("p"), Write("k", parent: "p").going(with: "x"), Write("x")], in: zone)
+            let family = try await anna.save(
+                [Write("p"), Write("k", parent: "p").going(with: "x"), Write("x")], in: zone)
             #expect(
-                try await anna.codesCovering([Write(after: family[0], kind: .delete), Write(after: family[2], kind: .delete)], in: zone)
+                try await anna.codesCovering(
+                    [Write(after: family[0], kind: .delete), Write(after: family[2], kind: .delete)], in: zone)
                     == [nil, nil])
             // Nothing hangs itself below what goes.
             let last = try await anna.save([Write("y"), Write("z").going(with: "y")], in: zone)
             #expect(
-                try await anna.codesCovering([Write(after: last[0], kind: .delete), Write("under", parent: "z")], in: zone, atomic: false)
+                try await anna.codesCovering(
+                    [Write(after: last[0], kind: .delete), Write("under", parent: "z")], in: zone, atomic: false)
                     == [.referenceViolation, .referenceViolation])
         }
     }
@@ -164,14 +186,28 @@ import Testing
             #expect(try await anna.codes([Write("one").going(with: "t")], in: zone) == [.limitExceeded])
             // An update of one that refers already is no new one, and one that stops makes room.
             #expect(try await anna.codes([Write(after: first[0], nil).going(with: "t")], in: zone) == [nil])
-            #expect(try await anna.codes([Write(after: first[1], nil), Write("one").going(with: "t")], in: zone) == [nil, nil])
             #expect(
-                try await anna.codes([Write("two").going(with: "t"), Write("x")], in: zone, atomic: false) == [.limitExceeded, nil])
+                try await anna.codes([Write(after: first[1], nil), Write("one").going(with: "t")], in: zone) == [
+                    nil, nil,
+                ])
+            #expect(
+                try await anna.codes([Write("two").going(with: "t"), Write("x")], in: zone, atomic: false) == [
+                    .limitExceeded, nil,
+                ])
             let target = try await anna.save([Write("t")], in: zone)[0]
             #expect(try await anna.codesCovering([Write(after: target, kind: .delete)], in: zone) == [nil])
-            #expect(try await anna.lookup(["s0", "s749", "one", "s1"], in: zone).results.map(\.code) == [.unknownItem, .unknownItem, .unknownItem, nil])
+            #expect(
+                try await anna.lookup(["s0", "s749", "one", "s1"], in: zone).results.map(\.code) == [
+                    .unknownItem, .unknownItem, .unknownItem, nil,
+                ])
             var wide = Write("wide", nil)
-            wide.fields = [("refs", .plain(.list((0...750).map { .reference(ReferenceValue(recordName: "r\($0)", action: .deleteSelf)) })))]
+            wide.fields = [
+                (
+                    "refs",
+                    .plain(
+                        .list((0...750).map { .reference(ReferenceValue(recordName: "r\($0)", action: .deleteSelf)) }))
+                )
+            ]
             #expect(try await anna.codes([wide], in: zone) == [.limitExceeded])
         }
     }
@@ -182,7 +218,9 @@ import Testing
             let depth = 80
             let writes = (0..<depth).map { index -> Write in
                 var write = Write("r\(index)", nil)
-                write.fields = (0..<990).map { ("f" + String(repeating: "x", count: 190) + "\(1000 + $0)", .plain(.int64(1))) }
+                write.fields = (0..<990).map {
+                    ("f" + String(repeating: "x", count: 190) + "\(1000 + $0)", .plain(.int64(1)))
+                }
                 return index == 0 ? write : write.going(with: "r\(index - 1)")
             }
             var saved: [SavedRecord] = []
@@ -194,7 +232,8 @@ import Testing
             #expect(try await !anna.changes(in: zone, keys: []).records.map(\.deleted).contains(true))
             // From the end it goes; and two at once are told in turn.
             #expect(
-                try await anna.codesCovering([Write(after: saved[40], kind: .delete), Write(after: saved[0], kind: .delete)], in: zone)
+                try await anna.codesCovering(
+                    [Write(after: saved[40], kind: .delete), Write(after: saved[0], kind: .delete)], in: zone)
                     == [nil, nil])
             let gone = try await anna.lookup(["r1", "r39", "r41", "r79"], in: zone).results
             #expect(gone.map(\.code) == Array(repeating: .unknownItem, count: 4))
@@ -206,13 +245,16 @@ import Testing
         try await RunningServer.withZone { anna, zone, server in
             let bert = try await Person.ready(server)
             var newer = zone
-            try await anna.append(try anna.next(on: newer, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &newer)
+            try await anna.append(
+                try anna.next(on: newer, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &newer)
             let target = try await anna.save([Write("t")], in: zone)[0]
             _ = try await anna.save([Write("s").going(with: "t")], in: newer)
             #expect(try await anna.codesCovering([Write(after: target, kind: .delete)], in: zone) == [.rosterChanged])
             // A reader may not delete, so nothing goes either.
             try await anna.share(&newer, with: bert, .readOnly)
-            #expect(try await refusal { try await bert.save([Write(after: target, kind: .delete)], in: newer) } == .permissionFailure)
+            #expect(
+                try await refusal { try await bert.save([Write(after: target, kind: .delete)], in: newer) }
+                    == .permissionFailure)
             #expect(try await anna.codesCovering([Write(after: target, kind: .delete)], in: newer) == [nil])
             let notice = try await bert.lookup(["s"], in: newer).results[0].serverRecord
             _ = try Self.verify(notice, in: newer)
@@ -221,7 +263,8 @@ import Testing
 
     @Test func nothingOfADeletedZoneIsLeft() async throws {
         try await RunningServer.withZone { anna, zone, server in
-            let saved = try await anna.save([Write("t"), Write("s").going(with: "t"), Write("u").going(with: "v")], in: zone)
+            let saved = try await anna.save(
+                [Write("t"), Write("s").going(with: "t"), Write("u").going(with: "v")], in: zone)
             _ = try await anna.saveCovering([Write(after: saved[0], kind: .delete)], in: zone)
             #expect(try await anna.deleteZone(zone).deleted)
             let left = try await server.services.database.read { connection in

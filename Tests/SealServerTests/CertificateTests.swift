@@ -10,11 +10,15 @@ import Testing
     let folder = TemporaryFolder()
 
     private func make(_ name: String, for names: String = "IP:127.0.0.1") async throws -> ServerConfiguration.TLSFiles {
-        let files = ServerConfiguration.TLSFiles(certificate: folder.file(name + ".pem"), key: folder.file(name + ".key"))
+        let files = ServerConfiguration.TLSFiles(
+            certificate: folder.file(name + ".pem"), key: folder.file(name + ".key"))
         let made = try await Command.finished(
             URL(fileURLWithPath: "/usr/bin/openssl"),
-            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
-             "subjectAltName=\(names)", "-out", files.certificate, "-keyout", files.key])
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=127.0.0.1", "-addext",
+                "subjectAltName=\(names)", "-out", files.certificate, "-keyout", files.key,
+            ])
         #expect(made.status == 0, "\(made.errors)")
         return files
     }
@@ -54,7 +58,9 @@ import Testing
                     #expect(try await answer(origin, trusting: new.certificate) == 60)
                     // Half of it: the new certificate's key has not come yet.
                     try put(new.certificate, at: used.certificate)
-                    try await waitUntil("the half pair is refused") { log.lines.contains { $0.contains("cannot be used") } }
+                    try await waitUntil("the half pair is refused") {
+                        log.lines.contains { $0.contains("cannot be used") }
+                    }
                     #expect(try await answer(origin, trusting: old.certificate) == 0)
                     try put(new.key, at: used.key)
                     try await waitUntil("the pair is read") { log.lines.contains { $0.contains("was read again") } }
@@ -63,7 +69,9 @@ import Testing
                     // Rubbish changes nothing, and neither does a file that is away.
                     try Data("rubbish".utf8).write(to: URL(fileURLWithPath: used.certificate))
                     try FileManager.default.removeItem(atPath: used.key)
-                    try await waitUntil("both are refused") { log.lines.filter { $0.contains("cannot be used") }.count >= 2 }
+                    try await waitUntil("both are refused") {
+                        log.lines.filter { $0.contains("cannot be used") }.count >= 2
+                    }
                     #expect(try await answer(origin, trusting: new.certificate) == 0)
                 } catch {
                     await server.shutDown()
@@ -87,20 +95,30 @@ import Testing
             certificate.renew(always: true, logger: log.logger)
             return log.lines.filter { $0.contains("not for the server's name") }
         }
-        for host in ["notes.example.org", "NOTES.example.org", "one.cells.example.org", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1", nil] {
+        for host in [
+            "notes.example.org", "NOTES.example.org", "one.cells.example.org", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1",
+            nil,
+        ] {
             #expect(try warnings(host).isEmpty, "\(host ?? "none")")
         }
-        for host in ["example.org", "other.notes.example.org", "cells.example.org", "a.b.cells.example.org", "127.0.0.2", "::2"] {
+        for host in [
+            "example.org", "other.notes.example.org", "cells.example.org", "a.b.cells.example.org", "127.0.0.2", "::2",
+        ] {
             let found = try warnings(host)
             // At the start, and at the renewal.
             #expect(found.count == 2, "\(host)")
-            #expect(found.allSatisfy { $0.contains(host) && $0.contains("notes.example.org, *.cells.example.org, 127.0.0.1, ::1") })
+            #expect(
+                found.allSatisfy {
+                    $0.contains(host) && $0.contains("notes.example.org, *.cells.example.org, 127.0.0.1, ::1")
+                })
         }
     }
 
     /// A server that has a good one does not take one that cuts everybody off.
     @Test func aRenewalForAnotherNameIsNotTaken() async throws {
-        let (files, others) = (try await make("good", for: "DNS:notes.example.org"), try await make("bad", for: "DNS:other.example.org"))
+        let (files, others) = (
+            try await make("good", for: "DNS:notes.example.org"), try await make("bad", for: "DNS:other.example.org")
+        )
         let certificate = try ServerCertificate(files, host: "notes.example.org")
         for (from, to) in [(others.certificate, files.certificate), (others.key, files.key)] {
             try Data(contentsOf: URL(fileURLWithPath: from)).write(to: URL(fileURLWithPath: to))
@@ -113,7 +131,9 @@ import Testing
         // One that began with the wrong name takes any.
         let wrong = try ServerCertificate(files, host: "notes.example.org")
         wrong.renew(always: true, logger: log.logger)
-        #expect(log.lines.contains { $0.contains("was read again") } && log.lines.contains { $0.contains("refuse the server") })
+        #expect(
+            log.lines.contains { $0.contains("was read again") }
+                && log.lines.contains { $0.contains("refuse the server") })
     }
 
     @Test func aPairThatDoesNotBelongTogetherIsRefusedAtTheStart() async throws {

@@ -25,7 +25,8 @@ import Testing
             }
         }
         return try await person.client.call(
-            person.path("changes/zone"), request, as: Sealkit_V1_ZonesRecordChangesResponse.self).zones
+            person.path("changes/zone"), request, as: Sealkit_V1_ZonesRecordChangesResponse.self
+        ).zones
     }
 
     @Test func manyZonesAreAnsweredEachForItself() async throws {
@@ -48,7 +49,9 @@ import Testing
             #expect(try await Self.changes(anna, [(one, Data())], limit: 1)[0].changes.moreComing)
             #expect(try await Self.changes(anna, []).isEmpty)
             try await expectRefusal(.invalidArguments) { try await Self.changes(anna, [(one, Data()), (one, Data())]) }
-            let many = (0...400).map { index in (TestZone(name: "z\(index)", owner: anna.user, roster: one.roster, key: one.key), Data()) }
+            let many = (0...400).map { index in
+                (TestZone(name: "z\(index)", owner: anna.user, roster: one.roster, key: one.key), Data())
+            }
             try await expectRefusal(.limitExceeded) { try await Self.changes(anna, many) }
             // Of others' zones nothing shows.
             let bert = try await Person.ready(server)
@@ -88,7 +91,11 @@ import Testing
     @Test func noChangeIsLostOrTwiceUnderManyWritersAndReaders() async throws {
         try await RunningServer.withZone { anna, zone, _ in
             // What readers believe: name to revision, nil once deleted.
-            struct View { var records: [String: UInt64] = [:]; var delivered: Set<String> = []; var twice = 0 }
+            struct View {
+                var records: [String: UInt64] = [:]
+                var delivered: Set<String> = []
+                var twice = 0
+            }
             func follow(_ limit: UInt32, until isDone: @Sendable () -> Bool) async throws -> View {
                 var view = View()
                 var token = Data()
@@ -97,7 +104,9 @@ import Testing
                     let page = try await anna.changes(in: zone, since: token, limit: limit)
                     for record in page.records {
                         let saved = try SavedRecord(record)
-                        if !view.delivered.insert("\(saved.name) \(saved.revision) \(record.deleted)").inserted { view.twice += 1 }
+                        if !view.delivered.insert("\(saved.name) \(saved.revision) \(record.deleted)").inserted {
+                            view.twice += 1
+                        }
                         view.records[saved.name] = record.deleted ? nil : saved.revision
                     }
                     token = page.token
@@ -109,25 +118,35 @@ import Testing
                 for writer in 0..<5 {
                     group.addTask {
                         defer { writing.decrement() }
-                        var last = try await anna.save((0..<3).map { Write("w\(writer)-\($0)").going(with: "t\(writer)") }, in: zone)
+                        var last = try await anna.save(
+                            (0..<3).map { Write("w\(writer)-\($0)").going(with: "t\(writer)") }, in: zone)
                         for round in 0..<12 {
                             switch round % 4 {
                             case 3:
                                 // The target goes, and all with it; then they are made again.
                                 let target = try await anna.lookup(["t\(writer)"], in: zone).results[0]
                                 if target.code == nil {
-                                    _ = try await anna.codesCovering([Write(after: try SavedRecord(target.record), kind: .delete)], in: zone)
+                                    _ = try await anna.codesCovering(
+                                        [Write(after: try SavedRecord(target.record), kind: .delete)], in: zone)
                                 }
-                                let gone = try await anna.lookup(last.map(\.name), in: zone).results.map { try SavedRecord($0.serverRecord) }
-                                last = try await anna.save(gone.map { Write(after: $0).going(with: "t\(writer)") }, in: zone)
+                                let gone = try await anna.lookup(last.map(\.name), in: zone).results.map {
+                                    try SavedRecord($0.serverRecord)
+                                }
+                                last = try await anna.save(
+                                    gone.map { Write(after: $0).going(with: "t\(writer)") }, in: zone)
                             case 2:
                                 let target = try await anna.lookup(["t\(writer)"], in: zone).results[0]
-                                let write = target.hasServerRecord ? Write(after: try SavedRecord(target.serverRecord)) : Write("t\(writer)")
+                                let write =
+                                    target.hasServerRecord
+                                    ? Write(after: try SavedRecord(target.serverRecord)) : Write("t\(writer)")
                                 _ = try await anna.save([write], in: zone)
                             default:
-                                last = try await anna.save(last.map { Write(after: $0).going(with: "t\(writer)") }, in: zone)
+                                last = try await anna.save(
+                                    last.map { Write(after: $0).going(with: "t\(writer)") }, in: zone)
                             }
-                            if last.contains(where: { $0.result.code != nil }) { throw TestFailure("a save was refused") }
+                            if last.contains(where: { $0.result.code != nil }) {
+                                throw TestFailure("a save was refused")
+                            }
                         }
                         return nil
                     }
@@ -151,7 +170,8 @@ import Testing
 
     @Test func deletionsLeaveTheFeedWhenOldAndTokensOfBeforeExpire() async throws {
         try await RunningServer.withZone { anna, zone, server in
-            let saved = try await anna.save([Write("a"), Write("t"), Write("s").going(with: "t"), Write("live"), Write("last")], in: zone)
+            let saved = try await anna.save(
+                [Write("a"), Write("t"), Write("s").going(with: "t"), Write("live"), Write("last")], in: zone)
             let early = try await anna.changes(in: zone, limit: 1)
             let before = try await anna.changes(in: zone).token
             _ = try await anna.save([Write(after: saved[0], kind: .delete)], in: zone)
@@ -161,7 +181,9 @@ import Testing
             let start = server.clock.now
             func sweep(days: Int64) async throws {
                 // Only the jobs' time is another one: the session is to stay.
-                try await server.services.database.write { try $0.execute("UPDATE session SET expires = $1", [.integer(.max)]) }
+                try await server.services.database.write {
+                    try $0.execute("UPDATE session SET expires = $1", [.integer(.max)])
+                }
                 try await server.sweep(now: start + days * 86_400_000_000)
             }
             try await sweep(days: 179)
@@ -224,14 +246,20 @@ import Testing
             let ofOne = one.filter { $0.contains(" record ") }
             #expect(ofOne == ["SEARCH record USING INDEX record_share (owner=? AND zone=? AND share=? AND position>?)"])
             #expect(!one.joined().contains("TEMP B-TREE"))
-            #expect(try await plan(RecordFeed.placesQuery, 6) == [
-                "SEARCH record USING COVERING INDEX record_share "
-                    + "(owner=? AND zone=? AND share=? AND position>? AND position<?)"
-            ])
+            #expect(
+                try await plan(RecordFeed.placesQuery, 6) == [
+                    "SEARCH record USING COVERING INDEX record_share "
+                        + "(owner=? AND zone=? AND share=? AND position>? AND position<?)"
+                ])
             let atPlace = try await plan(RecordFeed.Place.recordQuery, 4)
-            #expect(atPlace == ["SEARCH record USING INDEX record_share (owner=? AND zone=? AND share=? AND position>? AND position<?)"])
+            #expect(
+                atPlace == [
+                    "SEARCH record USING INDEX record_share (owner=? AND zone=? AND share=? AND position>? AND position<?)"
+                ])
             let departed = try await plan(RecordFeed.Place.departureQuery, 4)
-            #expect(departed.count == 1 && departed[0].contains("(owner=? AND zone=? AND share=? AND position=?)"), "\(departed)")
+            #expect(
+                departed.count == 1 && departed[0].contains("(owner=? AND zone=? AND share=? AND position=?)"),
+                "\(departed)")
             let shares = [3, 5].map { ZoneShare(number: $0, recordName: "s\($0)", root: "r\($0)") }
             let departures = try await plan(RecordFeed.departuresQuery(of: shares), 5).filter { $0.contains(" d ") }
             #expect(departures.count == 1 && departures[0].contains("position>? AND position<?"), "\(departures)")

@@ -20,7 +20,10 @@ import Testing
         """.write(toFile: file, atomically: true, encoding: .utf8)
         let configuration = try await ServerConfiguration.load(
             flags: ["listen": "127.0.0.1:3333", "tls-certificate": "/a,b.pem", "tls-key": "/c.pem"],
-            environment: ["SEALKIT_LISTEN": "127.0.0.1:2222", "SEALKIT_ORIGIN": "https://env.example", "SEALKIT_SMTP_USERNAME": "u"],
+            environment: [
+                "SEALKIT_LISTEN": "127.0.0.1:2222", "SEALKIT_ORIGIN": "https://env.example",
+                "SEALKIT_SMTP_USERNAME": "u",
+            ],
             file: file)
         #expect(configuration.dataFolder == "/from/file")
         #expect(configuration.secretsFolder == "/from/file.secrets")
@@ -47,29 +50,43 @@ import Testing
         }
         await check(["data": ""], .missing(setting: "data"))
         await check(["lisen": "x"], .unknownFlag("lisen"))
-        await check(["listen": "nonsense"], .invalid(setting: "listen", expected: "host:port, like 127.0.0.1:8080 or [::1]:8080"))
+        await check(
+            ["listen": "nonsense"],
+            .invalid(setting: "listen", expected: "host:port, like 127.0.0.1:8080 or [::1]:8080"))
         await check(["listen": "0.0.0.0:80"], .unprotectedListener(address: "0.0.0.0:80"))
         await check(["listen": "127.example.org:80"], .unprotectedListener(address: "127.example.org:80"))
         await check(["listen": "[::]:80"], .unprotectedListener(address: "[::]:80"))
         await check(["tls-key": "k"], .missing(setting: "tls-certificate"))
         await check(["behind-proxy": "maybe"], .invalid(setting: "behind-proxy", expected: "true or false"))
-        await check(["log-level": "loud"], .invalid(setting: "log-level", expected: "one of trace, debug, info, notice, warning, error, critical"))
+        await check(
+            ["log-level": "loud"],
+            .invalid(setting: "log-level", expected: "one of trace, debug, info, notice, warning, error, critical"))
         await check(["secrets": "/d/s"], .secretsInsideData(path: "/d/s"))
-        await check(["origin": "https://a/b"], .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
-        await check(["origin": "https://a%2Db.example"], .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
+        await check(
+            ["origin": "https://a/b"],
+            .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
+        await check(
+            ["origin": "https://a%2Db.example"],
+            .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
         await check(["smtp-url": "smtp://h"], .missing(setting: "smtp-from"))
         let relay = ["smtp-url": "smtps://h", "smtp-from": "a@example.org"]
         await check(relay.merging(["smtp-username": "codes"]) { $1 }, .missingSecret(setting: "smtp-password"))
         let missing = "\(ConfigurationError.missingSecret(setting: "smtp-password"))"
         #expect(
-            ["--smtp-password-file", "SEALKIT_SMTP_PASSWORD", "smtp.password"].allSatisfy { missing.contains($0) }, "\(missing)")
+            ["--smtp-password-file", "SEALKIT_SMTP_PASSWORD", "smtp.password"].allSatisfy { missing.contains($0) },
+            "\(missing)")
         await check(relay.merging(["smtp-password": "word"]) { $1 }, .missing(setting: "smtp-username"))
-        await check(["smtp-url": "http://h", "smtp-from": "a@b"], .invalid(setting: "smtp-url", expected: "smtp://host:port or smtps://host:port, without a user"))
+        await check(
+            ["smtp-url": "http://h", "smtp-from": "a@b"],
+            .invalid(setting: "smtp-url", expected: "smtp://host:port or smtps://host:port, without a user"))
         let noPlainName = ConfigurationError.invalid(
-            setting: "origin", expected: "an https:// origin: clients speak plain http to a server on their own machine only")
+            setting: "origin",
+            expected: "an https:// origin: clients speak plain http to a server on their own machine only")
         await check(["origin": "http://notes.example.org"], noPlainName)
         await check(["origin": "http://127.0.0.1:8080", "tls-certificate": "c", "tls-key": "k"], noPlainName)
-        await check(["smtp-check": "maybe", "smtp-url": "smtps://h", "smtp-from": "a@example.org"], .invalid(setting: "smtp-check", expected: "one of required, warn, off"))
+        await check(
+            ["smtp-check": "maybe", "smtp-url": "smtps://h", "smtp-from": "a@example.org"],
+            .invalid(setting: "smtp-check", expected: "one of required, warn, off"))
     }
 
     // MARK: The environment
@@ -144,7 +161,9 @@ import Testing
             }
             #expect(missing.description.contains("--origin"))
             let named = given.merging(["data": "/d", "origin": "https://notes.example.org"]) { $1 }
-            #expect(try await ServerConfiguration.load(flags: named, environment: [:]).origin(port: 1) == "https://notes.example.org")
+            #expect(
+                try await ServerConfiguration.load(flags: named, environment: [:]).origin(port: 1)
+                    == "https://notes.example.org")
         }
     }
 
@@ -154,7 +173,10 @@ import Testing
             if let password { flags.merge(["smtp-username": "codes", "smtp-password": password]) { $1 } }
             return try await ServerConfiguration.load(flags: flags, environment: [:]).mail
         }
-        for (url, host) in [("smtp://mail.example.org:25", "mail.example.org"), ("smtp://10.0.0.1", "10.0.0.1"), ("smtp://127.example.org", "127.example.org")] {
+        for (url, host) in [
+            ("smtp://mail.example.org:25", "mail.example.org"), ("smtp://10.0.0.1", "10.0.0.1"),
+            ("smtp://127.example.org", "127.example.org"),
+        ] {
             for (mode, password) in [("off", nil), ("off", "secret-word"), ("opportunistic", "secret-word")] {
                 await #expect(throws: ConfigurationError.unprotectedRelay(host: host), "\(url) \(mode)") {
                     try await load(url, mode, password: password)
@@ -167,16 +189,24 @@ import Testing
         for mode in ["off", "opportunistic", "required"] {
             // From the start, whatever is said about STARTTLS.
             _ = try await load("smtps://mail.example.org", mode, password: "secret-word")
-            for url in ["smtp://127.0.0.1:25", "smtp://localhost", "smtp://[::1]:25"] { _ = try await load(url, mode, password: "secret-word") }
+            for url in ["smtp://127.0.0.1:25", "smtp://localhost", "smtp://[::1]:25"] {
+                _ = try await load(url, mode, password: "secret-word")
+            }
         }
         #expect(!ConfigurationError.unprotectedRelay(host: "mail.example.org").description.contains("secret-word"))
     }
 
     @Test func loopbackNeedsNoTLS() async throws {
         for listen in ["127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:0"] {
-            #expect(try await ServerConfiguration.load(flags: ["data": "/d", "listen": listen], environment: [:]).listen.isLoopback)
+            #expect(
+                try await ServerConfiguration.load(flags: ["data": "/d", "listen": listen], environment: [:]).listen
+                    .isLoopback)
         }
-        #expect(try await ServerConfiguration.load(flags: ["data": "/d", "listen": "0.0.0.0:1", "behind-proxy": "true", "origin": "https://a.example"], environment: [:]).tls == nil)
+        #expect(
+            try await ServerConfiguration.load(
+                flags: ["data": "/d", "listen": "0.0.0.0:1", "behind-proxy": "true", "origin": "https://a.example"],
+                environment: [:]
+            ).tls == nil)
         let configuration = ServerConfiguration(dataFolder: "/d/", listen: ListenAddress(host: "::1", port: 0))
         #expect(configuration.origin(port: 8443) == "http://[::1]:8443")
         #expect(configuration.secretsFolder == "/d.secrets")

@@ -12,7 +12,9 @@ import Testing
 
 /// `records/created`: what its caller has made in the public database.
 @Suite(.timeLimit(.minutes(60))) struct CreatedRecordTests {
-    private func withPeople(_ body: @Sendable (_ anna: Person, _ bert: Person, RunningServer) async throws -> Void) async throws {
+    private func withPeople(_ body: @Sendable (_ anna: Person, _ bert: Person, RunningServer) async throws -> Void)
+        async throws
+    {
         try await RunningServer.with { server in
             try await body(try await Person.ready(server), try await Person.ready(server), server)
         }
@@ -27,16 +29,20 @@ import Testing
                     name: "Open", grants: [.init([.read], to: "_world"), .init([.create, .write], to: "_icloud")])
             }
             let saved = try await anna.savePublic([
-                PublicWrite("c"), PublicWrite("a"), PublicWrite("gone"), PublicWrite("taken"), PublicWrite("open", type: "Open"),
+                PublicWrite("c"), PublicWrite("a"), PublicWrite("gone"), PublicWrite("taken"),
+                PublicWrite("open", type: "Open"),
                 PublicWrite(anna.name, type: "Users"),
             ])
             #expect(saved.map(\.result.code) == [nil, nil, nil, nil, nil, nil])
             #expect(try await bert.publicCodes([PublicWrite("b")]) == [nil])
             // One is deleted; one is deleted, and its name is somebody else's now; one somebody else has changed.
-            let deleted = try await anna.savePublic([PublicWrite(after: saved[2], kind: .delete), PublicWrite(after: saved[3], kind: .delete)])
+            let deleted = try await anna.savePublic([
+                PublicWrite(after: saved[2], kind: .delete), PublicWrite(after: saved[3], kind: .delete),
+            ])
             var again = PublicWrite(after: deleted[1])
             (again.creator, again.tag) = (bert.user, "")
-            #expect(try await bert.publicCodes([again, PublicWrite(after: saved[4], type: "Open", "his")]) == [nil, nil])
+            #expect(
+                try await bert.publicCodes([again, PublicWrite(after: saved[4], type: "Open", "his")]) == [nil, nil])
             // Nor does anything of a private zone come along.
             let zone = try await anna.makeZone()
             _ = try await anna.save([Write("sealed")], in: zone)
@@ -156,7 +162,8 @@ import Testing
             for database in ["private", "shared"] {
                 let path = "/database/1/\(TestClient.container)/development/\(database)/records/created"
                 try await expectRefusal(.badDatabase) {
-                    try await anna.client.call(path, Sealkit_V1_CreatedRecordsRequest(), as: Sealkit_V1_CreatedRecordsResponse.self)
+                    try await anna.client.call(
+                        path, Sealkit_V1_CreatedRecordsRequest(), as: Sealkit_V1_CreatedRecordsResponse.self)
                 }
             }
         }
@@ -175,11 +182,16 @@ import Testing
     @Test func onlyANameIsAPlace() async throws {
         try await withPeople { anna, _, _ in
             _ = try await anna.savePublic([PublicWrite("a")])
-            for after in ["\u{0}", "a\n", "ü", " a\u{7f}", String(repeating: "x", count: 256), String(repeating: "x", count: 1_000_000)] {
+            for after in [
+                "\u{0}", "a\n", "ü", " a\u{7f}", String(repeating: "x", count: 256),
+                String(repeating: "x", count: 1_000_000),
+            ] {
                 try await expectRefusal(.invalidArguments) { try await anna.created(after: after) }
             }
             // Names that would mean something to a database are names.
-            for after in ["' OR 1=1 --", "%", "_", "a'; DROP TABLE record; --"] { _ = try await anna.created(after: after) }
+            for after in ["' OR 1=1 --", "%", "_", "a'; DROP TABLE record; --"] {
+                _ = try await anna.created(after: after)
+            }
             #expect(try await anna.created(after: String(repeating: "~", count: 255)).results.isEmpty)
             #expect(try await anna.created().results.map(\.recordName) == ["a"])
         }
@@ -195,7 +207,10 @@ import Testing
                     [.integer(-1), .integer(1), .blob(anna.user.id.bytes), .text(""), .integer(1)]
                 ) { try $0.text(3) }
             }
-            #expect(plan == ["SEARCH record USING INDEX record_public_creator (owner=? AND zone=? AND creator=? AND name>?)"])
+            #expect(
+                plan == [
+                    "SEARCH record USING INDEX record_public_creator (owner=? AND zone=? AND creator=? AND name>?)"
+                ])
         }
     }
 }

@@ -49,7 +49,9 @@ import Testing
             _ = try await phone.save([Write("a")], in: zone)
             _ = try await phone.save([Write("b")], in: zone)
             let now = server.clock.now
-            try await server.services.database.write { try NotificationFeed.sweep(now: now + PushLimits.kept + 1, in: $0) }
+            try await server.services.database.write {
+                try NotificationFeed.sweep(now: now + PushLimits.kept + 1, in: $0)
+            }
             let behind = try await desk.listen(after: "1")
             #expect(behind.first.name == "reset" && behind.first.id == "2")
             #expect(try behind.first.failure.errorCode == .changeTokenExpired)
@@ -197,7 +199,8 @@ import Testing
             try await phone.subscribe(.database())
             let events = try await phone.listen()
             _ = try await phone.save([Write("a")], in: zone)
-            // What was this device's own is behind it, though it was not told. The signal may find the look at it pending.
+            // What was this device's own is behind it, though it was not told. The signal may find the look at it
+            // pending.
             var beat = TestEvents.Event()
             repeat {
                 server.services.streams.heartbeat()

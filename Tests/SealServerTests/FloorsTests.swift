@@ -9,7 +9,8 @@ import Testing
 
     /// What speaks HTTP, of the products that the package depends on.
     private static let http: Set<String> = [
-        "AsyncHTTPClient", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "HummingbirdTLS", "NIOHTTP1",
+        "AsyncHTTPClient", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "HummingbirdTLS",
+        "NIOHTTP1",
         "NIOHTTPTypes", "NIOSSL",
     ]
 
@@ -51,7 +52,8 @@ import Testing
         ]
         #expect(try graph(of: "SealStorage", in: targets).own == ["SealStorage", "SealSystem"])
         #expect(try graph(of: "SealService", in: targets).own == below.union(["SealStorage", "SealService"]))
-        #expect(try graph(of: "SealServer", in: targets).own == below.union(["SealStorage", "SealService", "SealServer"]))
+        #expect(
+            try graph(of: "SealServer", in: targets).own == below.union(["SealStorage", "SealService", "SealServer"]))
         // The same reading finds the envelope where it is.
         #expect(try dependencies(of: "SealKit", in: targets).own.contains("SealEnvelope"))
     }
@@ -80,7 +82,8 @@ import Testing
         for case let file as URL in files where file.pathExtension == "swift" {
             read += 1
             let text = try String(contentsOf: file, encoding: .utf8)
-            #expect(!text.contains("import SealEnvelope") && !text.contains("import SealKit"), "\(file.lastPathComponent)")
+            #expect(
+                !text.contains("import SealEnvelope") && !text.contains("import SealKit"), "\(file.lastPathComponent)")
             guard target != "SealServer" else { continue }
             for module in Self.http { #expect(!text.contains("import \(module)"), "\(file.lastPathComponent)") }
         }

@@ -8,8 +8,8 @@ import Testing
 @testable import SealService
 @testable import SealStorage
 
-/// A full disk as clients meet it. The database's file is kept from growing instead of filling a real disk: SQLite tells
-/// both alike.
+/// A full disk as clients meet it. The database's file is kept from growing instead of filling a real disk: SQLite
+/// tells both alike.
 @Suite(.timeLimit(.minutes(60))) struct FullDiskTests {
     private func large(_ name: String) -> Write {
         var write = Write(name, nil)
@@ -33,7 +33,8 @@ import Testing
 
             // A save that needs more than there is: refused as a whole, atomic or not.
             for atomic in [true, false] {
-                let writes = [Write(after: first[0]), Write(after: first[1], kind: .delete)] + (0..<20).map { large("r\($0)") }
+                let writes =
+                    [Write(after: first[0]), Write(after: first[1], kind: .delete)] + (0..<20).map { large("r\($0)") }
                 let (request, _) = try anna.request(writes, in: zone, atomic: atomic)
                 for _ in 0..<2 {
                     do {

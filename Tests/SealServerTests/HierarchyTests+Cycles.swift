@@ -31,7 +31,8 @@ extension HierarchyTests {
             gone.type = Names.shareType
             let root = try await current("list", anna, in: zone)
             let ended = try await anna.save(
-                [PlacedWrite(gone, in: share), Self.move(root, from: share, to: zone, parent: nil)], closing: [anna.closing(share)])
+                [PlacedWrite(gone, in: share), Self.move(root, from: share, to: zone, parent: nil)],
+                closing: [anna.closing(share)])
             #expect(ended.map(\.result.code) == [nil, nil])
             let item = try await anna.save([Self.move(shared.item, from: share, to: zone, parent: "list")])
             #expect(item.map(\.result.code) == [nil])
@@ -47,7 +48,9 @@ extension HierarchyTests {
             #expect(
                 try await anna.codes(new, in: zone, atomic: false)
                     == [.referenceViolation, .referenceViolation, .referenceViolation, nil])
-            #expect(try await anna.codes(new.map { Write($0.name + "2", parent: $0.parent.map { $0 + "2" }) }, in: zone).contains(nil) == false)
+            #expect(
+                try await anna.codes(new.map { Write($0.name + "2", parent: $0.parent.map { $0 + "2" }) }, in: zone)
+                    .contains(nil) == false)
             // Two that change places are no circle, whatever comes first.
             for order in [[0, 1], [1, 0]] {
                 let names = ["x\(order[0])", "y\(order[0])"]
@@ -62,7 +65,8 @@ extension HierarchyTests {
     /// What is refused keeps the parent that it has, and so takes the ground from under others.
     @Test func whatIsRefusedCountsWithTheParentThatItHas() async throws {
         try await RunningServer.withZone { anna, zone, _ in
-            let saved = try await anna.save([Write("top"), Write("a", parent: "top"), Write("b", parent: "a")], in: zone)
+            let saved = try await anna.save(
+                [Write("top"), Write("a", parent: "top"), Write("b", parent: "a")], in: zone)
             let a = try await current("a", anna, in: zone)
             var stale = moved(saved[2], below: "top")
             stale.tag = "0"
@@ -98,7 +102,8 @@ extension HierarchyTests {
             gone.type = Names.shareType
             let root = try await current("note", anna, in: zone)
             let ended = try await anna.save(
-                [PlacedWrite(gone, in: second), Self.move(root, from: second, to: zone, parent: "item")], closing: [anna.closing(second)])
+                [PlacedWrite(gone, in: second), Self.move(root, from: second, to: zone, parent: "item")],
+                closing: [anna.closing(second)])
             #expect(ended.map(\.result.code) == [nil, nil])
             let unsettled = try await anna.unsettled(in: zone)
             #expect(Set(unsettled.records.map(\.record.recordName)) == ["note", "leaf"])
@@ -110,13 +115,15 @@ extension HierarchyTests {
         }
     }
 
-    /// Of an older server, or one that was tampered with: what is a circle already is deleted together, or ends with another parent.
+    /// Of an older server, or one that was tampered with: what is a circle already is deleted together, or ends with
+    /// another parent.
     @Test func aCircleThatIsThereIsDeletedOrEnded() async throws {
         try await RunningServer.withZone { anna, zone, server in
             func circle(_ names: [String]) async throws -> [SavedRecord] {
                 let saved = try await anna.save([Write(names[0]), Write(names[1], parent: names[0])], in: zone)
                 try await server.services.database.write { connection in
-                    try connection.execute("UPDATE record SET parent = $1 WHERE name = $2", [.text(names[1]), .text(names[0])])
+                    try connection.execute(
+                        "UPDATE record SET parent = $1 WHERE name = $2", [.text(names[1]), .text(names[0])])
                 }
                 return [try await current(names[0], anna, in: zone), saved[1]]
             }
@@ -125,14 +132,18 @@ extension HierarchyTests {
             let c = try await current("c", anna, in: zone)
             #expect(try await anna.codes([Write(after: first[1], kind: .delete)], in: zone) == [.referenceViolation])
             let a = try await current("a", anna, in: zone)
-            #expect(try await anna.codes([a, first[1], c].map { Write(after: $0, kind: .delete) }, in: zone) == [nil, nil, nil])
+            #expect(
+                try await anna.codes([a, first[1], c].map { Write(after: $0, kind: .delete) }, in: zone) == [
+                    nil, nil, nil,
+                ])
             let second = try await circle(["d", "e"])
             #expect(try await anna.codes([moved(second[1], below: nil)], in: zone) == [nil])
             #expect(try await anna.codes([Write(after: second[0], kind: .delete)], in: zone) == [nil])
         }
     }
 
-    /// New records cost nothing, however deep; what gets another parent costs a statement for each record above it, once a request.
+    /// New records cost nothing, however deep; what gets another parent costs a statement for each record above it,
+    /// once a request.
     @Test func findingOutCostsEachRecordAboveOnce() async throws {
         let counter = StatementCounter()
         try await RunningServer.with(counter: counter) { server in
@@ -140,7 +151,8 @@ extension HierarchyTests {
             let zone = try await anna.makeZone()
             let chain = (0..<1_000).map { Write("c\($0)", nil, parent: $0 == 0 ? nil : "c\($0 - 1)") }
             for start in stride(from: 0, to: chain.count, by: 400) {
-                let refused = try await anna.codes(Array(chain[start..<min(start + 400, chain.count)]), in: zone).compactMap(\.self)
+                let refused = try await anna.codes(Array(chain[start..<min(start + 400, chain.count)]), in: zone)
+                    .compactMap(\.self)
                 #expect(refused.isEmpty)
             }
             let pairs = (0..<20).flatMap { [Write("t\($0)", nil), Write("u\($0)", nil, parent: "t\($0)")] }
@@ -148,7 +160,8 @@ extension HierarchyTests {
             func cost(_ writes: [Write], _ code: ErrorCode? = nil) async throws -> Int {
                 let (request, _) = try anna.request(writes, in: zone)
                 let before = counter.count
-                #expect(try await anna.send(request, to: zone).map(\.code) == Array(repeating: code, count: writes.count))
+                #expect(
+                    try await anna.send(request, to: zone).map(\.code) == Array(repeating: code, count: writes.count))
                 return counter.count - before
             }
             let shallow = try await cost((0..<20).map { Write("s\($0)", nil, parent: "c1") })

@@ -8,12 +8,13 @@ import Testing
 @testable import SealServer
 @testable import SealService
 
-/// `deleteSelf` from one scope of a zone into another: whoever deletes the target signs the source's deletion as well, where it
-/// may write there.
+/// `deleteSelf` from one scope of a zone into another: whoever deletes the target signs the source's deletion as well,
+/// where it may write there.
 extension HierarchyTests {
     /// In the share a target with a source beside it; in the zone's own scope a source of it.
     private func withReferences(
-        _ permission: Permission = .readWrite, _ body: @Sendable (Shared, _ target: SavedRecord, _ outside: SavedRecord) async throws -> Void
+        _ permission: Permission = .readWrite,
+        _ body: @Sendable (Shared, _ target: SavedRecord, _ outside: SavedRecord) async throws -> Void
     ) async throws {
         try await withShare(permission) { shared in
             let (anna, zone, share) = (shared.anna, shared.zone, shared.share)
@@ -62,12 +63,14 @@ extension HierarchyTests {
             let done = try await bert.saveCovering([deletion(target, in: share, parent: "list")])
             #expect(done.map(\.result.code) == [nil])
             #expect(done[0].result.dependents.isEmpty)
-            let codes = try await shared.anna.lookup(["target", "source", "outside"], in: shared.zone).results.map(\.code)
+            let codes = try await shared.anna.lookup(["target", "source", "outside"], in: shared.zone).results.map(
+                \.code)
             #expect(codes == [.unknownItem, .unknownItem, nil])
         }
     }
 
-    /// Out of the zone's scope through the share and back: what leads there is named too, and each deletion holds by itself.
+    /// Out of the zone's scope through the share and back: what leads there is named too, and each deletion holds by
+    /// itself.
     @Test func chainsThroughScopesAreNamedAsAWhole() async throws {
         try await withShare { shared in
             let (anna, zone, share) = (shared.anna, shared.zone, shared.share)
@@ -78,13 +81,17 @@ extension HierarchyTests {
             let first = try await anna.save([deletion(outside[0], in: zone)])
             #expect(first[0].result.dependents == ["b", "c"])
             let some = [
-                deletion(outside[0], in: zone), deletion(outside[1], in: zone), deletion(inside[0], in: share, parent: "list"),
+                deletion(outside[0], in: zone), deletion(outside[1], in: zone),
+                deletion(inside[0], in: share, parent: "list"),
             ]
             let second = try await anna.save(some)
             #expect(second.map(\.result.code) == [.batchRequestFailed, .batchRequestFailed, .referenceViolation])
             #expect(second[2].result.dependents == ["d"])
-            #expect(try await anna.save(some + [deletion(outside[2], in: zone)]).map(\.result.code) == [nil, nil, nil, nil])
-            #expect(try await anna.lookup(["a", "b", "c", "d"], in: zone).results.map(\.code) == Array(repeating: .unknownItem, count: 4))
+            #expect(
+                try await anna.save(some + [deletion(outside[2], in: zone)]).map(\.result.code) == [nil, nil, nil, nil])
+            #expect(
+                try await anna.lookup(["a", "b", "c", "d"], in: zone).results.map(\.code)
+                    == Array(repeating: .unknownItem, count: 4))
         }
     }
 
@@ -95,7 +102,9 @@ extension HierarchyTests {
             let root = try SavedRecord(try await anna.lookup(["list"], in: zone).results[0].record)
             let note = Write("anchor")
             #expect(try await anna.codes([note], in: zone) == [nil])
-            let anchored = try await anna.save([PlacedWrite(Write(after: root).going(with: "anchor"), in: share, share: "share")])
+            let anchored = try await anna.save([
+                PlacedWrite(Write(after: root).going(with: "anchor"), in: share, share: "share")
+            ])
             #expect(anchored.map(\.result.code) == [nil])
             let anchor = try SavedRecord(try await anna.lookup(["anchor"], in: zone).results[0].record)
             #expect(try await anna.save([deletion(anchor, in: zone)]).map(\.result.code) == [nil])

@@ -11,8 +11,8 @@ import Testing
 @testable import SealService
 @testable import SealStorage
 
-/// Records that came from one scope into another with their key: stale until they are sealed again, where somebody beside the
-/// owner may have that key.
+/// Records that came from one scope into another with their key: stale until they are sealed again, where somebody
+/// beside the owner may have that key.
 extension HierarchyTests {
     /// A move as the owner's devices make it: the record's key goes along.
     /// - Parameter former: the scope as it was while the record was written.
@@ -21,10 +21,12 @@ extension HierarchyTests {
     ) async throws -> SavedRecord {
         let record = try await anna.lookup([name], in: zone, keys: []).results[0].record
         var verifier = StatementVerifier(roster: former.roster)
-        let verified = try verifier.verify([UInt8](record.statement), proof: try StatementProof(record.proof), recordName: name)
+        let verified = try verifier.verify(
+            [UInt8](record.statement), proof: try StatementProof(record.proof), recordName: name)
         let fields = try record.fields.map { FieldDigest(name: $0.name, digest: try Digest($0.omitted)) }
         let draft = try RecordDraft(
-            rewrapping: verified, fields: fields, recordKey: RecordOpener(verified, epochKey: former.key).recordKey, into: scope.roster,
+            rewrapping: verified, fields: fields, recordKey: RecordOpener(verified, epochKey: former.key).recordKey,
+            into: scope.roster,
             by: anna.user, clientTime: 1)
         var random = SystemRandom()
         let (sealed, signature) = try RecordSealer.seal(
@@ -63,7 +65,9 @@ extension HierarchyTests {
     @Test func whatLeavesAShareThatHasEndedIsNotKeptForAnybody() async throws {
         try await withShare { shared in
             _ = try await end(shared)
-            let moved = try await shared.anna.save([Self.move(shared.item, from: shared.share, to: shared.zone, parent: "list")])
+            let moved = try await shared.anna.save([
+                Self.move(shared.item, from: shared.share, to: shared.zone, parent: "list")
+            ])
             #expect(moved.map(\.result.code) == [nil])
             let kept = try await shared.server.services.database.read { connection in
                 try connection.rows("SELECT name FROM departure") { try $0.text(0) }
@@ -156,6 +160,7 @@ extension Person {
     func verified(_ record: Sealkit_V1_Record, in scope: TestZone) throws -> Statement {
         var verifier = StatementVerifier(roster: scope.roster)
         return try verifier.verify(
-            [UInt8](record.statement), proof: try StatementProof(record.proof), recordName: record.recordName).statement
+            [UInt8](record.statement), proof: try StatementProof(record.proof), recordName: record.recordName
+        ).statement
     }
 }

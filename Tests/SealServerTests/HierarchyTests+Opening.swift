@@ -11,7 +11,8 @@ import Testing
 
 /// A share begins with its URL and its first invitations, in one transaction with its record and root.
 extension HierarchyTests {
-    /// A share that is still to be opened, with the entry after its opening: settings, a URL, and an invitation of Bert.
+    /// A share that is still to be opened, with the entry after its opening: settings, a URL, and an invitation of
+    /// Bert.
     private struct New {
         /// With both entries.
         var share: TestZone
@@ -24,7 +25,8 @@ extension HierarchyTests {
     }
 
     private func new(
-        _ anna: Person, _ bert: Person, in zone: TestZone, rotating: Bool = false, following: Roster? = nil, root: SavedRecord? = nil
+        _ anna: Person, _ bert: Person, in zone: TestZone, rotating: Bool = false, following: Roster? = nil,
+        root: SavedRecord? = nil
     ) async throws -> New {
         var list = root
         if list == nil { list = try await anna.save([Write("list")], in: zone)[0] }
@@ -36,11 +38,13 @@ extension HierarchyTests {
         var link = invitation.link
         link.invitationID = Data()
         let draft = try anna.next(
-            on: share, [.settings(.init(linkID: Digest(randomBytes(32))))], invitations: [invitation.draft], rotating: rotating)
+            on: share, [.settings(.init(linkID: Digest(randomBytes(32))))], invitations: [invitation.draft],
+            rotating: rotating)
         opening.following = anna.appendRequest(draft, to: share, links: [link])
         try share.roster.append(draft.entry)
         return New(
-            share: share, opened: opened, opening: opening, invitation: invitation, routingID: invitation.routingID, writes: writes)
+            share: share, opened: opened, opening: opening, invitation: invitation, routingID: invitation.routingID,
+            writes: writes)
     }
 
     @Test func aShareBeginsWithItsURLAndInvitations() async throws {
@@ -75,7 +79,8 @@ extension HierarchyTests {
             #expect(try Statement(canonicalBytes: [UInt8](list.statement)).share == nil)
             // As a whole it is shared as any other.
             var whole = zone
-            try await anna.append(try anna.next(on: whole, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &whole)
+            try await anna.append(
+                try anna.next(on: whole, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &whole)
             // A share whose opening says otherwise is none in any zone.
             let other = try await anna.makeZone("other")
             let second = try await new(anna, bert, in: other)
@@ -124,7 +129,9 @@ extension HierarchyTests {
             let good = try await new(anna, bert, in: zone)
             let list = try SavedRecord(try await anna.lookup(["list"], in: zone).results[0].record)
             var refusals: [(String, ErrorCode, Sealkit_V1_ShareOpening)] = []
-            func add(_ what: String, _ code: ErrorCode, _ change: (inout Sealkit_V1_AppendRosterRequest) throws -> Void) rethrows {
+            func add(_ what: String, _ code: ErrorCode, _ change: (inout Sealkit_V1_AppendRosterRequest) throws -> Void)
+                rethrows
+            {
                 var opening = good.opening
                 try change(&opening.following)
                 refusals.append((what, code, opening))

@@ -20,7 +20,8 @@ extension HierarchyTests {
             let leave = bert.author.plain(.leave, on: share.roster, time: 5)
             _ = try await bert.send(bert.appendRequest(leave, to: share), to: share)
             // Its copies go by the deletion of the zone from its shared database.
-            #expect(try await bert.zoneChanges(token, shared: true).deletions.map(\.zoneID.zoneName) == [shared.zone.name])
+            #expect(
+                try await bert.zoneChanges(token, shared: true).deletions.map(\.zoneID.zoneName) == [shared.zone.name])
             let gone = try await refusal { _ = try await bert.changes(in: share) }
             #expect(gone == .zoneNotFound)
             // The owner's records, share and root among them, are as they were.
@@ -63,12 +64,14 @@ extension HierarchyTests {
             let carl = try await Person.ready(server)
             var share = shared.share
             let invitation = try anna.invitation(to: carl, in: share)
-            try await anna.append(try anna.next(on: share, invitations: [invitation.draft]), to: &share, links: [invitation.link])
+            try await anna.append(
+                try anna.next(on: share, invitations: [invitation.draft]), to: &share, links: [invitation.link])
             let metadata = try await carl.metadata(invitation.routingID)
             #expect(metadata.container == TestClient.container && metadata.shareRecordName == "share")
             #expect(metadata.zone.zoneName == shared.zone.name && metadata.zone.ownerName == anna.user.recordName)
             // The root's id is in the verified roster that comes with it; the record itself is the participant's alone.
-            let roster = try Roster(replaying: metadata.entries.map { SignedRosterEntry($0) }, scope: share.roster.scope)
+            let roster = try Roster(
+                replaying: metadata.entries.map { SignedRosterEntry($0) }, scope: share.roster.scope)
             #expect(roster?.rootRecordName == "list")
             let before = share
             let early = try await refusal { _ = try await carl.lookup(["list"], in: before) }
@@ -88,14 +91,17 @@ extension HierarchyTests {
             #expect(names(try await bert.changes(in: own)) == ["mine"])
             #expect(names(try await bert.changes(in: share)) == ["list", "share", "item"])
             #expect(try await bert.zoneChanges().modifications.map(\.zoneID.zoneName) == [shared.zone.name])
-            #expect(try await bert.zoneChanges(shared: true).modifications.map(\.zoneID.ownerName) == [anna.user.recordName])
+            #expect(
+                try await bert.zoneChanges(shared: true).modifications.map(\.zoneID.ownerName) == [anna.user.recordName]
+            )
             // In its own private database another's zone is none, and in the shared one one's own.
             var request = Sealkit_V1_LookupRecordsRequest()
             request.recordNames = ["list"]
             request.zone = share.id(for: bert)
             let others = request
             let wrong = try await refusal {
-                _ = try await bert.client.call(bert.path("records/lookup"), others, as: Sealkit_V1_LookupRecordsResponse.self)
+                _ = try await bert.client.call(
+                    bert.path("records/lookup"), others, as: Sealkit_V1_LookupRecordsResponse.self)
             }
             #expect(wrong == .zoneNotFound)
             request.zone = shared.zone.id(for: anna)
@@ -108,7 +114,8 @@ extension HierarchyTests {
         }
     }
 
-    /// A participant's child goes from a shared list into a list of its own: a deletion in one zone and a new record in another.
+    /// A participant's child goes from a shared list into a list of its own: a deletion in one zone and a new record in
+    /// another.
     @Test func `55 moving a child between private and shared parents is a deletion and a save`() async throws {
         try await withShare { shared in
             let (anna, bert, share) = (shared.anna, shared.bert, shared.share)
@@ -118,7 +125,8 @@ extension HierarchyTests {
             let mine = try await bert.changes(in: own).token
             var gone = Write(after: shared.item, kind: .delete)
             gone.parent = "list"
-            // Either may come first, and between them the record is in both or in neither: the two feeds know nothing of each other.
+            // Either may come first, and between them the record is in both or in neither: the two feeds know nothing
+            // of each other.
             #expect(try await bert.codes([Write("item", parent: "my list")], in: own) == [nil])
             #expect(names(try await bert.changes(in: own, since: mine)) == ["item"])
             #expect(try await bert.changes(in: share, since: theirs).records.isEmpty)

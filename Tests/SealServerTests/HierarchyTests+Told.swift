@@ -21,7 +21,8 @@ extension HierarchyTests {
             let all = try await shared.anna.query(query, in: shared.zone)
             #expect(Set(all.scopes.map(\.shareRecordName)) == ["", "share"])
             for match in all.matches {
-                _ = try shared.anna.open(match.record, in: match.record.recordName == "note" ? shared.zone : shared.share)
+                _ = try shared.anna.open(
+                    match.record, in: match.record.recordName == "note" ? shared.zone : shared.share)
             }
         }
     }
@@ -32,14 +33,17 @@ extension HierarchyTests {
             try await bert.subscribe(.database(), in: "shared")
             // Beside the hierarchy: nothing is told, nor counted.
             #expect(try await anna.codes([Write("secret")], in: shared.zone) == [nil])
-            #expect(try await anna.save([PlacedWrite(Write("new", parent: "list"), in: shared.share)]).map(\.result.code) == [nil])
+            #expect(
+                try await anna.save([PlacedWrite(Write("new", parent: "list"), in: shared.share)]).map(\.result.code)
+                    == [nil])
             let events = try await bert.listen(after: "0")
             let first = try await events.next()
             #expect(first.id == "1")
             #expect(try first.notification.zone.zoneName == shared.zone.name)
             // In one batch each is told of its own, once.
             let both = [
-                PlacedWrite(Write("hidden"), in: shared.zone), PlacedWrite(Write("shown", parent: "list"), in: shared.share),
+                PlacedWrite(Write("hidden"), in: shared.zone),
+                PlacedWrite(Write("shown", parent: "list"), in: shared.share),
             ]
             #expect(try await anna.save(both).map(\.result.code) == [nil, nil])
             #expect(try await events.next().id == "2")
@@ -54,7 +58,8 @@ extension HierarchyTests {
             #expect(moved.map(\.result.code) == [nil])
             #expect(try await bert.zoneChanges(token, shared: true).modifications.count == 1)
             let after = try await bert.zoneChanges(shared: true).token
-            #expect(try await anna.save([PlacedWrite(Write(after: moved[0]), in: shared.zone)]).map(\.result.code) == [nil])
+            #expect(
+                try await anna.save([PlacedWrite(Write(after: moved[0]), in: shared.zone)]).map(\.result.code) == [nil])
             #expect(try await bert.zoneChanges(after, shared: true).modifications.isEmpty)
         }
     }

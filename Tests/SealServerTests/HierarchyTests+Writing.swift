@@ -22,7 +22,10 @@ extension HierarchyTests {
             #expect(try await bert.codes([Write("lost", parent: "nothing")], in: share) == [.referenceViolation])
             // A parent outside looks like none.
             #expect(try await bert.codes([Write("beside", parent: "note")], in: share) == [.permissionFailure])
-            #expect(try await bert.codes([Write("new", parent: "list"), Write("below", parent: "new")], in: share) == [nil, nil])
+            #expect(
+                try await bert.codes([Write("new", parent: "list"), Write("below", parent: "new")], in: share) == [
+                    nil, nil,
+                ])
             // For the zone's own scope Bert cannot sign at all, whatever it knows of it.
             let own = try bert.request([Write("own")], in: shared.zone).request
             #expect(try await bert.send(own, to: share).map(\.code) == [.permissionFailure])
@@ -68,7 +71,8 @@ extension HierarchyTests {
             var (second, _, _) = try await anna.makeShare(of: shared.note, "second", in: shared.zone)
             try await anna.share(&second, with: bert)
             // Signed by Bert for another share.
-            let stolen = try bert.request([Self.move(shared.item, from: shared.share, to: second, parent: "note")]).request
+            let stolen = try bert.request([Self.move(shared.item, from: shared.share, to: second, parent: "note")])
+                .request
             #expect(try await bert.send(stolen, to: second).map(\.code) == [.permissionFailure])
             // Without saying where it comes from.
             var silent = Write(after: shared.item)
@@ -83,7 +87,8 @@ extension HierarchyTests {
         try await withShare { shared in
             let (anna, zone, share) = (shared.anna, shared.zone, shared.share)
             #expect(try await anna.codes([Write("new", parent: "list")], in: zone) == [.rosterChanged])
-            #expect(try await anna.save([PlacedWrite(Write("new", parent: "list"), in: share)]).map(\.result.code) == [nil])
+            #expect(
+                try await anna.save([PlacedWrite(Write("new", parent: "list"), in: share)]).map(\.result.code) == [nil])
             // Re-parenting takes the record along; what is below it follows.
             let below = try await anna.save([PlacedWrite(Write("below", parent: "new"), in: share)])
             let new = try SavedRecord(try await anna.lookup(["new"], in: zone).results[0].record)
@@ -128,7 +133,8 @@ extension HierarchyTests {
             let deletion = PlacedWrite(gone, in: share)
             let cleared = Self.move(shared.root, from: share, to: zone, parent: nil)
             // Neither without the entry that ends it, nor with the root left behind.
-            #expect(try await anna.save([deletion, cleared]).map(\.result.code) == [.invalidArguments, .invalidArguments])
+            #expect(
+                try await anna.save([deletion, cleared]).map(\.result.code) == [.invalidArguments, .invalidArguments])
             let closing = anna.closing(share)
             let refused3 = try await refusal { _ = try await anna.save([deletion], closing: [closing]) }
             #expect(refused3 == .invalidArguments)
@@ -143,7 +149,9 @@ extension HierarchyTests {
             // What was below the root follows it.
             let left = try await anna.unsettled(in: zone)
             #expect(left.records.map(\.record.recordName) == ["item"])
-            #expect(try await anna.save([Self.move(shared.item, from: share, to: zone, parent: "list")]).map(\.result.code) == [nil])
+            #expect(
+                try await anna.save([Self.move(shared.item, from: share, to: zone, parent: "list")]).map(\.result.code)
+                    == [nil])
             #expect(try await !anna.unsettled(in: zone).moreComing)
             // And sharing again works, under the same name too.
             var closed = share.roster
@@ -155,7 +163,8 @@ extension HierarchyTests {
             record.creator = anna.user
             let root = try SavedRecord(try await anna.lookup(["list"], in: zone).results[0].record)
             let writes = [
-                PlacedWrite(record, in: again, from: share), PlacedWrite(Write(after: root), in: again, from: zone, share: "share"),
+                PlacedWrite(record, in: again, from: share),
+                PlacedWrite(Write(after: root), in: again, from: zone, share: "share"),
             ]
             #expect(try await anna.save(writes, opening: [opening]).map(\.result.code) == [nil, nil])
         }
@@ -181,7 +190,9 @@ extension HierarchyTests {
                 closing: [anna.closing(share)])
             #expect(done.map(\.result.code) == [nil, nil])
             #expect(try await server.rows(in: tables).isEmpty)
-            #expect(try await anna.save([Self.move(shared.item, from: share, to: zone, parent: "list")]).map(\.result.code) == [nil])
+            #expect(
+                try await anna.save([Self.move(shared.item, from: share, to: zone, parent: "list")]).map(\.result.code)
+                    == [nil])
 
             // Shared again under the same name, and open to requests.
             var closed = share.roster
@@ -191,10 +202,12 @@ extension HierarchyTests {
             (record.type, record.tag, record.creator) = (Names.shareType, "", anna.user)
             let root = try SavedRecord(try await anna.lookup(["list"], in: zone).results[0].record)
             let writes = [
-                PlacedWrite(record, in: again, from: share), PlacedWrite(Write(after: root), in: again, from: zone, share: "share"),
+                PlacedWrite(record, in: again, from: share),
+                PlacedWrite(Write(after: root), in: again, from: zone, share: "share"),
             ]
             #expect(try await anna.save(writes, opening: [opening]).map(\.result.code) == [nil, nil])
-            try await anna.append(try anna.next(on: again, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &again)
+            try await anna.append(
+                try anna.next(on: again, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &again)
             try await anna.updateAccess(again, allows: true)
             #expect(try await anna.access(again).requesters.isEmpty)
             #expect(try await anna.links(again).links.isEmpty)
@@ -214,9 +227,11 @@ extension HierarchyTests {
                 [PlacedWrite(gone, in: share), Self.move(shared.root, from: share, to: zone, parent: nil)],
                 closing: [anna.closing(share)])
             let (scope, opening) = try anna.newShare("other", root: "note", in: zone)
-            let (beginning, _) = try anna.request(anna.sharing(shared.note, as: "other", in: zone, scope), opening: [opening])
+            let (beginning, _) = try anna.request(
+                anna.sharing(shared.note, as: "other", in: zone, scope), opening: [opening])
             let append = try RosterAppend(
-                anna.appendRequest(try anna.next(on: share, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: share),
+                anna.appendRequest(
+                    try anna.next(on: share, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: share),
                 container: TestClient.container,
                 hasher: server.services.addresses)
             let (rosters, quotas, now) = (server.services.rosters, server.services.quotas, server.clock.now)
@@ -225,9 +240,12 @@ extension HierarchyTests {
                 let zone = try #require(try connection.first(found, [], ZoneRow.init))
                 let row = try #require(try Shares.find("share", in: zone, connection))
                 let owner: [SQLValue] = [.integer(row.owner)]
-                let account = try connection.first("SELECT account FROM identity WHERE id = $1", owner) { try $0.int64(0) }
+                let account = try connection.first("SELECT account FROM identity WHERE id = $1", owner) {
+                    try $0.int64(0)
+                }
                 let session = Session(
-                    accountID: try #require(account), tokenHash: [], device: nil, deviceRevision: 0, expires: .max, generation: 0)
+                    accountID: try #require(account), tokenHash: [], device: nil, deviceRevision: 0, expires: .max,
+                    generation: 0)
                 let caller = Caller(id: row.owner, userID: anna.user, session: session)
                 _ = try append.run(on: row, by: caller, rosters: rosters, quotas: quotas, now: now, in: connection)
             }

@@ -44,7 +44,8 @@ import Testing
             }
             try await body(
                 Shared(
-                    anna: anna, bert: bert, zone: zone, share: share, root: root, record: record, item: item, note: saved[2],
+                    anna: anna, bert: bert, zone: zone, share: share, root: root, record: record, item: item,
+                    note: saved[2],
                     server: server))
         }
     }
@@ -93,7 +94,8 @@ import Testing
             let root = try shared.anna.open(found.results[0].record, in: shared.share).statement
             #expect(root.share == "share")
             #expect(root.formerScope?.scopeID == shared.zone.roster.scopeID)
-            #expect(try shared.anna.open(found.results[1].record, in: shared.share).statement.recordType == Names.shareType)
+            #expect(
+                try shared.anna.open(found.results[1].record, in: shared.share).statement.recordType == Names.shareType)
             #expect(try shared.anna.open(found.results[2].record, in: shared.zone).statement.share == nil)
             #expect(Set(found.scopes.map(\.shareRecordName)) == ["", "share"])
         }
@@ -104,7 +106,8 @@ import Testing
             let (anna, zone) = (shared.anna, shared.zone)
             let item = try await anna.save([Write("top"), Write("under", parent: "top")], in: zone)
             #expect(item.map(\.result.code) == [nil, nil])
-            func code(sharing record: SavedRecord, parent: String?, from former: TestZone) async throws -> [ErrorCode?] {
+            func code(sharing record: SavedRecord, parent: String?, from former: TestZone) async throws -> [ErrorCode?]
+            {
                 let (share, opening) = try anna.newShare("other", root: record.name, in: zone)
                 var writes = anna.sharing(record, as: "other", in: former, share)
                 writes[1].write.parent = parent
@@ -136,7 +139,9 @@ import Testing
             whole.type = Names.shareType
             #expect(try await anna.codes([whole], in: zone) == [.alreadyShared])
             let settings = try anna.next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))])
-            let refused3 = try await refusal { _ = try await anna.send(anna.appendRequest(settings, to: zone), to: zone) }
+            let refused3 = try await refusal {
+                _ = try await anna.send(anna.appendRequest(settings, to: zone), to: zone)
+            }
             #expect(refused3 == .alreadyShared)
 
             var other = try await anna.makeSharedZone("other")
@@ -160,7 +165,9 @@ import Testing
             let other = try await Person.ready(server)
             let whole = try await other.makeZone(Names.defaultZone)
             let settings = try other.next(on: whole, [.settings(.init(linkID: Digest(randomBytes(32))))])
-            let code = try await refusal { _ = try await other.send(other.appendRequest(settings, to: whole), to: whole) }
+            let code = try await refusal {
+                _ = try await other.send(other.appendRequest(settings, to: whole), to: whole)
+            }
             #expect(code == .invalidArguments)
         }
     }
@@ -229,7 +236,8 @@ import Testing
             let departure = try verifier.verifyDeparture([UInt8](gone.statement), proof: proof, recordName: "item")
             #expect(departure.statement.scopeID == shared.zone.roster.scopeID)
             #expect(throws: SealError.wrongContext) {
-                try StatementVerifier(roster: shared.zone.roster).verifyDeparture([UInt8](gone.statement), proof: proof, recordName: "item")
+                try StatementVerifier(roster: shared.zone.roster).verifyDeparture(
+                    [UInt8](gone.statement), proof: proof, recordName: "item")
             }
             #expect(try await bert.lookup(["item"], in: share).results[0].serverRecord.departed)
             // Later revisions are no business of Bert's; the way back is.
@@ -261,8 +269,8 @@ import Testing
         }
     }
 
-    /// What one request brings together is judged together: neither the shared record itself nor one with a shared record below it
-    /// comes below a root that begins to be shared.
+    /// What one request brings together is judged together: neither the shared record itself nor one with a shared
+    /// record below it comes below a root that begins to be shared.
     @Test func whatIsSharedDoesNotComeBelowARootThatItsRequestShares() async throws {
         try await withShare { shared in
             let (anna, zone) = (shared.anna, shared.zone)
@@ -278,7 +286,8 @@ import Testing
             let folder = try await anna.save([Write("folder")], in: zone)[0]
             var put = Write(after: shared.root)
             put.parent = "folder"
-            #expect(try await anna.save([PlacedWrite(put, in: shared.share, share: "share")]).map(\.result.code) == [nil])
+            #expect(
+                try await anna.save([PlacedWrite(put, in: shared.share, share: "share")]).map(\.result.code) == [nil])
             let tagged = try SavedRecord(try await anna.lookup(["folder"], in: zone).results[0].record)
             #expect(folder.name == tagged.name)
             #expect(try await code { Self.move(tagged, from: zone, to: $0, parent: "note") } == .alreadyShared)

@@ -24,7 +24,9 @@ import Testing
         }
     }
 
-    private func rotate(_ client: TestClient, _ request: Sealkit_V1_RotateKeysRequest) async throws -> Sealkit_V1_SessionResponse {
+    private func rotate(_ client: TestClient, _ request: Sealkit_V1_RotateKeysRequest) async throws
+        -> Sealkit_V1_SessionResponse
+    {
         try await client.call("/1/accounts/rotate", request, as: Sealkit_V1_SessionResponse.self, token: "")
     }
 
@@ -45,7 +47,8 @@ import Testing
 
     private func kinds(_ client: TestClient) async throws -> [UInt32] {
         try await client.call(
-            "/1/accounts/recovery/list", Sealkit_V1_RecoveryBundlesRequest(), as: Sealkit_V1_RecoveryBundlesResponse.self
+            "/1/accounts/recovery/list", Sealkit_V1_RecoveryBundlesRequest(),
+            as: Sealkit_V1_RecoveryBundlesResponse.self
         ).bundles.map(\.kind)
     }
 
@@ -80,7 +83,8 @@ import Testing
             try await expectRefusal(.unknownItem) { try await recover(1, from: server) }
             #expect(try await recover(2, from: server) == Data("sealed".utf8))
             #expect(try await kinds(new) == [1, 2])
-            // The same again, after a lost answer, is one more login; the bundles are those that its user was shown last.
+            // The same again, after a lost answer, is one more login; the bundles are those that its user was shown
+            // last.
             let again = try await rotate(new, try await request(from: client, to: new, recovery: [bundle(4)]))
             #expect(again.account == account && again.token != answer.token)
             #expect(try await kinds(new) == [1])
@@ -95,7 +99,9 @@ import Testing
             let client = try TestClient(server)
             _ = try await client.create()
             let (one, other) = (try TestClient(server), try TestClient(server))
-            let requests = [(one, try await request(from: client, to: one)), (other, try await request(from: client, to: other))]
+            let requests = [
+                (one, try await request(from: client, to: one)), (other, try await request(from: client, to: other)),
+            ]
             let outcomes = try await withThrowingTaskGroup(of: ErrorCode?.self) { group in
                 for (new, sent) in requests { group.addTask { try await refusal { try await rotate(new, sent) } } }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -120,18 +126,39 @@ import Testing
             var nobody = try await request(from: owner, to: new)
             nobody.login.signature[3] ^= 1
             let refused: [(String, ErrorCode, Sealkit_V1_RotateKeysRequest)] = [
-                ("signed by somebody else", .notAuthenticated, try await request(from: owner, to: new, signer: stranger.loginKey)),
-                ("signed by the new key", .notAuthenticated, try await request(from: owner, to: new, signer: new.loginKey)),
-                ("for another server", .notAuthenticated, try await request(from: owner, to: new, origin: "https://evil.example")),
+                (
+                    "signed by somebody else", .notAuthenticated,
+                    try await request(from: owner, to: new, signer: stranger.loginKey)
+                ),
+                (
+                    "signed by the new key", .notAuthenticated,
+                    try await request(from: owner, to: new, signer: new.loginKey)
+                ),
+                (
+                    "for another server", .notAuthenticated,
+                    try await request(from: owner, to: new, origin: "https://evil.example")
+                ),
                 ("an altered signature", .notAuthenticated, unsigned),
                 ("no key", .invalidArguments, noKey),
                 ("a new key that signs nothing", .notAuthenticated, nobody),
                 ("a key without an account", .unknownItem, try await request(from: stranger, to: new)),
                 ("the same key", .serverRejectedRequest, try await request(from: owner, to: owner)),
-                ("two of a kind", .invalidArguments, try await request(from: owner, to: new, recovery: [bundle(2), bundle(3, 1)])),
-                ("four bundles", .invalidArguments, try await request(from: owner, to: new, recovery: (2..<6).map { bundle($0, UInt32($0 % 2)) })),
-                ("an unknown kind", .invalidArguments, try await request(from: owner, to: new, recovery: [bundle(2, 9)])),
-                ("an empty bundle", .invalidArguments, try await request(from: owner, to: new, recovery: [bundle(2, 1, "")])),
+                (
+                    "two of a kind", .invalidArguments,
+                    try await request(from: owner, to: new, recovery: [bundle(2), bundle(3, 1)])
+                ),
+                (
+                    "four bundles", .invalidArguments,
+                    try await request(from: owner, to: new, recovery: (2..<6).map { bundle($0, UInt32($0 % 2)) })
+                ),
+                (
+                    "an unknown kind", .invalidArguments,
+                    try await request(from: owner, to: new, recovery: [bundle(2, 9)])
+                ),
+                (
+                    "an empty bundle", .invalidArguments,
+                    try await request(from: owner, to: new, recovery: [bundle(2, 1, "")])
+                ),
             ]
             for (name, code, sent) in refused {
                 try await expectRefusal(code, "\(name)") { try await rotate(new, sent) }

@@ -49,7 +49,9 @@ final class LogCapture: Sendable {
         }
         let all = log.lines.joined(separator: "\n")
         // The log is at work: a line a request, failed ones among them.
-        for part in ["/1/accounts/create", "records/modify", "/1/verification/complete", "401", "404", "request failed"] {
+        for part in [
+            "/1/accounts/create", "records/modify", "/1/verification/complete", "401", "404", "request failed",
+        ] {
             #expect(all.contains(part), "the log lacks \(part)")
         }
         let searched = secrets.withLock { $0 }
@@ -67,7 +69,9 @@ final class LogCapture: Sendable {
             for ending in ["half", ""] {
                 let connection = try HTTPConnection(port: port)
                 try connection.send(
-                    Data("POST /1/accounts/challenge HTTP/1.1\r\nhost: server\r\ncontent-length: 100\r\n\r\n\(ending)".utf8))
+                    Data(
+                        "POST /1/accounts/challenge HTTP/1.1\r\nhost: server\r\ncontent-length: 100\r\n\r\n\(ending)"
+                            .utf8))
                 connection.endSending()
                 try? connection.receiveSome()
             }
@@ -113,7 +117,9 @@ final class LogCapture: Sendable {
         secrets += spelled(recoveryID) + spelled(login.challenge) + spelled(login.signature)
         _ = try await refusal { try await ben.login(login) }
         _ = try await refusal { try await ben.me(token: "canary-bearer-that-is-no-good-0123456789012") }
-        _ = try await refusal { try await ben.call("/1/nothing?token=canary-query", nil, as: Sealkit_V1_AccountResponse.self) }
+        _ = try await refusal {
+            try await ben.call("/1/nothing?token=canary-query", nil, as: Sealkit_V1_AccountResponse.self)
+        }
         _ = try await refusal { try await recover(randomBytes(16), ben) }
         _ = try await recover(recoveryID, ben)
         _ = try await ben.register()
@@ -137,7 +143,9 @@ final class LogCapture: Sendable {
         _ = try await refusal { try await anna.metadata(invitation.routingID) }
         _ = try await refusal { try await anna.accept(invitation, in: &zone, token: "canary-verification-token") }
         _ = try await anna.fetchRoster(zone)
-        secrets += ["canary-kept-secret", "canary-preview", "canary-invitee", "canary-verification-token", "canary-zone-name"]
+        secrets += [
+            "canary-kept-secret", "canary-preview", "canary-invitee", "canary-verification-token", "canary-zone-name",
+        ]
         secrets += spelled(invitation.routingID)
 
         // Records and assets; a body that is none; a path with an id in it.
@@ -150,7 +158,8 @@ final class LogCapture: Sendable {
         secrets += ["canary-record-name", "canary-plain-value"] + spelled(saved[0].hash.bytes)
         let blob = Hex.encode(random.bytes(16))
         let assets = AssetTests()
-        _ = try await assets.upload(anna, [UInt8]("canary-asset-bytes".utf8) + [UInt8](repeating: 0, count: 40), in: zone, id: blob)
+        _ = try await assets.upload(
+            anna, [UInt8]("canary-asset-bytes".utf8) + [UInt8](repeating: 0, count: 40), in: zone, id: blob)
         _ = try await assets.send(anna, .GET, blob, in: zone)
         _ = try await assets.send(anna, .GET, Hex.encode(random.bytes(16)), in: zone)
         secrets += ["canary-asset-bytes", blob]
@@ -167,9 +176,13 @@ final class LogCapture: Sendable {
         _ = try await refusal { try await boss.importing("DEFINE SCHEMA RECORD TYPE CanaryType (canaryField CANARY);") }
         let made = try await boss.client.call(
             "/1/management-tokens/create",
-            Sealkit_V1_CreateManagementTokenRequest.with { ($0.container, $0.name) = ("org.canary", "canary-token-name") },
+            Sealkit_V1_CreateManagementTokenRequest.with {
+                ($0.container, $0.name) = ("org.canary", "canary-token-name")
+            },
             as: Sealkit_V1_CreateManagementTokenResponse.self, token: boss.token)
-        secrets += [boss.token, made.secret, made.token.id, "canary-token-name", "CanaryType", "canaryField", "org.canary"]
+        secrets += [
+            boss.token, made.secret, made.token.id, "canary-token-name", "CanaryType", "canaryField", "org.canary",
+        ]
 
         // An error that nobody expected: the database is gone.
         try await server.services.database.write { try $0.execute("DROP TABLE recovery_bundle") }

@@ -14,10 +14,14 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct ManagementTests {
     private typealias Created = Sealkit_V1_CreateManagementTokenResponse
 
-    private func create(_ boss: Management, _ container: String = TestClient.container, name: String = "CI", lifetime: UInt64 = 0) async throws -> Sealkit_V1_CreateManagementTokenResponse {
+    private func create(
+        _ boss: Management, _ container: String = TestClient.container, name: String = "CI", lifetime: UInt64 = 0
+    ) async throws -> Sealkit_V1_CreateManagementTokenResponse {
         try await boss.client.call(
             "/1/management-tokens/create",
-            Sealkit_V1_CreateManagementTokenRequest.with { ($0.container, $0.name, $0.lifetime) = (container, name, lifetime) },
+            Sealkit_V1_CreateManagementTokenRequest.with {
+                ($0.container, $0.name, $0.lifetime) = (container, name, lifetime)
+            },
             as: Created.self, token: boss.token)
     }
 
@@ -30,7 +34,8 @@ import Testing
     private func list(_ boss: Management, _ container: String = "") async throws -> [Sealkit_V1_ManagementToken] {
         try await boss.client.call(
             "/1/management-tokens/list", Sealkit_V1_ListManagementTokensRequest.with { $0.container = container },
-            as: Sealkit_V1_ListManagementTokensResponse.self, token: boss.token).tokens
+            as: Sealkit_V1_ListManagementTokensResponse.self, token: boss.token
+        ).tokens
     }
 
     @Test func theOperatorsTokenLiesInTheSecretsFolder() async throws {
@@ -50,14 +55,20 @@ import Testing
         }
         // What the server does not start with.
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
-        #expect(throws: SecretFileError.readableByOthers(path: file)) { try ServerSecrets(folder: folder.file("data.secrets")) }
+        #expect(throws: SecretFileError.readableByOthers(path: file)) {
+            try ServerSecrets(folder: folder.file("data.secrets"))
+        }
         for contents in ["", "sealkit-management-short\n", String(first.dropFirst()), "x" + first] {
             try Data(contents.utf8).write(to: URL(fileURLWithPath: file))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
-            #expect(throws: SecretFileError.malformedToken(path: file)) { try ServerSecrets(folder: folder.file("data.secrets")) }
+            #expect(throws: SecretFileError.malformedToken(path: file)) {
+                try ServerSecrets(folder: folder.file("data.secrets"))
+            }
         }
         try Data(String(repeating: "x", count: 300).utf8).write(to: URL(fileURLWithPath: file))
-        #expect(throws: SecretFileError.wrongSize(path: file)) { try ServerSecrets(folder: folder.file("data.secrets")) }
+        #expect(throws: SecretFileError.wrongSize(path: file)) {
+            try ServerSecrets(folder: folder.file("data.secrets"))
+        }
         try FileManager.default.removeItem(atPath: file)
         _ = try ServerSecrets(folder: folder.file("data.secrets"))
         #expect(try String(contentsOfFile: file, encoding: .utf8) != first)
@@ -69,7 +80,11 @@ import Testing
             let anna = try await Person.ready(server)
             var stranger = boss
             let last = boss.token.last == "A" ? "E" : "A"
-            for token in ["x", anna.client.token, ManagementTokens.prefix, ManagementTokens.prefix + Base64URL.encode(randomBytes(32)), String(boss.token.dropLast()) + last, boss.token + "A"] {
+            for token in [
+                "x", anna.client.token, ManagementTokens.prefix,
+                ManagementTokens.prefix + Base64URL.encode(randomBytes(32)), String(boss.token.dropLast()) + last,
+                boss.token + "A",
+            ] {
                 stranger.token = token
                 let other = stranger
                 #expect(try await refusal { try await other.export() } == .notAuthenticated)
@@ -98,7 +113,9 @@ import Testing
             #expect(try await ours.importing("DEFINE SCHEMA RECORD TYPE A ();").applied)
             #expect(try await ours.deploy().applied)
             let elsewhere = try await refusal {
-                try await ours.call("export", .development, Sealkit_V1_ExportSchemaRequest(), as: Sealkit_V1_ExportSchemaResponse.self, container: "org.other")
+                try await ours.call(
+                    "export", .development, Sealkit_V1_ExportSchemaRequest(), as: Sealkit_V1_ExportSchemaResponse.self,
+                    container: "org.other")
             }
             #expect(elsewhere == .permissionFailure)
             try await expectRefusal(.permissionFailure) { try await create(ours) }
@@ -159,7 +176,9 @@ import Testing
             try await boss.assign("Editor", bert.name)
             let all = try await boss.roles()
             #expect(all.roles == ["Editor", "Reader"] && all.assignments.count == 3 && all.next.isEmpty)
-            func roles(_ person: Person, _ environment: SealStatements.Environment = .development) async throws -> Set<String> {
+            func roles(
+                _ person: Person, _ environment: SealStatements.Environment = .development
+            ) async throws -> Set<String> {
                 try await server.services.database.read {
                     try RoleAssignments.roles(of: person.user, TestClient.container, environment, in: $0)
                 }
@@ -179,7 +198,9 @@ import Testing
             #expect(try await roles(anna) == ["Editor"])
             #expect(try await refusal { try await boss.revoke("Reader", anna.name) } == .unknownItem)
             #expect(try await refusal { try await boss.assign("_creator", anna.name) } == .unknownItem)
-            #expect(try await refusal { try await boss.assign("Editor", "_" + String(repeating: "0", count: 32)) } == .unknownItem)
+            #expect(
+                try await refusal { try await boss.assign("Editor", "_" + String(repeating: "0", count: 32)) }
+                    == .unknownItem)
             #expect(try await refusal { try await boss.assign("Editor", "anna") } == .invalidArguments)
             #expect(try await refusal { try await boss.revoke("Editor", "") } == .invalidArguments)
             #expect(try await refusal { try await boss.roles(after: "x") } == .invalidArguments)
@@ -204,17 +225,25 @@ import Testing
 }
 
 extension Management {
-    func roles(_ environment: SealStatements.Environment = .development, after: String = "") async throws -> Sealkit_V1_ListRolesResponse {
-        try await call("roles/list", environment, Sealkit_V1_ListRolesRequest.with { $0.after = after }, as: Sealkit_V1_ListRolesResponse.self)
+    func roles(_ environment: SealStatements.Environment = .development, after: String = "") async throws
+        -> Sealkit_V1_ListRolesResponse
+    {
+        try await call(
+            "roles/list", environment, Sealkit_V1_ListRolesRequest.with { $0.after = after },
+            as: Sealkit_V1_ListRolesResponse.self)
     }
 
     func assign(_ role: String, _ user: String) async throws {
         let assignment = Sealkit_V1_RoleAssignment.with { ($0.role, $0.userRecordName) = (role, user) }
-        _ = try await call("roles/assign", .development, Sealkit_V1_AssignRoleRequest.with { $0.assignment = assignment }, as: Sealkit_V1_AssignRoleResponse.self)
+        _ = try await call(
+            "roles/assign", .development, Sealkit_V1_AssignRoleRequest.with { $0.assignment = assignment },
+            as: Sealkit_V1_AssignRoleResponse.self)
     }
 
     func revoke(_ role: String, _ user: String) async throws {
         let assignment = Sealkit_V1_RoleAssignment.with { ($0.role, $0.userRecordName) = (role, user) }
-        _ = try await call("roles/revoke", .development, Sealkit_V1_RevokeRoleRequest.with { $0.assignment = assignment }, as: Sealkit_V1_RevokeRoleResponse.self)
+        _ = try await call(
+            "roles/revoke", .development, Sealkit_V1_RevokeRoleRequest.with { $0.assignment = assignment },
+            as: Sealkit_V1_RevokeRoleResponse.self)
     }
 }

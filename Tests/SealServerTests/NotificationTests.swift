@@ -20,7 +20,9 @@ import Testing
             try await phone.subscribe(.database())
             let (onPhone, onDesk) = (try await phone.listen(), try await desk.listen())
             #expect(onPhone.first.name == "ready" && onPhone.first.id == onDesk.first.id)
-            #expect(onPhone.headers["content-type"] == "text/event-stream" && onPhone.headers["cache-control"] == "no-store")
+            #expect(
+                onPhone.headers["content-type"] == "text/event-stream" && onPhone.headers["cache-control"] == "no-store"
+            )
             _ = try await phone.save([Write("a")], in: zone)
             let told = try await onDesk.notification()
             #expect(told.subscriptionID == "db" && told.kind == 3 && told.database == "private")
@@ -44,14 +46,17 @@ import Testing
                 $0.saves = [.database("production")]
             }
             let answer = try await phone.client.call(
-                phone.inProduction.path("subscriptions/modify"), inProduction, as: Sealkit_V1_ModifySubscriptionsResponse.self)
+                phone.inProduction.path("subscriptions/modify"), inProduction,
+                as: Sealkit_V1_ModifySubscriptionsResponse.self)
             #expect(answer.results.map(\.subscription.subscriptionID) == ["production"])
             try await phone.subscribe(.database("development"))
             let desk = try await phone.onAnotherDevice().listen(after: "0")
             _ = try await phone.inProduction.makeZone("theirs")
             _ = try await phone.makeZone("ours")
             let told = try await desk.notification()
-            #expect(told.environment == "development" && told.subscriptionID == "development" && told.zone.zoneName == "ours")
+            #expect(
+                told.environment == "development" && told.subscriptionID == "development"
+                    && told.zone.zoneName == "ours")
         }
     }
 
@@ -131,7 +136,8 @@ import Testing
             let desk = try await phone.onAnotherDevice()
             let zone = try await phone.makeZone()
             _ = try await phone.modifySubscriptions(saving: [
-                .query("all", desiredKeys: ["title", "body", "pinned"]), .query("new", firesOn: 1), .query("gone", firesOn: 4),
+                .query("all", desiredKeys: ["title", "body", "pinned"]), .query("new", firesOn: 1),
+                .query("gone", firesOn: 4),
                 .query("others", type: "Other"),
             ])
             let events = try await desk.listen()

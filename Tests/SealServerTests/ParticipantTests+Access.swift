@@ -28,11 +28,14 @@ extension ServerParticipantTests {
             try await anna.subscribe(.database())
             try await bert.subscribe(.database(), in: "shared")
             let (annas, berts) = (try await anna.listen(), try await bert.listen())
-            let (annaBefore, bertBefore) = (try await anna.zoneChanges().token, try await bert.zoneChanges(shared: true).token)
+            let (annaBefore, bertBefore) = (
+                try await anna.zoneChanges().token, try await bert.zoneChanges(shared: true).token
+            )
             try await carl.ask(routing)
             _ = try await annas.notification()
             #expect(try await anna.zoneChanges(annaBefore).modifications.count == 1)
-            // Asking again wakes nobody, and who answers nothing hears of nothing: the next that Bert hears of is a record.
+            // Asking again wakes nobody, and who answers nothing hears of nothing: the next that Bert hears of is a
+            // record.
             try await carl.ask(routing)
             #expect(try await bert.zoneChanges(bertBefore, shared: true).modifications.isEmpty)
             #expect(try await anna.access(zone).requesters.count == 1)
@@ -93,14 +96,19 @@ extension ServerParticipantTests {
     // MARK: The page
 
     @Test func thePageNamesTheFallbackOfEveryContainerAndIsTheSameForAll() async throws {
-        let fallback = ["org.example.notes": "https://notes.example.org/get?a=1&b=2", "org.example.tasks": "https://tasks.example.org"]
+        let fallback = [
+            "org.example.notes": "https://notes.example.org/get?a=1&b=2",
+            "org.example.tasks": "https://tasks.example.org",
+        ]
         try await RunningServer.with(fallbackURLs: fallback) { server in
             let client = try TestClient(server)
             let first = try await client.raw("GET", "/s/" + String(repeating: "A", count: 22)).body
             let second = try await client.raw("GET", "/s/" + String(repeating: "B", count: 22)).body
             #expect(first == second)
             let page = String(decoding: first, as: UTF8.self)
-            #expect(page.contains(#"<a rel="noreferrer" href="https://notes.example.org/get?a=1&amp;b=2">org.example.notes</a>"#))
+            #expect(
+                page.contains(
+                    #"<a rel="noreferrer" href="https://notes.example.org/get?a=1&amp;b=2">org.example.notes</a>"#))
             #expect(page.contains("https://tasks.example.org") && !page.contains("<script"))
         }
         try await RunningServer.with { server in
@@ -111,12 +119,17 @@ extension ServerParticipantTests {
 
     @Test func aFallbackIsOneHTTPSURLOfAContainer() async throws {
         func load(_ text: String) async throws -> [String: String] {
-            try await ServerConfiguration.load(flags: ["data": "/data", "fallback-url": text], environment: [:]).fallbackURLs
+            try await ServerConfiguration.load(flags: ["data": "/data", "fallback-url": text], environment: [:])
+                .fallbackURLs
         }
-        #expect(try await load("a.b=https://x.example.org/get?a=b c=https://y.example.org") == ["a.b": "https://x.example.org/get?a=b", "c": "https://y.example.org"])
+        #expect(
+            try await load("a.b=https://x.example.org/get?a=b c=https://y.example.org") == [
+                "a.b": "https://x.example.org/get?a=b", "c": "https://y.example.org",
+            ])
         for wrong in [
             "https://x.example.org", "a b=https://x.example.org", "a=http://x.example.org", "a=javascript:alert(1)",
-            #"a=https://x.example.org/"onclick="#, "a=https://u:p@x.example.org", "a=https://x.example.org,a=https://y.example.org",
+            #"a=https://x.example.org/"onclick="#, "a=https://u:p@x.example.org",
+            "a=https://x.example.org,a=https://y.example.org",
             "a=https://x.example.org/" + String(repeating: "x", count: 2_048), "a=https://",
         ] {
             await #expect(throws: ConfigurationError.self) { try await load(wrong) }

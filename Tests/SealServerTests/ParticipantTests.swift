@@ -65,9 +65,25 @@ import Testing
 
             // Not well formed, twice, or for somebody else.
             for wrong in [
-                [copy, copy], [.with { $0.reader = Data([1]); $0.sealed = Data([1]) }], [.with { $0.reader = copy.reader }],
-                [.with { $0.reader = Data(randomBytes(16)); $0.sealed = Data([1]) }],
-                [.with { $0.reader = copy.reader; $0.sealed = Data(count: 4_097) }],
+                [copy, copy],
+                [
+                    .with {
+                        $0.reader = Data([1])
+                        $0.sealed = Data([1])
+                    }
+                ], [.with { $0.reader = copy.reader }],
+                [
+                    .with {
+                        $0.reader = Data(randomBytes(16))
+                        $0.sealed = Data([1])
+                    }
+                ],
+                [
+                    .with {
+                        $0.reader = copy.reader
+                        $0.sealed = Data(count: 4_097)
+                    }
+                ],
             ] as [[Sealkit_V1_SealedLink]] {
                 let message = Sealkit_V1_UpdateLinksRequest.with { $0.sealedLinks = wrong }
                 let refused6 = try await refusal { try await anna.updateLinks(promoted, message) }
@@ -78,7 +94,8 @@ import Testing
             #expect(refused7 == .limitExceeded)
 
             // Who is no administrator any more, has no copy.
-            try await anna.append(try anna.next(on: zone, [.setRole(bert.user, .privateUser)], rotating: true), to: &zone)
+            try await anna.append(
+                try anna.next(on: zone, [.setRole(bert.user, .privateUser)], rotating: true), to: &zone)
             try await anna.append(try anna.next(on: zone, [.setRole(bert.user, .administrator)]), to: &zone)
             #expect(try await bert.links(zone).sealedLink.isEmpty)
         }
@@ -122,7 +139,8 @@ import Testing
         }
     }
 
-    /// What a maker keeps of a link is the maker's alone: an administrator seals its preview anew and changes nothing else.
+    /// What a maker keeps of a link is the maker's alone: an administrator seals its preview anew and changes nothing
+    /// else.
     @Test func anAdministratorLeavesTheSecretThatTheOwnerKeeps() async throws {
         try await withBert(.administrator) { anna, bert, zone, _ in
             var link = try await anna.links(zone).links[0]
@@ -175,14 +193,16 @@ import Testing
             #expect(try await carl.zones(shared: true).count == 1)
             // No invitations beside it.
             let invitation = try anna.invitation(to: nil, in: zone)
-            let mixed = anna.appendRequest(try anna.next(on: zone, invitations: [invitation.draft]), to: zone, links: [invitation.link])
+            let mixed = anna.appendRequest(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: zone, links: [invitation.link])
             let open = zone
             let refused14 = try await refusal { try await anna.send(mixed, to: open) }
             #expect(refused14 == .invalidArguments)
 
             // Closed: whoever joined is out, and its grant goes.
             try await anna.append(
-                try anna.next(on: zone, [.settings(.init(linkID: try #require(zone.roster.linkID)))], rotating: true), to: &zone)
+                try anna.next(on: zone, [.settings(.init(linkID: try #require(zone.roster.linkID)))], rotating: true),
+                to: &zone)
             #expect(zone.roster.members[carl.user] == nil)
             #expect(try await carl.zones(shared: true).isEmpty)
             let refused15 = try await refusal { try await carl.metadata(seat.routingID) }
@@ -194,7 +214,8 @@ import Testing
         try await withBert { anna, _, made, _ in
             var zone = made
             let invitation = try anna.invitation(to: nil, in: zone)
-            try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            try await anna.append(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
             let seat = try anna.publicSeat(in: zone)
             let (request, current) = (anna.appendRequest(seat.draft, to: zone, links: [seat.link]), zone)
             let refused16 = try await refusal { try await anna.send(request, to: current) }

@@ -20,11 +20,15 @@ extension PublicDatabaseTests {
             let request = try anna.publicRequest([PublicWrite("a")]).request
             let nobody = client
             let path = Person.publicPath("records/modify")
-            #expect(try await refusal { try await nobody.call(path, request, as: Sealkit_V1_ModifyRecordsResponse.self) } == .notAuthenticated)
+            #expect(
+                try await refusal { try await nobody.call(path, request, as: Sealkit_V1_ModifyRecordsResponse.self) }
+                    == .notAuthenticated)
             // An account without an identity in the container has no name to sign with.
             client.token = try await client.create().token
             let unnamed = client
-            #expect(try await refusal { try await unnamed.call(path, request, as: Sealkit_V1_ModifyRecordsResponse.self) } == .notAuthenticated)
+            #expect(
+                try await refusal { try await unnamed.call(path, request, as: Sealkit_V1_ModifyRecordsResponse.self) }
+                    == .notAuthenticated)
         }
     }
 
@@ -58,7 +62,9 @@ extension PublicDatabaseTests {
     @Test func nothingThatIsSealedIsTaken() async throws {
         try await withPeople { anna, _, _ in
             var write = PublicWrite("a", nil)
-            write.fields = [("body", .stored(.encrypted(.type(ValueType(.string)), sealed: randomBytes(72)), blob: nil))]
+            write.fields = [
+                ("body", .stored(.encrypted(.type(ValueType(.string)), sealed: randomBytes(72)), blob: nil))
+            ]
             var codes = try await anna.publicCodes([write])
             #expect(codes == [.invalidArguments])
             let commitment = AssetCommitment(salt: .zero, chunkCount: 1, root: .zero, descriptor: randomBytes(80))
@@ -111,7 +117,9 @@ extension PublicDatabaseTests {
         try await withPeople { anna, _, _ in
             let zone = try await anna.makeZone()
             var (request, _) = try anna.request([Write("a")], in: zone)
-            request.records[0].fields[0] = WireField.publicAsset(PublicAsset(size: 1, root: .zero), blob: Digest.zero.hex).wire(name: "body")
+            request.records[0].fields[0] = WireField.publicAsset(
+                PublicAsset(size: 1, root: .zero), blob: Digest.zero.hex
+            ).wire(name: "body")
             let sent = request
             #expect(try await anna.send(sent, to: zone)[0].code == .invalidArguments)
         }
@@ -122,7 +130,9 @@ extension PublicDatabaseTests {
             func code(_ change: (inout Statement) -> Void) async throws -> ErrorCode? {
                 let (request, _) = try anna.publicRequest([PublicWrite("a")], change: change)
                 var result: ErrorCode?
-                if let whole = try await refusal({ result = try await anna.sendPublic(request).results[0].code }) { return whole }
+                if let whole = try await refusal({ result = try await anna.sendPublic(request).results[0].code }) {
+                    return whole
+                }
                 return result
             }
             #expect(try await code { $0.container = "org.other" } == .invalidArguments)
@@ -136,10 +146,15 @@ extension PublicDatabaseTests {
             #expect(try await code { $0.parent = "p" } == .invalidArguments)
             #expect(try await code { $0.creator = bert.user } == .invalidArguments)
             #expect(try await code { $0.author = bert.user } == .permissionFailure)
-            #expect(try await code { $0.revision = 2; $0.previous = Digest.zero.tweaked } == .unknownItem)
+            #expect(
+                try await code {
+                    $0.revision = 2
+                    $0.previous = Digest.zero.tweaked
+                } == .unknownItem)
             let stranger = try anna.publicRequest([PublicWrite("a")], signer: bert.keys.signingKey).request
             #expect(try await refusal { try await anna.sendPublic(stranger) } == .integrityFailure)
-            // A statement of a zone, signed by the right person, is none of the public database, and the other way round.
+            // A statement of a zone, signed by the right person, is none of the public database, and the other way
+            // round.
             let zone = try await anna.makeZone()
             var (sealed, _) = try anna.request([Write("a")], in: zone)
             sealed.zone = Sealkit_V1_ZoneID()
@@ -162,7 +177,9 @@ extension PublicDatabaseTests {
                 change(&request)
                 let sent = request
                 var results: [ErrorCode?] = []
-                if let whole = try await refusal({ results = try await anna.sendPublic(sent).results.map(\.code) }) { return [whole] }
+                if let whole = try await refusal({ results = try await anna.sendPublic(sent).results.map(\.code) }) {
+                    return [whole]
+                }
                 return results
             }
             #expect(try await code { $0.signature[3] ^= 1 } == [.integrityFailure])
@@ -181,10 +198,13 @@ extension PublicDatabaseTests {
 
     @Test func thereAreNoZonesNoRostersAndNoFeed() async throws {
         try await withPeople { anna, _, _ in
-            for call in ["zones/modify", "zones/lookup", "zones/changes", "records/changes", "rosters/fetch", "rosters/append"] {
+            for call in [
+                "zones/modify", "zones/lookup", "zones/changes", "records/changes", "rosters/fetch", "rosters/append",
+            ] {
                 let path = Person.publicPath(call)
                 let code = try await refusal {
-                    try await anna.client.call(path, Sealkit_V1_LookupZonesRequest(), as: Sealkit_V1_LookupZonesResponse.self)
+                    try await anna.client.call(
+                        path, Sealkit_V1_LookupZonesRequest(), as: Sealkit_V1_LookupZonesResponse.self)
                 }
                 #expect(code == .badDatabase, "\(call)")
             }

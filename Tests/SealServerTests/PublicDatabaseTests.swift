@@ -13,7 +13,8 @@ import Testing
 @testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct PublicDatabaseTests {
-    func withPeople(_ body: @Sendable (_ anna: Person, _ bert: Person, RunningServer) async throws -> Void) async throws {
+    func withPeople(_ body: @Sendable (_ anna: Person, _ bert: Person, RunningServer) async throws -> Void) async throws
+    {
         try await RunningServer.with { server in
             try await body(try await Person.ready(server), try await Person.ready(server), server)
         }
@@ -28,7 +29,9 @@ import Testing
             #expect(try await world.lookupPublic(["a"]).results.map(\.code) == [.unknownItem])
             #expect(try await anna.publicCodes([PublicWrite("a"), PublicWrite("b")]) == [nil, nil])
             #expect(try await bert.publicCodes([PublicWrite("c")]) == [nil])
-            for answer in [try await world.lookupPublic(["a", "b", "c"]), try await bert.lookupPublic(["a", "b", "c"])] {
+            for answer in [
+                try await world.lookupPublic(["a", "b", "c"]), try await bert.lookupPublic(["a", "b", "c"]),
+            ] {
                 #expect(answer.results.map(\.code) == [nil, nil, nil])
                 #expect(answer.scopes.isEmpty && answer.authors.count == 2)
                 for result in answer.results {
@@ -69,7 +72,9 @@ import Testing
                 $0.recordNames = ["a"]
                 $0.zone.zoneName = Names.defaultZone
             }
-            try await expectRefusal(.zoneNotFound) { try await anna.client.call(own, zone, as: Sealkit_V1_LookupRecordsResponse.self) }
+            try await expectRefusal(.zoneNotFound) {
+                try await anna.client.call(own, zone, as: Sealkit_V1_LookupRecordsResponse.self)
+            }
         }
     }
 
@@ -140,7 +145,10 @@ import Testing
             // Not even its creator reads it, and nobody makes another.
             #expect(try await anna.lookupPublic(["a"]).results.map(\.code) == [.permissionFailure])
             #expect(try await anna.publicCodes([PublicWrite(after: saved[0])]) == [.permissionFailure])
-            #expect(try await anna.publicCodes([PublicWrite("c"), PublicWrite("d", type: "Open")]) == [.permissionFailure, .permissionFailure])
+            #expect(
+                try await anna.publicCodes([PublicWrite("c"), PublicWrite("d", type: "Open")]) == [
+                    .permissionFailure, .permissionFailure,
+                ])
             // What may not be read is not shown to merge with either.
             #expect(try await bert.publicCodes([PublicWrite(after: saved[1], type: "Open")]) == [nil])
             try await server.services.database.write { connection in

@@ -75,32 +75,37 @@ extension PublicNotificationTests {
         }
     }
 
-    /// Who looks for many values in records' long lists is told in as many transactions, and whose subscription alone is too much is told
-    /// to fetch: nobody's saves wait for all of it.
+    /// Who looks for many values in records' long lists is told in as many transactions, and whose subscription alone
+    /// is too much is told to fetch: nobody's saves wait for all of it.
     @Test("Subscribers of a public database look for very many values: telling them keeps nobody's saves waiting.")
     func attack93_publicComparisons() async throws {
         try await withPeople { anna, bert, server in
             _ = try await anna.savePublic([PublicWrite("first")])
             let wanted = (0..<250).map { Value.int64(-1 - Int64($0)) }
             let costly = Query.Predicate([Query.Condition(.containsAny("tags", wanted))])
-            let results = try await bert.modifySubscriptions(saving: (0..<4).map { .query("q\($0)", where: costly) }, in: "public")
+            let results = try await bert.modifySubscriptions(
+                saving: (0..<4).map { .query("q\($0)", where: costly) }, in: "public")
             #expect(results.map(\.failure.code) == ["", "", "", ""])
             let (services, now) = (server.services, server.clock.now)
             /// Where each transaction goes on, and how much of its room it has used; who is told to fetch.
             func tell(_ name: String, elements: Int) async throws -> (steps: [String], overflown: Int64) {
-                let list = WireField.stored(.plain(.list((0..<elements).map { .int64(Int64($0)) })), blob: nil).wire(name: "tags")
+                let list = WireField.stored(.plain(.list((0..<elements).map { .int64(Int64($0)) })), blob: nil).wire(
+                    name: "tags")
                 return try await services.database.write { connection in
                     let quiet = QuietConnection(base: connection)
                     let change = try Self.change(name, by: anna.user, .with { $0.fields = [list] })
                     try PublicChanges.note(
-                        [change], in: try PublicZone.find(Self.path, in: quiet), by: try anna.caller(quiet), now: now, connection: quiet)
+                        [change], in: try PublicZone.find(Self.path, in: quiet), by: try anna.caller(quiet), now: now,
+                        connection: quiet)
                     var steps: [String] = []
                     while let row = try PublicChangeRow.next(in: quiet) {
                         let telling = PublicTelling(change: row, now: now, schemas: services.schemas, connection: quiet)
                         let used = try telling.tell(atMost: PublicNotifier.subscriptionsAtOnce)
                         steps.append("\(row.told.id) \(used)")
                     }
-                    let overflown = try quiet.first("SELECT COUNT(*) FROM notification_feed WHERE floor > 0") { try $0.int64(0) } ?? 0
+                    let overflown =
+                        try quiet.first("SELECT COUNT(*) FROM notification_feed WHERE floor > 0") { try $0.int64(0) }
+                        ?? 0
                     return (steps, overflown)
                 }
             }
@@ -157,7 +162,8 @@ extension PublicNotificationTests {
                 let caller = try anna.caller(connection)
                 for (path, name) in [(Self.path, "a"), (production, "b"), (production, "c")] {
                     try PublicChanges.note(
-                        [Self.change(name, by: anna.user)], in: PublicZone.find(path, in: connection), by: caller, now: server.clock.now,
+                        [Self.change(name, by: anna.user)], in: PublicZone.find(path, in: connection), by: caller,
+                        now: server.clock.now,
                         most: 1, connection: connection)
                 }
                 return try connection.rows("SELECT record, reason FROM public_change ORDER BY record") {
@@ -179,7 +185,8 @@ extension PublicNotificationTests {
                 let caller = try anna.caller(connection)
                 for name in ["a", "b", "c"] {
                     try PublicChanges.note(
-                        [Self.change(name, by: anna.user)], in: zone, by: caller, now: server.clock.now, most: 1, connection: connection)
+                        [Self.change(name, by: anna.user)], in: zone, by: caller, now: server.clock.now, most: 1,
+                        connection: connection)
                 }
             }
             // The first is told as ever, the others as one; what the stream has not read by then goes with it.

@@ -13,7 +13,8 @@ import Testing
 
 /// Query subscriptions in the public database: who is told of what.
 @Suite(.timeLimit(.minutes(60))) struct PublicNotificationTests {
-    func withPeople(_ body: @Sendable (_ anna: Person, _ bert: Person, RunningServer) async throws -> Void) async throws {
+    func withPeople(_ body: @Sendable (_ anna: Person, _ bert: Person, RunningServer) async throws -> Void) async throws
+    {
         try await RunningServer.with { server in
             try await body(try await Person.ready(server), try await Person.ready(server), server)
         }
@@ -134,7 +135,8 @@ import Testing
             let secretTold = try await onBert.notification()
             #expect(secretTold.recordName == "s" && secretTold.subscriptionID == "secrets" && secretTold.reason == 2)
             _ = try await server.services.database.write { connection in
-                try RoleAssignments.revoke("editor", from: bert.user, TestClient.container, .development, in: connection)
+                try RoleAssignments.revoke(
+                    "editor", from: bert.user, TestClient.container, .development, in: connection)
             }
             // Nor of its end.
             _ = try await anna.savePublic([PublicWrite(after: heard, type: "Secret", kind: .delete)])
@@ -165,7 +167,8 @@ import Testing
                 try await bert.subscribe(subscription, in: "public")
                 _ = try await anna.savePublic([PublicWrite("a", "hello")])
                 let told = try await receiver.delivery(1).message.notifications
-                #expect(told.map(\.recordName) == ["a"] && told[0].database == "public" && told[0].subscriptionID == "hook")
+                #expect(
+                    told.map(\.recordName) == ["a"] && told[0].database == "public" && told[0].subscriptionID == "hook")
                 #expect(told[0].fields.map(\.value.string) == ["hello"])
             }
         }
@@ -240,7 +243,8 @@ import Testing
             schema.types["Note"]?.fields["photo"] = .init(ValueType(.asset))
             try await server.deploy(schema, to: .development)
             for name in ["sealed", "photo"] {
-                let asking = Sealkit_V1_Subscription.query("asking", where: Query.Predicate([Query.Field<String>(name) == "x"]))
+                let asking = Sealkit_V1_Subscription.query(
+                    "asking", where: Query.Predicate([Query.Field<String>(name) == "x"]))
                 let answer = try await failure(asking)
                 #expect(answer.errorCode == .invalidArguments && answer.reason.contains(name))
                 let inZones = try await anna.modifySubscriptions(saving: [asking])

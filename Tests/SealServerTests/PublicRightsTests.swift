@@ -43,7 +43,8 @@ import Testing
                 for (name, asker) in Self.askers {
                     for right in Self.rights {
                         let expected =
-                            granted.contains(right) && holders.contains(name) && !(role == "_creator" && right == .create)
+                            granted.contains(right) && holders.contains(name)
+                            && !(role == "_creator" && right == .create)
                         let allowed = PublicRights.allows(
                             right, grants: [.init(granted, to: role)], hasAccount: asker.hasAccount,
                             isCreator: asker.isCreator, roles: asker.roles)
@@ -67,7 +68,9 @@ import Testing
             #expect(allows(.read, usual))
             #expect(allows(.create, usual) == asker.hasAccount, "\(name)")
             #expect(allows(.write, usual) == asker.isCreator, "\(name)")
-            #expect(allows(.write, usual + [.init([.write], to: "editor")]) == (asker.isCreator || !asker.roles.isEmpty), "\(name)")
+            #expect(
+                allows(.write, usual + [.init([.write], to: "editor")]) == (asker.isCreator || !asker.roles.isEmpty),
+                "\(name)")
         }
     }
 
@@ -79,14 +82,21 @@ import Testing
     }
 
     @Test func aTypesGrantsAreItsOwn() throws {
-        let (ann, bert) = (UserID(try ID16([UInt8](repeating: 1, count: 16))), UserID(try ID16([UInt8](repeating: 2, count: 16))))
+        let (ann, bert) = (
+            UserID(try ID16([UInt8](repeating: 1, count: 16))), UserID(try ID16([UInt8](repeating: 2, count: 16)))
+        )
         let rights = PublicRights(
             hasAccount: true, user: ann, roles: ["editor"],
             grants: ["Secret": [.init([.read, .write], to: "editor")], "Closed": []])
-        #expect(rights.allows(.write, type: "Secret", creator: bert) && !rights.allows(.create, type: "Secret", creator: nil))
-        #expect(!rights.allows(.read, type: "Closed", creator: ann) && !rights.allows(.write, type: "Closed", creator: ann))
-        #expect(rights.allows(.read, type: "Other", creator: bert) && rights.allows(.create, type: "Other", creator: nil))
-        #expect(rights.allows(.write, type: "Other", creator: ann) && !rights.allows(.write, type: "Other", creator: bert))
+        #expect(
+            rights.allows(.write, type: "Secret", creator: bert)
+                && !rights.allows(.create, type: "Secret", creator: nil))
+        #expect(
+            !rights.allows(.read, type: "Closed", creator: ann) && !rights.allows(.write, type: "Closed", creator: ann))
+        #expect(
+            rights.allows(.read, type: "Other", creator: bert) && rights.allows(.create, type: "Other", creator: nil))
+        #expect(
+            rights.allows(.write, type: "Other", creator: ann) && !rights.allows(.write, type: "Other", creator: bert))
         let world = PublicRights(hasAccount: false, user: nil, roles: [], grants: [:])
         #expect(world.allows(.read, type: "Other", creator: ann) && !world.allows(.write, type: "Other", creator: ann))
         // No user is nobody, and no record is nobody's.

@@ -12,12 +12,16 @@ import Testing
 /// Pages: nothing twice, nothing left out that stood still, nothing believed that a cursor says.
 @Suite(.timeLimit(.minutes(60))) struct QueryCursorTests {
     private func things(_ count: Int) -> [String: [String: Value]] {
-        Dictionary(uniqueKeysWithValues: (0..<count).map { ("r\(100 + $0)", ["age": .int64(Int64($0)), "half": .int64(Int64($0 / 2))]) })
+        Dictionary(
+            uniqueKeysWithValues: (0..<count).map {
+                ("r\(100 + $0)", ["age": .int64(Int64($0)), "half": .int64(Int64($0 / 2))])
+            })
     }
 
     static let orders: [[Query.SortDescriptor]] = [
         [], [.init(key: "age", ascending: true)], [.init(key: "age", ascending: false)],
-        [.init(key: "half", ascending: true), .init(key: "age", ascending: false)], [.init(key: "recordID", ascending: true)],
+        [.init(key: "half", ascending: true), .init(key: "age", ascending: false)],
+        [.init(key: "recordID", ascending: true)],
     ]
 
     @Test(arguments: orders) func pagesStayRightWhileDataChanges(_ sort: [Query.SortDescriptor]) async throws {
@@ -33,13 +37,18 @@ import Testing
                 seen += page.matches.map(\.record.recordName)
                 cursor = page.cursor
                 round += 1
-                // Others insert before, between and after, delete, and move records across the place where the reader is.
+                // Others insert before, between and after, delete, and move records across the place where the reader
+                // is.
                 let victim = try #require(saved.keys.filter { still.contains($0) }.randomElement())
                 let mover = try #require(saved.keys.filter { still.contains($0) && $0 != victim }.randomElement())
                 still.subtract([victim, mover])
                 var writes = [Write.deletion(of: try #require(saved[victim]))]
-                writes.append(.thing(after: try #require(saved[mover]), ["age": .int64(.random(in: 0...60)), "half": .int64(.random(in: 0...30))]))
-                writes.append(.thing("n\(round)", ["age": .int64(.random(in: 0...60)), "half": .int64(.random(in: 0...30))]))
+                writes.append(
+                    .thing(
+                        after: try #require(saved[mover]),
+                        ["age": .int64(.random(in: 0...60)), "half": .int64(.random(in: 0...30))]))
+                writes.append(
+                    .thing("n\(round)", ["age": .int64(.random(in: 0...60)), "half": .int64(.random(in: 0...30))]))
                 writes.append(.thing("s\(round)", ["age": .int64(0), "half": .int64(0)]))
                 #expect(try await anna.codes(writes, in: zone) == [nil, nil, nil, nil])
                 saved[victim] = nil
@@ -56,7 +65,8 @@ import Testing
             let query = try QueryTests.query("age >= 0", .init(key: "age", ascending: true))
             let first = try await anna.query(query, in: zone, limit: 3)
             let last = try #require(saved["r105"])
-            #expect(try await anna.codes([.thing(after: last, ["age": .int64(5), "half": .int64(77)])], in: zone) == [nil])
+            #expect(
+                try await anna.codes([.thing(after: last, ["age": .int64(5), "half": .int64(77)])], in: zone) == [nil])
             let rest = try await anna.query(query, in: zone, cursor: first.cursor, limit: 3)
             #expect((first.matches + rest.matches).map(\.record.recordName) == (100..<106).map { "r\($0)" })
             #expect(rest.cursor.isEmpty)
@@ -67,16 +77,22 @@ import Testing
         try await QueryTests.withZone { anna, zone, _ in
             let other = try await anna.makeZone("other")
             let third = try await anna.makeZone("third")
-            _ = try await QueryTests.save(["a": ["age": .int64(1)], "b": ["age": .int64(4)], "e": ["age": .int64(4)]], by: anna, in: zone)
+            _ = try await QueryTests.save(
+                ["a": ["age": .int64(1)], "b": ["age": .int64(4)], "e": ["age": .int64(4)]], by: anna, in: zone)
             _ = try await QueryTests.save(["a": ["age": .int64(2)], "c": ["age": .int64(4)]], by: anna, in: other)
             _ = try await QueryTests.save(["d": ["age": .int64(3)], "b": ["age": .int64(4)]], by: anna, in: third)
             for limit: UInt32 in [0, 1, 2, 3] {
-                let up = try await anna.names(QueryTests.query("age > 0", .init(key: "age", ascending: true)), in: nil, limit: limit)
+                let up = try await anna.names(
+                    QueryTests.query("age > 0", .init(key: "age", ascending: true)), in: nil, limit: limit)
                 #expect(up == ["a", "a", "d", "b", "e", "c", "b"])
-                let down = try await anna.names(QueryTests.query("age > 0", .init(key: "age", ascending: false)), in: nil, limit: limit)
+                let down = try await anna.names(
+                    QueryTests.query("age > 0", .init(key: "age", ascending: false)), in: nil, limit: limit)
                 #expect(down == up.reversed())
-                #expect(try await anna.names(QueryTests.query("TRUEPREDICATE"), in: nil, limit: limit).sorted() == up.sorted())
-                let byName = try await anna.names(QueryTests.query("TRUEPREDICATE", .init(key: "recordID", ascending: true)), in: nil, limit: limit)
+                #expect(
+                    try await anna.names(QueryTests.query("TRUEPREDICATE"), in: nil, limit: limit).sorted()
+                        == up.sorted())
+                let byName = try await anna.names(
+                    QueryTests.query("TRUEPREDICATE", .init(key: "recordID", ascending: true)), in: nil, limit: limit)
                 #expect(byName == up.sorted())
             }
             let page = try await anna.query(QueryTests.query("age > 0"), in: nil)
@@ -88,14 +104,17 @@ import Testing
         }
     }
 
-    /// One zone has more to look at than a page takes, and its results come late; what the other has found beyond that waits.
+    /// One zone has more to look at than a page takes, and its results come late; what the other has found beyond that
+    /// waits.
     @Test(arguments: [true, false]) func aZoneThatIsNotGoneThroughHoldsTheOthersBack(ascending: Bool) async throws {
         try await QueryTests.withZone { anna, zone, _ in
             let other = try await anna.makeZone("other")
             // More than one zone's share of what is read for a page.
             for start in stride(from: 0, to: 1_200, by: 400) {
                 let writes = (start..<start + 400).map { age in
-                    Write.thing("a\(age)", ["age": .int64(Int64(age)), "flag": .int64([40, 1_150, 1_160].contains(age) ? 1 : 0)])
+                    Write.thing(
+                        "a\(age)",
+                        ["age": .int64(Int64(age)), "flag": .int64([40, 1_150, 1_160].contains(age) ? 1 : 0)])
                 }
                 #expect(try await anna.codes(writes, in: zone) == Array(repeating: nil, count: 400))
             }
@@ -116,7 +135,9 @@ import Testing
     /// What one participant may be shown next is not for another to ask on from.
     @Test func aCursorIsNoOtherParticipants() async throws {
         try await RunningServer.with { server in
-            let (anna, bert, carl) = (try await Person.ready(server), try await Person.ready(server), try await Person.ready(server))
+            let (anna, bert, carl) = (
+                try await Person.ready(server), try await Person.ready(server), try await Person.ready(server)
+            )
             var shared = try await anna.makeSharedZone()
             for person in [bert, carl] { try await anna.share(&shared, with: person) }
             let zone = shared
@@ -161,11 +182,15 @@ import Testing
             let query = try QueryTests.query("age >= 0", .init(key: "age", ascending: true))
             let cursor = try await anna.query(query, in: zone, limit: 2).cursor
             #expect(!cursor.isEmpty)
-            func code(_ cursor: Data, _ query: Query, _ zone: TestZone?, by person: Person? = nil) async throws -> ErrorCode? {
+            func code(_ cursor: Data, _ query: Query, _ zone: TestZone?, by person: Person? = nil) async throws
+                -> ErrorCode?
+            {
                 try await refusal { try await (person ?? anna).query(query, in: zone, cursor: cursor) }
             }
             #expect(try await code(cursor, query, zone) == nil)
-            #expect(try await code(cursor, QueryTests.query("age >= 1", .init(key: "age", ascending: true)), zone) == .invalidArguments)
+            #expect(
+                try await code(cursor, QueryTests.query("age >= 1", .init(key: "age", ascending: true)), zone)
+                    == .invalidArguments)
             #expect(try await code(cursor, query, nil) == .invalidArguments)
             let other = try await anna.makeZone("other")
             #expect(try await code(cursor, query, other) == .invalidArguments)
@@ -190,7 +215,9 @@ import Testing
             // Whatever else a cursor says, the answer is a page or a refusal.
             for _ in 0..<300 {
                 var damaged = cursor
-                for _ in 0..<Int.random(in: 1...3) { damaged[Int.random(in: damaged.indices)] = UInt8.random(in: 0...255) }
+                for _ in 0..<Int.random(in: 1...3) {
+                    damaged[Int.random(in: damaged.indices)] = UInt8.random(in: 0...255)
+                }
                 let found = try await code(damaged, query, zone)
                 #expect(found == nil || found == .invalidArguments || found == .changeTokenExpired)
             }

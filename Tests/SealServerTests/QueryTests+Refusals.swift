@@ -15,7 +15,9 @@ import Testing
 
 /// What is refused, what waits, and what a query costs.
 @Suite(.timeLimit(.minutes(60))) struct QueryRefusalTests {
-    private func reason(_ query: Query, by person: Person, in zone: TestZone?, shared: Bool = false) async throws -> (ErrorCode?, String) {
+    private func reason(_ query: Query, by person: Person, in zone: TestZone?, shared: Bool = false) async throws -> (
+        ErrorCode?, String
+    ) {
         do {
             _ = try await person.query(query, in: zone, shared: shared)
             return (nil, "")
@@ -27,14 +29,20 @@ import Testing
 
     @Test func whatTheSchemaDoesNotAllow() async throws {
         try await QueryTests.withZone { anna, zone, _ in
-            var write = Write.thing("a", ["age": .int64(1), "name": .string("x"), "place": .location(QueryTests.rome), "tags": .list([.int64(1)]), "bytes": .data([1])])
+            var write = Write.thing(
+                "a",
+                [
+                    "age": .int64(1), "name": .string("x"), "place": .location(QueryTests.rome),
+                    "tags": .list([.int64(1)]), "bytes": .data([1]),
+                ])
             write.fields.append(("zsecret", .encrypted(.string("x"))))
             #expect(try await anna.codes([write], in: zone) == [nil])
             let table: [(String, ErrorCode, String)] = [
                 ("gone = 1", .invalidArguments, "no field gone"), ("zsecret = 'x'", .invalidArguments, "encrypted"),
                 ("age = 'x'", .invalidArguments, "another kind"), ("name = 1", .invalidArguments, "another kind"),
                 ("tags = 1", .invalidArguments, "is a list"), ("name CONTAINS 'x'", .invalidArguments, "not a list"),
-                ("tags CONTAINS 'x'", .invalidArguments, "another kind"), ("age BEGINSWITH 'x'", .invalidArguments, "another kind"),
+                ("tags CONTAINS 'x'", .invalidArguments, "another kind"),
+                ("age BEGINSWITH 'x'", .invalidArguments, "another kind"),
                 ("bytes = 1", .invalidArguments, "bytes is not marked queryable"),
                 ("creationDate > now", .invalidArguments, "___createTime is not marked"),
             ]
@@ -51,8 +59,11 @@ import Testing
             #expect(try await sorted(.init(key: "zsecret", ascending: true)).contains("encrypted"))
             #expect(try await sorted(.init(key: "place", ascending: true)).contains("sortable"))
             #expect(try await sorted(.init(key: "age", relativeLocation: QueryTests.rome)).contains("its kind"))
-            #expect(try await reason(QueryTests.query("age = 1", type: "Nothing"), by: anna, in: zone).0 == .unknownItem)
-            #expect(try await reason(QueryTests.query("self CONTAINS 'x'", type: "Users"), by: anna, in: zone).1.contains("searchable"))
+            #expect(
+                try await reason(QueryTests.query("age = 1", type: "Nothing"), by: anna, in: zone).0 == .unknownItem)
+            #expect(
+                try await reason(QueryTests.query("self CONTAINS 'x'", type: "Users"), by: anna, in: zone).1.contains(
+                    "searchable"))
         }
     }
 
@@ -78,10 +89,12 @@ import Testing
             stranger = Person(client: try TestClient(server), keys: bert.keys, chain: bert.chain)
             let unknown = stranger
             #expect(try await refusal { try await unknown.query(query, in: nil) } == .notAuthenticated)
-            #expect(try await refusal {
-                try await anna.client.call(
-                    anna.path("records/query"), Sealkit_V1_QueryRecordsRequest(), as: Sealkit_V1_QueryRecordsResponse.self)
-            } == .invalidArguments)
+            #expect(
+                try await refusal {
+                    try await anna.client.call(
+                        anna.path("records/query"), Sealkit_V1_QueryRecordsRequest(),
+                        as: Sealkit_V1_QueryRecordsResponse.self)
+                } == .invalidArguments)
         }
     }
 
@@ -92,7 +105,8 @@ import Testing
             var zone = try await anna.makeSharedZone()
             _ = try await QueryTests.save(["a": ["age": .int64(1)]], by: anna, in: zone)
             let invitation = try anna.invitation(to: bert, in: zone)
-            _ = try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            _ = try await anna.append(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
             try await bert.accept(invitation, in: &zone)
             let found = try await bert.query(QueryTests.query("age = 1"), in: zone)
             #expect(found.matches.map(\.record.recordName) == ["a"])
@@ -107,13 +121,20 @@ import Testing
             other.type = "Letter"
             #expect(try await anna.publicCodes([PublicWrite("a", "red words"), other]) == [nil, nil])
             let world = try TestClient(server)
-            func found(_ text: String, type: String = "Note", by client: TestClient) async throws -> Sealkit_V1_QueryRecordsResponse {
-                let request = try Sealkit_V1_QueryRecordsRequest.with { $0.query = try QueryTests.query(text, type: type).wire }
-                return try await client.call(Person.publicPath("records/query"), request, as: Sealkit_V1_QueryRecordsResponse.self)
+            func found(_ text: String, type: String = "Note", by client: TestClient) async throws
+                -> Sealkit_V1_QueryRecordsResponse
+            {
+                let request = try Sealkit_V1_QueryRecordsRequest.with {
+                    $0.query = try QueryTests.query(text, type: type).wire
+                }
+                return try await client.call(
+                    Person.publicPath("records/query"), request, as: Sealkit_V1_QueryRecordsResponse.self)
             }
             for text in ["body BEGINSWITH 'red'", "self CONTAINS 'words'", "TRUEPREDICATE"] {
                 let answer = try await found(text, by: world)
-                #expect(answer.matches.map(\.record.recordName) == ["a"] && answer.scopes.isEmpty && answer.authors.count == 1)
+                #expect(
+                    answer.matches.map(\.record.recordName) == ["a"] && answer.scopes.isEmpty
+                        && answer.authors.count == 1)
                 try Person.verifyPublic(answer.matches[0].record, authors: answer.authors)
             }
             // Nothing of it is in anybody's private database.
@@ -126,14 +147,16 @@ import Testing
             let anna = try await Person.ready(server).inProduction
             var schema = Schema()
             schema.types["Thing"] = RecordType(
-                name: "Thing", fields: ["age": .init(ValueType(.int64), indexes: .queryable), "name": .init(ValueType(.string))])
+                name: "Thing",
+                fields: ["age": .init(ValueType(.int64), indexes: .queryable), "name": .init(ValueType(.string))])
             try await server.deploy(schema)
             let zone = try await anna.makeZone()
             _ = try await QueryTests.save(["a": ["age": .int64(1), "name": .string("x")]], by: anna, in: zone)
             #expect(try await anna.names("age = 1", in: zone) == ["a"])
             for (text, word) in [
                 ("age > 1", "age is not marked sortable"), ("name = 'x'", "name is not marked queryable"),
-                ("TRUEPREDICATE", "___recordID is not marked queryable"), ("recordID = 'a'", "___recordID is not marked queryable"),
+                ("TRUEPREDICATE", "___recordID is not marked queryable"),
+                ("recordID = 'a'", "___recordID is not marked queryable"),
                 ("self CONTAINS 'x'", "searchable"),
             ] {
                 let (code, reason) = try await reason(QueryTests.query(text), by: anna, in: zone)
@@ -142,24 +165,34 @@ import Testing
         }
     }
 
-    /// An index that comes later: not used before it is whole, made in steps that a restart goes on with, and gone again.
+    /// An index that comes later: not used before it is whole, made in steps that a restart goes on with, and gone
+    /// again.
     @Test func indexesAreMadeForRecordsThatWereThere() async throws {
         try await QueryTests.withZone { anna, zone, server in
-            let things = (0..<450).map { Write.thing("r\(1000 + $0)", ["age": .int64(Int64($0 % 3)), "name": .string("word\($0)")]) }
+            let things = (0..<450).map {
+                Write.thing("r\(1000 + $0)", ["age": .int64(Int64($0 % 3)), "name": .string("word\($0)")])
+            }
             for start in stride(from: 0, to: 450, by: 225) {
-                #expect(try await anna.codes(Array(things[start..<start + 225]), in: zone) == Array(repeating: nil, count: 225))
+                #expect(
+                    try await anna.codes(Array(things[start..<start + 225]), in: zone)
+                        == Array(repeating: nil, count: 225))
             }
             let stored = try await server.schema()
             func change(_ field: String, _ before: RecordType.Indexes, _ after: RecordType.Indexes) async throws {
                 var schema = stored.schema
                 schema.types["Thing"]?.fields[field]?.indexes = after
-                let (id, kind) = (try #require(stored.fieldID(type: "Thing", field: field)), try #require(stored.field(field, of: "Thing")).type)
+                let (id, kind) = (
+                    try #require(stored.fieldID(type: "Thing", field: field)),
+                    try #require(stored.field(field, of: "Thing")).type
+                )
                 try await server.deploy(schema, to: .development)
                 try await server.services.database.write { connection in
                     try SchemaFollowers.follow(
                         SchemaChange(
                             container: TestClient.container, environment: .development,
-                            indexes: [.init(id: id, type: "Thing", field: field, kind: kind, before: before, after: after)]),
+                            indexes: [
+                                .init(id: id, type: "Thing", field: field, kind: kind, before: before, after: after)
+                            ]),
                         now: 0, connection)
                 }
             }
@@ -173,7 +206,9 @@ import Testing
                 return steps
             }
             func entries() async throws -> Int64? {
-                try await server.services.database.read { try $0.first("SELECT COUNT(*) FROM record_index") { try $0.int64(0) } }
+                try await server.services.database.read {
+                    try $0.first("SELECT COUNT(*) FROM record_index") { try $0.int64(0) }
+                }
             }
             #expect(try await entries() == 900)
             try await change("age", [.queryable, .sortable], [])
@@ -191,7 +226,9 @@ import Testing
             }
             #expect(!isFinished)
             // What is saved meanwhile is indexed by its save, and not twice.
-            #expect(try await anna.codes([.thing("r1449x", ["age": .int64(1)]), .thing("a", ["age": .int64(1)])], in: zone) == [nil, nil])
+            #expect(
+                try await anna.codes([.thing("r1449x", ["age": .int64(1)]), .thing("a", ["age": .int64(1)])], in: zone)
+                    == [nil, nil])
             #expect(try await build() > 0)
             #expect(try await anna.names("age = 1", in: zone).count == 152)
             #expect(try await entries() == 902)
@@ -211,9 +248,11 @@ import Testing
             let id = try #require(stored.fieldID(type: "Thing", field: "age"))
             try await server.services.database.write { connection in
                 let index = SchemaChange.Index(
-                    id: id, type: "Thing", field: "age", kind: ValueType(.int64), before: [], after: [.queryable, .sortable])
+                    id: id, type: "Thing", field: "age", kind: ValueType(.int64), before: [],
+                    after: [.queryable, .sortable])
                 try SchemaFollowers.follow(
-                    SchemaChange(container: TestClient.container, environment: .development, indexes: [index]), now: 0, connection)
+                    SchemaChange(container: TestClient.container, environment: .development, indexes: [index]), now: 0,
+                    connection)
             }
             let query = try QueryTests.query("age = 1")
             try await expectRefusal(.serviceUnavailable) { try await anna.query(query, in: zone) }
@@ -231,7 +270,9 @@ import Testing
     @Test func aQueryReadsWhatItFinds() async throws {
         try await QueryTests.withZone { anna, zone, server in
             for start in stride(from: 0, to: 2000, by: 400) {
-                let things = (start..<start + 400).map { Write.thing("r\($0)", ["age": .int64(Int64($0 % 200)), "name": .string("n\($0 % 500)")]) }
+                let things = (start..<start + 400).map {
+                    Write.thing("r\($0)", ["age": .int64(Int64($0 % 200)), "name": .string("n\($0 % 500)")])
+                }
                 #expect(try await anna.codes(things, in: zone) == Array(repeating: nil, count: 400))
             }
             let type = try #require(await server.schema().indexed["Thing"])
@@ -242,7 +283,8 @@ import Testing
                 let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
                 let pager = QueryPager(
                     query: query, type: type, zones: [row], rights: nil, cursor: nil,
-                    seal: try CursorSeal(server.services.addresses.cursorKey(), query, zone: row, user: nil, path), limit: 400,
+                    seal: try CursorSeal(server.services.addresses.cursorKey(), query, zone: row, user: nil, path),
+                    limit: 400,
                     connection: counting)
                 #expect(try pager.page().found.count == 10)
                 let plan = try connection.rows(
@@ -251,9 +293,12 @@ import Testing
                 ) { try $0.text(3) }
                 return (counting.rows, plan.joined(separator: "; "))
             }
-            // The matches are counted once, read once as entries and once as records; the other condition is counted as far.
+            // The matches are counted once, read once as entries and once as records; the other condition is counted as
+            // far.
             #expect(rows <= 45, "\(rows)")
-            #expect(plan.contains("SEARCH record_index USING COVERING INDEX") && plan.contains("(value,record)>(?,?) AND value<?") && !plan.contains("TEMP B-TREE"), "\(plan)")
+            #expect(
+                plan.contains("SEARCH record_index USING COVERING INDEX")
+                    && plan.contains("(value,record)>(?,?) AND value<?") && !plan.contains("TEMP B-TREE"), "\(plan)")
         }
     }
 }

@@ -27,7 +27,9 @@ import Testing
     static let milan = Location(latitude: 45.4642, longitude: 9.19)
 
     /// Saves things and gives what is needed to change them.
-    static func save(_ things: [String: [String: Value]], by person: Person, in zone: TestZone) async throws -> [String: SavedRecord] {
+    static func save(_ things: [String: [String: Value]], by person: Person, in zone: TestZone) async throws -> [String:
+        SavedRecord]
+    {
         let saved = try await person.save(things.map { .thing($0.key, $0.value) }, in: zone)
         #expect(saved.allSatisfy { $0.result.code == nil })
         return Dictionary(uniqueKeysWithValues: saved.map { ($0.name, $0) })
@@ -41,10 +43,17 @@ import Testing
         try await Self.withZone { anna, zone, server in
             _ = try await Self.save(
                 [
-                    "a": ["age": .int64(3), "name": .string("Anna"), "tags": .list([.string("red"), .string("Blue")])],
+                    "a": [
+                        "age": .int64(3), "name": .string("Anna"), "tags": .list([.string("red"), .string("Blue")]),
+                    ],
                     "b": ["age": .int64(5), "name": .string("bert"), "tags": .list([]), "ratio": .double(2.5)],
-                    "c": ["age": .int64(-7), "name": .string("ANNA maria"), "place": .location(Self.milan), "day": .date(9.1)],
-                    "d": ["owner": .reference(ReferenceValue(recordName: "a")), "numbers": .list([.int64(1), .int64(1)])],
+                    "c": [
+                        "age": .int64(-7), "name": .string("ANNA maria"), "place": .location(Self.milan),
+                        "day": .date(9.1),
+                    ],
+                    "d": [
+                        "owner": .reference(ReferenceValue(recordName: "a")), "numbers": .list([.int64(1), .int64(1)]),
+                    ],
                 ], by: anna, in: zone)
             _ = try await anna.save([.thing("z", ["age": .int64(3)], type: "Other")], in: zone)
             #expect(try await anna.names("TRUEPREDICATE", in: zone) == ["a", "b", "c", "d"])
@@ -85,7 +94,8 @@ import Testing
         }
     }
 
-    /// By the date that apps see of them: what one of them says finds the record, and the next double on either side does not.
+    /// By the date that apps see of them: what one of them says finds the record, and the next double on either side
+    /// does not.
     @Test func systemDatesAreComparedAsTheyAreShown() async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server).inProduction
@@ -105,8 +115,12 @@ import Testing
                 for (index, seconds) in dates.enumerated() {
                     #expect(try await anna.names("\(key) = %@", Value.date(seconds), in: zone) == ["r\(index)"])
                     #expect(try await anna.names("\(key) = %@", Value.date(seconds.nextUp), in: zone) == [])
-                    #expect(try await anna.names("\(key) <= %@", Value.date(seconds.nextDown), in: zone) == (0..<index).map { "r\($0)" })
-                    #expect(try await anna.names("\(key) > %@", Value.date(seconds), in: zone) == ((index + 1)..<5).map { "r\($0)" })
+                    #expect(
+                        try await anna.names("\(key) <= %@", Value.date(seconds.nextDown), in: zone)
+                            == (0..<index).map { "r\($0)" })
+                    #expect(
+                        try await anna.names("\(key) > %@", Value.date(seconds), in: zone)
+                            == ((index + 1)..<5).map { "r\($0)" })
                 }
                 #expect(try await anna.names("\(key) < %@", Value.date(-1e300), in: zone) == [])
                 #expect(try await anna.names("\(key) < %@", Value.date(1e300), in: zone).count == 5)
@@ -126,7 +140,8 @@ import Testing
         }
     }
 
-    /// Random records and queries: the server finds what going through all records by hand finds, in the order that was asked for.
+    /// Random records and queries: the server finds what going through all records by hand finds, in the order that was
+    /// asked for.
     @Test func whatIndexesFindIsWhatEvaluationFinds() async throws {
         try await Self.withZone { anna, zone, server in
             let texts = ["", "a", "A", "ab", "b c", "É", "e\u{301}"]
@@ -135,16 +150,20 @@ import Testing
                 if Int.random(in: 0..<4) > 0 { fields["age"] = .int64(.random(in: -3...3)) }
                 if Int.random(in: 0..<4) > 0 { fields["name"] = .string(texts.randomElement() ?? "") }
                 if Bool.random() { fields["ratio"] = .double([0, -0.0, 1.5, .infinity, .nan].randomElement() ?? 0) }
-                if Bool.random() { fields["tags"] = .list((0..<Int.random(in: 0..<3)).map { _ in .int64(.random(in: 0...3)) }) }
                 if Bool.random() {
-                    fields["place"] = .location(Location(latitude: .random(in: -90...90), longitude: .random(in: -180...180)))
+                    fields["tags"] = .list((0..<Int.random(in: 0..<3)).map { _ in .int64(.random(in: 0...3)) })
+                }
+                if Bool.random() {
+                    fields["place"] = .location(
+                        Location(latitude: .random(in: -90...90), longitude: .random(in: -180...180)))
                 }
                 return fields
             }
             var things: [String: [String: Value]] = [:]
             for index in 0..<120 { things["r\(index)"] = fields() }
             things["all"] = [
-                "age": .int64(1), "name": .string("x"), "ratio": .double(1), "tags": .list([.int64(1)]), "place": .location(Self.rome),
+                "age": .int64(1), "name": .string("x"), "ratio": .double(1), "tags": .list([.int64(1)]),
+                "place": .location(Self.rome),
             ]
             let saved = try await Self.save(things, by: anna, in: zone)
             for name in things.keys.shuffled().prefix(40) where name != "all" {
@@ -157,7 +176,9 @@ import Testing
                     #expect(try await anna.codes([.deletion(of: record)], in: zone) == [nil])
                 }
             }
-            func number() -> Value { Bool.random() ? .int64(.random(in: -3...3)) : .double([0, 1.5, -0.5, .nan].randomElement() ?? 0) }
+            func number() -> Value {
+                Bool.random() ? .int64(.random(in: -3...3)) : .double([0, 1.5, -0.5, .nan].randomElement() ?? 0)
+            }
             func condition() -> Query.Condition {
                 let numeric = ["age", "ratio"].randomElement() ?? "age"
                 let test: Query.Test =
@@ -166,16 +187,35 @@ import Testing
                     case 2: .between(numeric, number(), number())
                     case 3: .isIn(numeric, [number(), number()])
                     case 4: .beginsWith("name", texts.randomElement() ?? "")
-                    case 5: .compare("name", Query.Comparison.allCases.randomElement() ?? .less, .string(texts.randomElement() ?? ""))
+                    case 5:
+                        .compare(
+                            "name", Query.Comparison.allCases.randomElement() ?? .less,
+                            .string(texts.randomElement() ?? ""))
                     case 6: .contains("tags", .int64(.random(in: 0...3)))
                     case 7: .words("b x", all: Bool.random())
-                    default: .near("place", latitude: .random(in: -90...90), longitude: .random(in: -180...180), metres: .random(in: 1e6...1e7))
+                    default:
+                        .near(
+                            "place", latitude: .random(in: -90...90), longitude: .random(in: -180...180),
+                            metres: .random(in: 1e6...1e7))
                     }
-                return Query.Condition(test, isNegated: { if case .between = test { false } else if case .near = test { false } else if case .words = test { false } else { Bool.random() } }())
+                return Query.Condition(
+                    test,
+                    isNegated: {
+                        if case .between = test {
+                            false
+                        } else if case .near = test {
+                            false
+                        } else if case .words = test {
+                            false
+                        } else {
+                            Bool.random()
+                        }
+                    }())
             }
             let sorts: [[Query.SortDescriptor]] = [
                 [], [], [.init(key: "age", ascending: true)], [.init(key: "name", ascending: false)],
-                [.init(key: "age", ascending: false), .init(key: "name", ascending: true)], [.init(key: "place", relativeLocation: Self.rome)],
+                [.init(key: "age", ascending: false), .init(key: "name", ascending: true)],
+                [.init(key: "place", relativeLocation: Self.rome)],
                 [.init(key: "recordID", ascending: false)],
             ]
             for _ in 0..<150 {
@@ -187,15 +227,21 @@ import Testing
                     found = try await anna.names(query, in: zone, limit: UInt32.random(in: 1...20))
                 } catch let refusal as Refusal {
                     // The one thing that evaluation could do and the server does not.
-                    #expect(refusal.failure.reason.contains("___recordID") || refusal.failure.reason.contains("sortable"), "\(refusal) \(query)")
+                    #expect(
+                        refusal.failure.reason.contains("___recordID") || refusal.failure.reason.contains("sortable"),
+                        "\(refusal) \(query)")
                     continue
                 }
-                let subjects = things.mapValues { $0 }.map { Query.Subject(recordType: "Thing", recordName: $0.key, fields: $0.value) }
+                let subjects = things.mapValues { $0 }.map {
+                    Query.Subject(recordType: "Thing", recordName: $0.key, fields: $0.value)
+                }
                 let wanted = subjects.filter { query.matches($0) }
                 #expect(found.sorted() == wanted.map(\.recordName).sorted(), "\(query)")
                 let byName = Dictionary(uniqueKeysWithValues: wanted.map { ($0.recordName, $0) })
                 let keys = found.compactMap { byName[$0].flatMap { query.sortKeys(of: $0) } }
-                for (first, second) in zip(keys, keys.dropFirst()) { #expect(query.isOrdered(first, second), "\(query)") }
+                for (first, second) in zip(keys, keys.dropFirst()) {
+                    #expect(query.isOrdered(first, second), "\(query)")
+                }
             }
         }
     }
@@ -210,9 +256,15 @@ import Testing
                 }
             }
             var saved = try await Self.save(
-                ["a": ["age": .int64(3), "name": .string("one two"), "tags": .list([.int64(1), .int64(2), .int64(1)])]], by: anna, in: zone)
+                [
+                    "a": [
+                        "age": .int64(3), "name": .string("one two"), "tags": .list([.int64(1), .int64(2), .int64(1)]),
+                    ]
+                ], by: anna, in: zone)
             #expect(try await rows() == [4, 1])
-            saved["a"] = try await anna.save([.thing(after: try #require(saved["a"]), ["age": .int64(3), "name": .string("two three")])], in: zone)[0]
+            saved["a"] = try await anna.save(
+                [.thing(after: try #require(saved["a"]), ["age": .int64(3), "name": .string("two three")])], in: zone)[
+                    0]
             #expect(try await rows() == [2, 1])
             #expect(try await anna.names("self CONTAINS 'one'", in: zone) == [])
             #expect(try await anna.names("self CONTAINS 'three'", in: zone) == ["a"])
@@ -235,7 +287,9 @@ import Testing
             _ = try await anna.deleteZone(zone)
             #expect(try await rows() == [0, 0])
             let terms = try await server.services.database.read { connection in
-                try connection.rows("SELECT rowid FROM search_term WHERE search_term MATCH $1", [.text("\"\(1)_\(1)_thing_words\"")]) { try $0.int64(0) }
+                try connection.rows(
+                    "SELECT rowid FROM search_term WHERE search_term MATCH $1", [.text("\"\(1)_\(1)_thing_words\"")]
+                ) { try $0.int64(0) }
             }
             #expect(terms.isEmpty)
         }

@@ -22,7 +22,9 @@ extension RecordTests {
         try await withZone { anna, zone, _ in
             _ = try await anna.save([Write("a")], in: zone)
             #expect(try await refusal { try await anna.lookup(["a", "b", "a"], in: zone) } == .invalidArguments)
-            #expect(try await refusal { try await anna.lookup(Array(repeating: "none", count: 400), in: zone) } == .invalidArguments)
+            #expect(
+                try await refusal { try await anna.lookup(Array(repeating: "none", count: 400), in: zone) }
+                    == .invalidArguments)
             #expect(try await anna.lookup(["a", "b"], in: zone).results.map(\.code) == [nil, .unknownItem])
         }
     }
@@ -42,7 +44,9 @@ extension RecordTests {
             _ = try anna.open(results[47].record, in: zone)
             #expect(try await anna.lookup(Array(names.suffix(2)), in: zone).results.map(\.code) == [nil, nil])
             // Without the large field all fit.
-            #expect(try await anna.lookup(names, in: zone, keys: []).results.map(\.code) == Array(repeating: nil, count: 50))
+            #expect(
+                try await anna.lookup(names, in: zone, keys: []).results.map(\.code) == Array(repeating: nil, count: 50)
+            )
             // Neither does a save read more than that for the fields that it carries over.
             let carried = try results.prefix(48).map { result in
                 var write = Write(after: try SavedRecord(result.record), nil)
@@ -82,7 +86,9 @@ extension RecordTests {
             }
             // In an atomic batch as well.
             let atomic = try await anna.save(names.map { Write($0) } + [Write("other")], in: zone).map(\.result)
-            #expect(atomic.map(\.hasServerRecord) == [true, true, false, false, false] && atomic[4].code == .batchRequestFailed)
+            #expect(
+                atomic.map(\.hasServerRecord) == [true, true, false, false, false]
+                    && atomic[4].code == .batchRequestFailed)
         }
     }
 
@@ -100,10 +106,13 @@ extension RecordTests {
             func check(_ result: Sealkit_V1_RecordResult) throws {
                 #expect(result.code == .unknownItem && result.serverRecord.deleted)
                 let tombstone = try anna.open(result.serverRecord, in: zone)
-                #expect(tombstone.hash == gone.hash && tombstone.statement.kind == .delete && tombstone.statement.author == bert.user)
+                #expect(
+                    tombstone.hash == gone.hash && tombstone.statement.kind == .delete
+                        && tombstone.statement.author == bert.user)
             }
             try check(try await anna.save(late, in: zone, atomic: false)[0].result)
-            let batch = try await anna.save(late + [Write(after: first[1], kind: .delete), Write("new")], in: zone).map(\.result)
+            let batch = try await anna.save(late + [Write(after: first[1], kind: .delete), Write("new")], in: zone).map(
+                \.result)
             try check(batch[0])
             #expect(batch.map(\.code) == [.unknownItem, .batchRequestFailed, .batchRequestFailed])
             #expect(try await anna.lookup(["b", "new"], in: zone).results.map(\.code) == [nil, .unknownItem])

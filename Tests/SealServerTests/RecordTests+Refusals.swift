@@ -1,7 +1,7 @@
 import Foundation
-import SealLab
 import SealCoding
 import SealEnvelope
+import SealLab
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -23,7 +23,9 @@ extension RecordTests {
                 try change(&request)
                 let sent = request
                 var results: [ErrorCode?] = []
-                if let whole = try await refusal({ results = try await anna.send(sent, to: zone).map(\.code) }) { return [whole] }
+                if let whole = try await refusal({ results = try await anna.send(sent, to: zone).map(\.code) }) {
+                    return [whole]
+                }
                 return results
             }
             #expect(try await code { $0.signature[3] ^= 1 } == [.integrityFailure])
@@ -31,7 +33,10 @@ extension RecordTests {
             #expect(try await code { $0.records.removeLast() } == [.integrityFailure])
             #expect(try await code { $0.records[1] = $0.records[0] } == [.invalidArguments])
             #expect(try await code { $0.operationID = Data() } == [.invalidArguments])
-            #expect(try await code { $0.signature = try bert.request([Write("a")], in: zone).request.signature } == [.integrityFailure])
+            #expect(
+                try await code { $0.signature = try bert.request([Write("a")], in: zone).request.signature } == [
+                    .integrityFailure
+                ])
             let item: [ErrorCode?] = [.integrityFailure, .batchRequestFailed]
             #expect(try await code { $0.records[0].fields.removeLast() } == item)
             #expect(try await code { $0.records[0].fields[1].plain.int64 = 9 } == item)
@@ -57,7 +62,9 @@ extension RecordTests {
             func code(_ change: (inout Statement) -> Void) async throws -> ErrorCode? {
                 let (request, _) = try anna.request([Write("a")], in: zone, change: change)
                 var result: ErrorCode?
-                if let whole = try await refusal({ result = try await anna.send(request, to: zone)[0].code }) { return whole }
+                if let whole = try await refusal({ result = try await anna.send(request, to: zone)[0].code }) {
+                    return whole
+                }
                 return result
             }
             #expect(try await code { $0.container = "org.other" } == .invalidArguments)
@@ -119,7 +126,9 @@ extension RecordTests {
             for _ in 0..<5 {
                 let codes = try await withThrowingTaskGroup(of: ErrorCode?.self) { group in
                     for index in 0..<8 {
-                        group.addTask { try await anna.codes([Write("new"), Write(after: first, "\(index)")], in: zone)[1] }
+                        group.addTask {
+                            try await anna.codes([Write("new"), Write(after: first, "\(index)")], in: zone)[1]
+                        }
                     }
                     return try await group.reduce(into: []) { $0.append($1) }
                 }
@@ -138,7 +147,8 @@ extension RecordTests {
             let curl = try await Command.finished(
                 URL(fileURLWithPath: "/usr/bin/curl"),
                 [
-                    "-s", "-H", "Authorization: Bearer \(anna.client.token)", "-H", "Content-Type: application/json", "-d",
+                    "-s", "-H", "Authorization: Bearer \(anna.client.token)", "-H", "Content-Type: application/json",
+                    "-d",
                     #"{"zone":{"zoneName":"notes"},"recordNames":["a"]}"#, server.origin + anna.path("records/lookup"),
                 ])
             let answer = try Sealkit_V1_LookupRecordsResponse(jsonString: curl.output)

@@ -65,7 +65,10 @@ import Testing
                 ("ref", .plain(.reference(ReferenceValue(recordName: "b", action: .deleteSelf)))),
             ]
             let first = try await anna.save([write, Write("b"), Write("c")], in: zone)
-            #expect(first.allSatisfy { $0.result.code == nil && !$0.tag.isEmpty && $0.result.record.creationDate == server.clock.now })
+            #expect(
+                first.allSatisfy {
+                    $0.result.code == nil && !$0.tag.isEmpty && $0.result.record.creationDate == server.clock.now
+                })
             #expect(first[0].result.record.statement.isEmpty && first[0].result.record.fields.isEmpty)
             let found = try await anna.lookup(["a", "b", "c"], in: zone)
             #expect(found.scopes.map(\.head) == [Data(zone.roster.head.bytes)])
@@ -93,7 +96,9 @@ import Testing
             wrongRevision.revision = 7
             var wrongTag = Write(after: second)
             wrongTag.tag = "zz"
-            for write in [Write(after: first), Write("a"), wrongHash, wrongRevision, wrongTag, Write(after: first, kind: .delete)] {
+            for write in [
+                Write(after: first), Write("a"), wrongHash, wrongRevision, wrongTag, Write(after: first, kind: .delete),
+            ] {
                 let refused = try await anna.save([write], in: zone)[0].result
                 #expect(refused.code == .serverRecordChanged)
                 #expect(try anna.open(refused.serverRecord, in: zone).hash == second.hash)
@@ -114,7 +119,9 @@ import Testing
             let gone = try await anna.save([Write(after: first, kind: .delete)], in: zone)[0]
             #expect(gone.result.record.deleted)
             let feed = try await anna.changes(in: zone, since: token).records
-            #expect(feed.map(\.recordName) == ["a"] && feed[0].deleted && feed[0].recordType == "Note" && feed[0].fields.isEmpty)
+            #expect(
+                feed.map(\.recordName) == ["a"] && feed[0].deleted && feed[0].recordType == "Note"
+                    && feed[0].fields.isEmpty)
             #expect(try anna.open(feed[0], in: zone).statement.kind == .delete)
             let looked = try await anna.lookup(["a"], in: zone).results[0]
             #expect(looked.code == .unknownItem && looked.serverRecord.deleted)
@@ -154,7 +161,8 @@ import Testing
             var parent = Write("p")
             parent.tag = "1"
             #expect(
-                try await anna.codes([refusedParent[0], refusedParent[1], refusedParent[2], parent], in: zone, atomic: false)
+                try await anna.codes(
+                    [refusedParent[0], refusedParent[1], refusedParent[2], parent], in: zone, atomic: false)
                     == [.referenceViolation, .referenceViolation, nil, .unknownItem])
         }
     }
@@ -165,7 +173,10 @@ import Testing
             let newer = try await anna.save([Write(after: first[1])], in: zone)[0]
             let batch = [Write("new"), Write(after: first[1]), Write(after: first[0], kind: .delete)]
             let before = try await anna.changes(in: zone)
-            #expect(try await anna.codes(batch, in: zone) == [.batchRequestFailed, .serverRecordChanged, .batchRequestFailed])
+            #expect(
+                try await anna.codes(batch, in: zone) == [
+                    .batchRequestFailed, .serverRecordChanged, .batchRequestFailed,
+                ])
             #expect(try await anna.lookup(["new", "a"], in: zone).results.map(\.code) == [.unknownItem, nil])
             #expect(try await anna.changes(in: zone) == before)
             // The same, merged with what the server has.
@@ -236,7 +247,8 @@ import Testing
                 write.fields = [("body", .carried(digest)), ("pinned", .plain(.int64(2)))]
                 return write
             }
-            // Carrying an encrypted field needs the record's key in the envelope; the digest alone is the server's matter.
+            // Carrying an encrypted field needs the record's key in the envelope; the digest alone is the server's
+            // matter.
             #expect(try await anna.codes([carrying(.zero, after: first)], in: zone) == [.integrityFailure])
             #expect(try await anna.codes([carrying(carried, after: nil)], in: zone) == [.integrityFailure])
             let second = try await anna.save([carrying(carried, after: first)], in: zone)[0]

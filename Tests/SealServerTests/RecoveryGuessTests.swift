@@ -49,7 +49,8 @@ import Testing
         try await RunningServer.with(limits: limits, behindProxy: true, body)
     }
 
-    private func client(_ server: RunningServer, at address: String, hasAccount: Bool = true) async throws -> TestClient {
+    private func client(_ server: RunningServer, at address: String, hasAccount: Bool = true) async throws -> TestClient
+    {
         var client = try TestClient(server)
         client.forwardedFor = address
         if hasAccount { client.token = try await client.create().token }
@@ -66,21 +67,28 @@ import Testing
                 ("new keys", { try await Self.rotate($0, [Self.bundle(1, 2)]) }),
                 ("asking", { _ = try await Self.recover(1, by: $0) }),
             ]
-            ways.append(("a new account", { person in
-                var new = try TestClient(person.server)
-                new.forwardedFor = person.forwardedFor
-                _ = try await new.create(recovery: Self.bundle(1, 2))
-            }))
+            ways.append(
+                (
+                    "a new account",
+                    { person in
+                        var new = try TestClient(person.server)
+                        new.forwardedFor = person.forwardedFor
+                        _ = try await new.create(recovery: Self.bundle(1, 2))
+                    }
+                ))
             for (index, (what, guess)) in ways.enumerated() {
                 let address = "203.0.113.\(index)"
                 for number in 0..<4 {
                     let thief = try await client(server, at: address)
                     let found = try await refusal { try await guess(thief) }
-                    let expected: ErrorCode? = number == 3 ? .requestRateLimited : what == "asking" ? nil : .serverRejectedRequest
+                    let expected: ErrorCode? =
+                        number == 3 ? .requestRateLimited : what == "asking" ? nil : .serverRejectedRequest
                     #expect(found == expected, "\(what), \(number)")
                 }
                 let next = try await client(server, at: address)
-                try await expectRefusal(.requestRateLimited, "\(what): one bucket") { try await Self.recover(1, by: next) }
+                try await expectRefusal(.requestRateLimited, "\(what): one bucket") {
+                    try await Self.recover(1, by: next)
+                }
             }
             #expect(try await Self.recover(1, by: victim) == "sealed")
         }

@@ -29,7 +29,10 @@ import Testing
             let made = try codes(server).make(lifetime: 86_400, now: now)
             let (anna, bert) = (try TestClient(server), try TestClient(server))
             try await expectRefusal(.permissionFailure) { try await anna.create() }
-            for wrong in ["x", String(repeating: "0", count: made.code.count), made.code.uppercased() + "0", String(made.code.reversed())] {
+            for wrong in [
+                "x", String(repeating: "0", count: made.code.count), made.code.uppercased() + "0",
+                String(made.code.reversed()),
+            ] {
                 try await expectRefusal(.verificationFailed) { try await anna.create(registrationCode: wrong) }
             }
             // Every bit of it is covered.
@@ -67,7 +70,9 @@ import Testing
                 try connection.first("SELECT COUNT(*) FROM registration_code") { try $0.int64(0) }
             }
             #expect(kept == 1)
-            try await expectRefusal(.verificationFailed) { try await TestClient(server).create(registrationCode: made.code) }
+            try await expectRefusal(.verificationFailed) {
+                try await TestClient(server).create(registrationCode: made.code)
+            }
             AttackOutcome.refused("verificationFailed")
             let stored = try server.storedBytes()
             #expect(!stored.isEmpty && String(decoding: stored, as: UTF8.self).contains(made.code) == false)
@@ -85,9 +90,12 @@ import Testing
             #expect(answer.registration == "open")
         }
         try await RunningServer.with(folder: folder, registration: .closed) { server in
-            let code = try codes(server).make(lifetime: 60, now: Date(timeIntervalSince1970: TimeInterval(server.clock.now) / 1_000_000))
+            let code = try codes(server).make(
+                lifetime: 60, now: Date(timeIntervalSince1970: TimeInterval(server.clock.now) / 1_000_000))
             for text in ["", code.code] {
-                try await expectRefusal(.permissionFailure) { try await TestClient(server).create(registrationCode: text) }
+                try await expectRefusal(.permissionFailure) {
+                    try await TestClient(server).create(registrationCode: text)
+                }
             }
             let answer = try await TestClient(server).call("/1/limits", nil, as: Sealkit_V1_LimitsResponse.self)
             #expect(answer.registration == "closed")

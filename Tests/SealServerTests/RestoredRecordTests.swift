@@ -12,7 +12,8 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct RestoredRecordTests {
     /// The code that a single save of this ends with; nil for success.
     private func code(
-        _ person: Person, _ write: Write, in zone: TestZone, restoring: Bool = true, change: (inout Statement) -> Void = { _ in }
+        _ person: Person, _ write: Write, in zone: TestZone, restoring: Bool = true,
+        change: (inout Statement) -> Void = { _ in }
     ) async throws -> ErrorCode? {
         var request = try person.request([write], in: zone, change: change).request
         request.restoring = restoring
@@ -38,7 +39,9 @@ import Testing
             #expect(try await code(anna, later("old", revision: 2, tag: saved.tag), in: zone) == .serverRecordChanged)
             // The numbers that there are cannot be used up.
             for revision: UInt64 in [RecordSave.mostLost + 2, (1 << 62) - 1] {
-                #expect(try await code(anna, later("old", revision: revision, tag: saved.tag), in: zone) == .serverRecordChanged)
+                #expect(
+                    try await code(anna, later("old", revision: revision, tag: saved.tag), in: zone)
+                        == .serverRecordChanged)
                 #expect(try await code(anna, later("new", revision: revision), in: zone) == .unknownItem)
             }
             #expect(try await code(anna, stale, in: zone) == nil)
@@ -72,7 +75,8 @@ import Testing
 
     @Test func whoMayNotWriteRestoresNothing() async throws {
         try await RunningServer.with { server in
-            let anna = try await Person.ready(server), bert = try await Person.ready(server)
+            let anna = try await Person.ready(server)
+            let bert = try await Person.ready(server)
             var zone = try await anna.makeSharedZone()
             try await anna.share(&zone, with: bert, .readOnly)
             let held = zone

@@ -34,7 +34,9 @@ extension RestoredServerTests {
     }
 
     @Test func whoIsRemovedByWhatIsGivenBackHearsOfIt() async throws {
-        try await restored { try await Self.subscribed($0) } lost: { server, kept in
+        try await restored {
+            try await Self.subscribed($0)
+        } lost: { server, kept in
             let anna = kept.anna.at(server)
             var zone = kept.zone
             try await anna.remove(kept.bert, from: &zone)
@@ -66,7 +68,9 @@ extension RestoredServerTests {
     }
 
     @Test func anEndThatIsGivenBackIsToldToAllWhoSawTheZone() async throws {
-        try await restored { try await Self.subscribed($0) } lost: { server, kept in
+        try await restored {
+            try await Self.subscribed($0)
+        } lost: { server, kept in
             let anna = kept.anna.at(server)
             guard case .deleted = try await anna.deleteZone(kept.zone).outcome else { throw TestFailure("not deleted") }
             return try await anna.fetchRoster(kept.zone).entries

@@ -26,10 +26,13 @@ extension RestoredServerTests {
             let real = try await anna.fetchRoster(zone).entries
             let ofShare = share.roster
             let offers: [[Sealkit_V1_SignedEntry]] = [
-                [made[0]], made, Array(made.dropFirst()), [made[6]], real, Array(real.dropFirst()), [real[0]], real + [made[real.count]],
+                [made[0]], made, Array(made.dropFirst()), [made[6]], real, Array(real.dropFirst()), [real[0]],
+                real + [made[real.count]],
                 [real[0], made[1]],
             ]
-            func told(_ zoneName: String, _ share: String, _ entries: [Sealkit_V1_SignedEntry]) async throws -> Sealkit_V1_Failure? {
+            func told(_ zoneName: String, _ share: String, _ entries: [Sealkit_V1_SignedEntry]) async throws
+                -> Sealkit_V1_Failure?
+            {
                 var request = Sealkit_V1_RestoreRosterRequest()
                 (request.zone.zoneName, request.zone.ownerName, request.shareRecordName) = (zoneName, anna.name, share)
                 request.entries = entries
@@ -44,7 +47,8 @@ extension RestoredServerTests {
             #expect(nowhere?.errorCode == .zoneNotFound)
             for (index, entries) in offers.enumerated() {
                 for (zoneName, name) in [
-                    (zone.name, ""), (zone.name, ofShare.scope.shareRecordName), (zone.name, "nothing"), ("elsewhere", "nothing"),
+                    (zone.name, ""), (zone.name, ofShare.scope.shareRecordName), (zone.name, "nothing"),
+                    ("elsewhere", "nothing"),
                 ] {
                     let answer = try await told(zoneName, name, entries)
                     #expect(answer == nowhere, "\(zoneName) \(name) \(index)")
@@ -57,7 +61,9 @@ extension RestoredServerTests {
             let other = try await anna.save([Write("other")], in: zone)[0]
             let second = try await anna.makeShare(of: other, "second", in: zone).share
             for entries in offers {
-                let (there, not) = (try await told(zone.name, "second", entries), try await told(zone.name, "nothing", entries))
+                let (there, not) = (
+                    try await told(zone.name, "second", entries), try await told(zone.name, "nothing", entries)
+                )
                 #expect(there == not && there?.errorCode == .unknownItem)
                 let zoneItself = try await told(zone.name, "", entries)
                 #expect(zoneItself == nowhere)
@@ -70,7 +76,9 @@ extension RestoredServerTests {
         var limits = AbuseLimits()
         limits.epochOpening = RateLimiter.Rule(count: 3, window: 3_600_000_000)
         try await RunningServer.with(limits: limits) { server in
-            let (anna, bert, carl) = (try await Person.ready(server), try await Person.ready(server), try await Person.ready(server))
+            let (anna, bert, carl) = (
+                try await Person.ready(server), try await Person.ready(server), try await Person.ready(server)
+            )
             var zone = try await anna.makeSharedZone()
             for person in [bert, carl] { try await anna.share(&zone, with: person) }
             try await anna.append(try anna.next(on: zone, [.setRole(bert.user, .administrator)]), to: &zone)

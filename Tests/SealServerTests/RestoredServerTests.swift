@@ -11,8 +11,8 @@ import Testing
 @testable import SealService
 @testable import SealStorage
 
-/// A server that was started on an old copy of its database: what it has lost it is given back, and nobody misses what comes
-/// after.
+/// A server that was started on an old copy of its database: what it has lost it is given back, and nobody misses what
+/// comes after.
 @Suite(.timeLimit(.minutes(60))) struct RestoredServerTests {
     /// Runs three servers on one folder: `before` up to the backup, `lost` after it, and `after` on the backup.
     func restored<Kept: Sendable, Lost: Sendable>(
@@ -59,7 +59,8 @@ import Testing
             _ = try await anna.save([Write("a"), Write("b"), Write("c")], in: zone)
             return (anna, zone, try await anna.changes(in: zone).token, try await anna.zoneChanges().token)
         } lost: { server, kept in
-            let anna = kept.0.at(server), zone = kept.1
+            let anna = kept.0.at(server)
+            let zone = kept.1
             // Tokens of before the restart hold.
             let next = try await anna.changes(in: zone, since: kept.2)
             #expect(next.records.isEmpty)
@@ -70,7 +71,8 @@ import Testing
                 zone: try await anna.changes(in: zone).token, half: try await anna.changes(in: zone, limit: 2).token,
                 database: try await anna.zoneChanges().token)
         } after: { server, kept, tokens in
-            let anna = kept.0.at(server), zone = kept.1
+            let anna = kept.0.at(server)
+            let zone = kept.1
             for round in 0..<2 {
                 try await expectRefusal(.changeTokenExpired) { try await anna.changes(in: zone, since: tokens.zone) }
                 // Half of the feed was read as it is no more.
@@ -96,7 +98,8 @@ import Testing
         func make(by anna: Person, in zone: TestZone, asker: Person, name: String) async throws {
             switch self {
             case .save: _ = try await anna.save([Write(name)], in: zone)
-            case .accessRequest: try await asker.ask([UInt8](try #require(try await anna.links(zone).links.first).routingID))
+            case .accessRequest:
+                try await asker.ask([UInt8](try #require(try await anna.links(zone).links.first).routingID))
             case .newZone: _ = try await anna.makeZone(name)
             }
         }
@@ -104,14 +107,18 @@ import Testing
 
     /// The backup was made while the server ran, so that it knows the run of the tokens that came after it.
     @Test(arguments: Move.allCases) func tokensOfALostEndOfARunExpire(_ move: Move) async throws {
-        struct Known: Sendable { var anna, carl, dora: Person, zone: TestZone, good = Data(), lost = Data(), lostZone = Data() }
+        struct Known: Sendable {
+            var anna, carl, dora: Person, zone: TestZone, good = Data(), lost = Data(), lostZone = Data()
+        }
         let folder = TemporaryFolder()
         let box = Box<Known>()
         try await RunningServer.with(folder: folder) { server in
             let shared = try await Self.shared(server)
             let anna = shared.anna
             try await anna.updateAccess(shared.zone, allows: true)
-            var known = Known(anna: anna, carl: try await Person.ready(server), dora: try await Person.ready(server), zone: shared.zone)
+            var known = Known(
+                anna: anna, carl: try await Person.ready(server), dora: try await Person.ready(server),
+                zone: shared.zone)
             known.good = try await anna.zoneChanges().token
             // Nothing is written meanwhile.
             try FileManager.default.copyItem(atPath: folder.file("data"), toPath: folder.file("backup"))
@@ -131,7 +138,9 @@ import Testing
             try await expectRefusal(.changeTokenExpired) { try await anna.zoneChanges(known.lost) }
             #expect(try await anna.zoneChanges(known.good).modifications.count == 1)
             guard move == .save else { return }
-            try await expectRefusal(.changeTokenExpired) { try await anna.changes(in: known.zone, since: known.lostZone) }
+            try await expectRefusal(.changeTokenExpired) {
+                try await anna.changes(in: known.zone, since: known.lostZone)
+            }
         }
     }
 
@@ -178,14 +187,18 @@ import Testing
     // MARK: Rosters
 
     @Test func aMemberGivesTheTailBack() async throws {
-        try await restored { try await Self.shared($0) } lost: { server, kept in
+        try await restored {
+            try await Self.shared($0)
+        } lost: { server, kept in
             let (anna, bert) = (kept.anna.at(server), kept.bert.at(server))
             let carl = try await Person.ready(server)
             var zone = kept.zone
             try await anna.share(&zone, with: carl)
             try await anna.append(try anna.next(on: zone, rotating: true), to: &zone)
             let tail = try await bert.fetchRoster(zone)
-            #expect(tail.headSequence == zone.roster.sequence && tail.head == Data(zone.roster.head.bytes) && !tail.ungranted)
+            #expect(
+                tail.headSequence == zone.roster.sequence && tail.head == Data(zone.roster.head.bytes)
+                    && !tail.ungranted)
             return (zone, tail, carl)
         } after: { server, kept, lost in
             let (anna, bert) = (kept.anna.at(server), kept.bert.at(server))
@@ -223,7 +236,8 @@ import Testing
             var share = request
             share.shareRecordName = "nothing"
             for (wrong, code) in [
-                (forged, ErrorCode.integrityFailure), (gap, .invalidArguments), (late, .rosterChanged), (none, .invalidArguments),
+                (forged, ErrorCode.integrityFailure), (gap, .invalidArguments), (late, .rosterChanged),
+                (none, .invalidArguments),
                 (bad, .integrityFailure), (many, .limitExceeded), (own, .rosterChanged), (nowhere, .zoneNotFound),
                 (share, .unknownItem),
             ] {
@@ -240,7 +254,8 @@ import Testing
             let token = try await anna.changes(in: zone).token
             _ = try await bert.restore(request)
             #expect(try await anna.changes(in: zone).token == token)
-            // Who came with the tail sees the zone, and its account that was lost is made again by its own device: not here.
+            // Who came with the tail sees the zone, and its account that was lost is made again by its own device: not
+            // here.
             #expect(try await bert.fetchRoster(zone).grants.map(\.epoch) == [0, 1])
             // To the owner the server says that others' grants are missing; not to a member.
             #expect(try await anna.fetchRoster(zone).ungranted)
@@ -253,12 +268,15 @@ import Testing
     }
 
     @Test func aSeatThatWaitedForAnAddressIsGivenBackByThoseWhoInvite() async throws {
-        try await restored { try await Self.shared($0) } lost: { server, kept in
+        try await restored {
+            try await Self.shared($0)
+        } lost: { server, kept in
             let anna = kept.anna.at(server)
             let carl = try await Person.ready(server)
             var zone = kept.zone
             let invitation = try anna.invitation(to: nil, in: zone)
-            try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            try await anna.append(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
             try await carl.accept(invitation, in: &zone)
             return (zone, try await anna.fetchRoster(zone).entries, carl)
         } after: { server, kept, lost in
@@ -277,7 +295,8 @@ import Testing
         }
     }
 
-    /// A life of a zone that was large is emptied beside the requests, whoever begins the next one: what comes before it is kept.
+    /// A life of a zone that was large is emptied beside the requests, whoever begins the next one: what comes before
+    /// it is kept.
     @Test func aLargeZoneThatWasDeletedAndBegunAgainIsGivenBackInSteps() async throws {
         try await restored { server in
             let anna = try await Person.ready(server)
@@ -290,7 +309,9 @@ import Testing
             guard case .deleted = try await anna.deleteZone(zone).outcome else { throw TestFailure("not deleted") }
             try zone.roster.append(SignedRosterEntry(try #require(try await anna.fetchRoster(zone).entries.last)))
             try await waitUntil("it is empty") { try await server.rows(in: ["zone_remains"]).isEmpty }
-            let begun = try await anna.modifyZones(saving: [(zone.name, try anna.opening(zone.name, following: zone.roster))])[0]
+            let begun = try await anna.modifyZones(saving: [
+                (zone.name, try anna.opening(zone.name, following: zone.roster))
+            ])[0]
             #expect(begun.failure.code.isEmpty)
             return try await anna.fetchRoster(zone).entries
         } after: { server, kept, entries in
@@ -307,13 +328,15 @@ import Testing
             let restore = try RosterRestore(request, container: TestClient.container)
             let (services, now) = (server.services, server.clock.now)
             let refused = try await services.database.write { connection -> ErrorCode? in
-                let row = try #require(try connection.first("SELECT \(ZoneRow.columns) FROM zone z WHERE z.closed = 1", [], ZoneRow.init))
+                let row = try #require(
+                    try connection.first("SELECT \(ZoneRow.columns) FROM zone z WHERE z.closed = 1", [], ZoneRow.init))
                 try connection.execute("INSERT INTO zone_remains (owner, zone) VALUES ($1, $2)", row.key)
                 defer { _ = try? connection.execute("DELETE FROM zone_remains", []) }
                 let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
                 do {
                     _ = try restore.run(
-                        by: try anna.caller(connection), path, services.rosters, services.rosterCounts, now: now, in: connection)
+                        by: try anna.caller(connection), path, services.rosters, services.rosterCounts, now: now,
+                        in: connection)
                     return nil
                 } catch let error as ServerError {
                     return error.code
@@ -326,7 +349,9 @@ import Testing
     }
 
     @Test func aZoneThatIsUnknownComesBackWithItsRosterByItsOwnerOnly() async throws {
-        try await restored { try await Self.shared($0) } lost: { server, kept in
+        try await restored {
+            try await Self.shared($0)
+        } lost: { server, kept in
             let (anna, bert) = (kept.anna.at(server), kept.bert.at(server))
             var zone = try await anna.makeSharedZone("later")
             try await anna.share(&zone, with: bert)
@@ -334,7 +359,8 @@ import Testing
             guard case .deleted = gone.outcome else { throw TestFailure("not deleted") }
             return (
                 zone, try await anna.fetchRoster(zone).entries, try await bert.fetchRoster(zone).grants,
-                try await anna.fetchRoster(kept.zone).entries)
+                try await anna.fetchRoster(kept.zone).entries
+            )
         } after: { server, kept, lost in
             let (anna, bert) = (kept.anna.at(server), kept.bert.at(server))
             let (zone, entries, grants, closed) = lost

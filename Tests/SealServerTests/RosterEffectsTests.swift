@@ -21,7 +21,8 @@ import Testing
             var all: [String] = []
             for (what, sql) in [
                 ("grant", "SELECT subject FROM epoch_grant"), ("link", "SELECT invitation FROM link"),
-                ("address", "SELECT invitation FROM placeholder_address"), ("sealed link", "SELECT reader FROM sealed_link"),
+                ("address", "SELECT invitation FROM placeholder_address"),
+                ("sealed link", "SELECT reader FROM sealed_link"),
             ] {
                 all += try connection.rows(sql) { row in
                     let subject = try row.bytes(0)
@@ -41,7 +42,8 @@ import Testing
     @Test func whoGoesLeavesNothingBehind() async throws {
         try await RunningServer.with { server in
             let (anna, bert, carl, dora) = (
-                try await Person.ready(server), try await Person.ready(server), try await Person.ready(server), try await Person.ready(server)
+                try await Person.ready(server), try await Person.ready(server), try await Person.ready(server),
+                try await Person.ready(server)
             )
             var zone = try await anna.makeSharedZone()
             try await anna.share(&zone, with: bert)
@@ -49,17 +51,23 @@ import Testing
             try await anna.updateAccess(zone, allows: true)
             try await carl.ask([UInt8](try await anna.links(zone).links[0].routingID))
             let seat = try anna.invitation(to: nil, in: zone)
-            let names = ["Anna": anna.user.id, "Bert": bert.user.id, "Carl": carl.user.id, "Dora": dora.user.id, "seat": seat.keys.id]
+            let names = [
+                "Anna": anna.user.id, "Bert": bert.user.id, "Carl": carl.user.id, "Dora": dora.user.id,
+                "seat": seat.keys.id,
+            ]
             #expect(try await kept(server, names) == ["grant Anna", "grant Bert", "link everybody", "request Carl"])
             try await anna.share(&zone, with: carl)
             try await anna.append(try anna.next(on: zone, invitations: [seat.draft]), to: &zone, links: [seat.link])
             #expect(
                 try await kept(server, names) == [
-                    "approved Carl", "grant Anna", "grant Bert", "grant Carl", "grant seat", "link everybody", "link seat",
+                    "approved Carl", "grant Anna", "grant Bert", "grant Carl", "grant seat", "link everybody",
+                    "link seat",
                 ])
             // The grant was the seat's; its link goes on leading who took it to the share.
             try await dora.accept(seat, in: &zone)
-            let all = ["approved Carl", "grant Anna", "grant Bert", "grant Carl", "grant Dora", "link everybody", "link seat"]
+            let all = [
+                "approved Carl", "grant Anna", "grant Bert", "grant Carl", "grant Dora", "link everybody", "link seat",
+            ]
             #expect(try await kept(server, names) == all)
             try await anna.remove(carl, from: &zone)
             let epochs = try await kept(server, names)
@@ -76,23 +84,29 @@ import Testing
             // For an address, and for somebody who has asked.
             let placeholder = try anna.invitation(to: nil, in: zone)
             let asked = try anna.invitation(to: carl, in: zone)
-            let names = ["Anna": anna.user.id, "Carl": carl.user.id, "placeholder": placeholder.keys.id, "seat": asked.keys.id]
+            let names = [
+                "Anna": anna.user.id, "Carl": carl.user.id, "placeholder": placeholder.keys.id, "seat": asked.keys.id,
+            ]
             try await anna.append(
                 try anna.next(on: zone, invitations: [placeholder.draft]), to: &zone, links: [placeholder.link],
                 addresses: [(placeholder.keys.id, "carl@example.org")])
             var shareWide = Sealkit_V1_Link()
             shareWide.routingID = Data(randomBytes(16))
             try await anna.append(
-                try anna.next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &zone, links: [shareWide])
+                try anna.next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &zone,
+                links: [shareWide])
             try await anna.updateAccess(zone, allows: true)
             try await carl.ask([UInt8](shareWide.routingID))
             try await anna.append(try anna.next(on: zone, invitations: [asked.draft]), to: &zone)
             #expect(
                 try await kept(server, names) == [
-                    "address placeholder", "approved Carl", "grant Anna", "grant placeholder", "grant seat", "link everybody",
+                    "address placeholder", "approved Carl", "grant Anna", "grant placeholder", "grant seat",
+                    "link everybody",
                     "link placeholder",
                 ])
-            try await anna.append(try anna.next(on: zone, [.revoke(placeholder.keys.id), .revoke(asked.keys.id)], rotating: true), to: &zone)
+            try await anna.append(
+                try anna.next(on: zone, [.revoke(placeholder.keys.id), .revoke(asked.keys.id)], rotating: true),
+                to: &zone)
             #expect(try await kept(server, names) == ["grant Anna", "link everybody"])
             // Blocked, nobody waits for an answer.
             try await carl.ask([UInt8](shareWide.routingID))
@@ -114,7 +128,8 @@ import Testing
             try await anna.append(second.draft, to: &zone, links: [second.link])
             #expect(try await kept(server, names) == ["grant Anna", "grant second", "link everybody"])
             let linkID = try #require(zone.roster.linkID)
-            try await anna.append(try anna.next(on: zone, [.settings(.init(linkID: linkID))], rotating: true), to: &zone)
+            try await anna.append(
+                try anna.next(on: zone, [.settings(.init(linkID: linkID))], rotating: true), to: &zone)
             #expect(try await kept(server, names) == ["grant Anna", "link everybody"])
         }
     }
@@ -122,21 +137,26 @@ import Testing
     /// Copies of the share's secret are its administrators', as long as they are and it is.
     @Test func sealedLinksAreTheAdministrators() async throws {
         try await RunningServer.with { server in
-            let (anna, bert, carl) = (try await Person.ready(server), try await Person.ready(server), try await Person.ready(server))
+            let (anna, bert, carl) = (
+                try await Person.ready(server), try await Person.ready(server), try await Person.ready(server)
+            )
             var zone = try await anna.makeSharedZone()
             for person in [bert, carl] { try await anna.share(&zone, with: person) }
             try await anna.append(
-                try anna.next(on: zone, [.setRole(bert.user, .administrator), .setRole(carl.user, .administrator)]), to: &zone)
+                try anna.next(on: zone, [.setRole(bert.user, .administrator), .setRole(carl.user, .administrator)]),
+                to: &zone)
             let names = ["Anna": anna.user.id, "Bert": bert.user.id, "Carl": carl.user.id]
             func sealed() async throws -> [String] { try await kept(server, names).filter { $0.hasPrefix("sealed") } }
             let copies = [anna.sealedLink(), bert.sealedLink(), carl.sealedLink()]
             try await anna.updateLinks(zone, .with { $0.sealedLinks = copies })
             #expect(try await sealed() == ["sealed link Anna", "sealed link Bert", "sealed link Carl"])
-            try await anna.append(try anna.next(on: zone, [.setRole(bert.user, .privateUser)], rotating: true), to: &zone)
+            try await anna.append(
+                try anna.next(on: zone, [.setRole(bert.user, .privateUser)], rotating: true), to: &zone)
             #expect(try await sealed() == ["sealed link Anna", "sealed link Carl"])
             try await anna.remove(carl, from: &zone)
             #expect(try await sealed() == ["sealed link Anna"])
-            try await anna.append(try anna.next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &zone)
+            try await anna.append(
+                try anna.next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &zone)
             #expect(try await sealed().isEmpty)
         }
     }

@@ -51,18 +51,22 @@ import Testing
                 $0.entries = [draft.entry.wire]
             }
             let given = try await refusal {
-                try await anna.client.call(anna.path("rosters/restore"), restore, as: Sealkit_V1_RestoreRosterResponse.self)
+                try await anna.client.call(
+                    anna.path("rosters/restore"), restore, as: Sealkit_V1_RestoreRosterResponse.self)
             }
             #expect(given == .limitExceeded)
             #expect(try await anna.deleteZone(zone).deleted)
             var closed = zone
             try closed.roster.append(SignedRosterEntry(try await anna.fetchRoster(zone).entries.last ?? .init()))
-            let again = try await anna.modifyZones(saving: [(zone.name, try anna.opening(zone.name, following: closed.roster))])[0]
+            let again = try await anna.modifyZones(saving: [
+                (zone.name, try anna.opening(zone.name, following: closed.roster))
+            ])[0]
             #expect(again.failure.errorCode == .limitExceeded)
         }
     }
 
-    /// A branch that was given up is given out as far as an answer has room, and goes on after what the device has then.
+    /// A branch that was given up is given out as far as an answer has room, and goes on after what the device has
+    /// then.
     @Test("Branches that were given up, however long and many, come in answers that have room for them.")
     func attack94_abandonedBranches() async throws {
         try await RunningServer.with { server in
@@ -77,7 +81,10 @@ import Testing
                         INSERT INTO abandoned_entry (owner, zone, share, branch, sequence, hash, entry, signature)
                         SELECT owner, zone, 0, $1, $2, $3, zeroblob($4), zeroblob(64) FROM zone WHERE name = $5
                         """,
-                        [.blob(hashes[5]), .integer(Int64(index + 1)), .blob(hash), .integer(Int64(400_000 + index)), .text(zone.name)])
+                        [
+                            .blob(hashes[5]), .integer(Int64(index + 1)), .blob(hash), .integer(Int64(400_000 + index)),
+                            .text(zone.name),
+                        ])
                 }
             }
             func lengths(after number: Int) async throws -> [Int] {
@@ -116,10 +123,12 @@ import Testing
                     $0.zone = .with { $0.zoneName = "notes" }
                     $0.entries = part
                 }
-                _ = try await anna.client.call(anna.path("rosters/restore"), request, as: Sealkit_V1_RestoreRosterResponse.self)
+                _ = try await anna.client.call(
+                    anna.path("rosters/restore"), request, as: Sealkit_V1_RestoreRosterResponse.self)
             }
             let first = try await anna.fetchRoster(zone)
-            #expect(first.entries.count == 1_000 && first.moreComing && first.grants.isEmpty && first.headSequence == 1_101)
+            #expect(
+                first.entries.count == 1_000 && first.moreComing && first.grants.isEmpty && first.headSequence == 1_101)
             let second = try await anna.fetchRoster(zone, after: 999)
             #expect(second.entries.count == 102 && !second.moreComing && second.grants.count == 1 && !second.moreGrants)
             let all = try Roster(
@@ -127,25 +136,30 @@ import Testing
             #expect(all?.head == zone.roster.head)
             // And to whoever has a URL.
             let invitation = try anna.invitation(to: bert, in: zone)
-            try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            try await anna.append(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
             let start = try await bert.metadata(invitation.routingID)
             #expect(start.entries.count == 1_000 && start.moreComing && start.invitationID.isEmpty)
             let request = Sealkit_V1_ShareMetadataRequest.with {
                 $0.routingID = Data(invitation.routingID)
                 $0.firstSequence = 1_000
             }
-            let end = try await bert.client.call("/1/share/metadata", request, as: Sealkit_V1_ShareMetadataResponse.self)
+            let end = try await bert.client.call(
+                "/1/share/metadata", request, as: Sealkit_V1_ShareMetadataResponse.self)
             #expect(end.entries.count == 103 && !end.moreComing && end.invitationID == Data(invitation.keys.id.bytes))
 
             // Grants of many epochs: the newest first, then those before.
             let shared = zone
             try await server.services.database.write { connection in
-                let row = try connection.first("SELECT owner, zone FROM zone WHERE name = 'notes'") { [try $0.int64(0), try $0.int64(1)] }
+                let row = try connection.first("SELECT owner, zone FROM zone WHERE name = 'notes'") {
+                    [try $0.int64(0), try $0.int64(1)]
+                }
                 for epoch in 1...3_000 {
                     try connection.execute(
                         "INSERT INTO epoch_grant (owner, zone, share, kind, subject, epoch, sealed) VALUES ($1, $2, 0, $3, $4, $5, $6)",
                         (row ?? []).map { .integer($0) } + [
-                            .integer(Int64(GrantSubject.member(shared.owner).kind)), .blob(shared.owner.id.bytes), .integer(Int64(epoch)),
+                            .integer(Int64(GrantSubject.member(shared.owner).kind)), .blob(shared.owner.id.bytes),
+                            .integer(Int64(epoch)),
                             .blob([UInt8](repeating: 1, count: 1_200)),
                         ])
                 }

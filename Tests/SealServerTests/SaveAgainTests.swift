@@ -53,13 +53,16 @@ import Testing
             let old = try await anna.save([Write("old")], in: before)[0]
             try await anna.share(&zone, with: bert)
             let new = try await bert.save([Write("new")], in: zone)[0]
-            let gone = try await bert.save([Write(after: try await bert.save([Write("gone")], in: zone)[0], kind: .delete)], in: zone)[0]
+            let gone = try await bert.save(
+                [Write(after: try await bert.save([Write("gone")], in: zone)[0], kind: .delete)], in: zone)[0]
             #expect(try await anna.codes([Write(after: old), Write("other")], in: before) == [nil, nil])
             var again = Write("gone")
             (again.revision, again.previous) = (gone.revision + 1, gone.hash)
             for late in [Write(after: new), Write(after: new, kind: .delete), again] {
                 #expect(try await anna.codes([late], in: before) == [.rosterChanged])
-                #expect(try await anna.codes([late, Write("beside-\(late.kind)-\(late.name)")], in: before, atomic: false) == [.rosterChanged, nil])
+                #expect(
+                    try await anna.codes([late, Write("beside-\(late.kind)-\(late.name)")], in: before, atomic: false)
+                        == [.rosterChanged, nil])
             }
             #expect(try await anna.codes([Write(after: new), again], in: zone) == [nil, nil])
         }

@@ -27,14 +27,16 @@ import Testing
                 """
             let planned = try await boss.importing(text, validateOnly: true)
             #expect(!planned.applied)
-            #expect(planned.differences.map(\.description_p) == [
-                "+ role Editor", "+ record type Note", "~ field Note.___recordID REFERENCE -> REFERENCE QUERYABLE",
-                "+ field Note.body ENCRYPTED STRING", "+ field Note.pinned INT64 QUERYABLE",
-                "~ grants of Note: none -> READ, WRITE TO Editor; READ TO \"_world\"",
-            ])
+            #expect(
+                planned.differences.map(\.description_p) == [
+                    "+ role Editor", "+ record type Note", "~ field Note.___recordID REFERENCE -> REFERENCE QUERYABLE",
+                    "+ field Note.body ENCRYPTED STRING", "+ field Note.pinned INT64 QUERYABLE",
+                    "~ grants of Note: none -> READ, WRITE TO Editor; READ TO \"_world\"",
+                ])
             #expect(try await server.schema().version == StoredSchema.unwritten)
             let done = try await boss.importing(text)
-            #expect(done.applied && done.differences == planned.differences && done.differences.allSatisfy { !$0.loses })
+            #expect(
+                done.applied && done.differences == planned.differences && done.differences.allSatisfy { !$0.loses })
             let development = try await boss.export()
             #expect(try Schema(parsing: development) == Schema(parsing: text).completed)
             // The same again is no change, and a new version neither.
@@ -51,7 +53,10 @@ import Testing
             let anna = try await Person.ready(server).inProduction
             let zone = try await anna.makeZone()
             #expect(try await anna.codes([Write("a")], in: zone) == [nil])
-            #expect(try await anna.codes([SchemaTests.write("b", [("other", .plain(.int64(1)))])], in: zone) == [.invalidArguments])
+            #expect(
+                try await anna.codes([SchemaTests.write("b", [("other", .plain(.int64(1)))])], in: zone) == [
+                    .invalidArguments
+                ])
         }
     }
 
@@ -75,22 +80,29 @@ import Testing
     @Test func productionOnlyGrows() async throws {
         try await RunningServer.with { server in
             let boss = try Management(server)
-            func note(_ fields: String, _ before: String = "") -> String { "DEFINE SCHEMA \(before) RECORD TYPE Note (\(fields));" }
+            func note(_ fields: String, _ before: String = "") -> String {
+                "DEFINE SCHEMA \(before) RECORD TYPE Note (\(fields));"
+            }
             _ = try await boss.importing(note("a STRING, b ENCRYPTED INT64", "CREATE ROLE Editor;"))
             _ = try await boss.deploy()
             for (worse, loss) in [
-                (note("a STRING", "CREATE ROLE Editor;"), "- field Note.b"), (note("a STRING, b ENCRYPTED INT64"), "- role Editor"),
+                (note("a STRING", "CREATE ROLE Editor;"), "- field Note.b"),
+                (note("a STRING, b ENCRYPTED INT64"), "- role Editor"),
                 ("DEFINE SCHEMA CREATE ROLE Editor;", "- record type Note"),
                 (note("a INT64, b ENCRYPTED INT64", "CREATE ROLE Editor;"), "~ field Note.a STRING -> INT64"),
                 (note("a STRING, b INT64", "CREATE ROLE Editor;"), "~ field Note.b ENCRYPTED INT64 -> INT64"),
-                (note("a ENCRYPTED STRING, b ENCRYPTED INT64", "CREATE ROLE Editor;"), "~ field Note.a STRING -> ENCRYPTED STRING"),
+                (
+                    note("a ENCRYPTED STRING, b ENCRYPTED INT64", "CREATE ROLE Editor;"),
+                    "~ field Note.a STRING -> ENCRYPTED STRING"
+                ),
             ] {
                 for validateOnly in [true, false] {
                     do {
                         _ = try await boss.importing(worse, validateOnly: validateOnly)
                         Issue.record("\(worse) was imported")
                     } catch let refusal as Refusal {
-                        #expect(refusal.code == .invalidArguments && refusal.failure.reason.contains(loss), "\(refusal)")
+                        #expect(
+                            refusal.code == .invalidArguments && refusal.failure.reason.contains(loss), "\(refusal)")
                     }
                 }
                 // Should development have lost it in another way, the deployment is refused.
@@ -102,10 +114,17 @@ import Testing
                 #expect(try await boss.export() == production)
             }
             // Indexes and grants go both ways.
-            _ = try await boss.importing(note("a STRING QUERYABLE, b ENCRYPTED INT64, GRANT READ TO \"_world\"", "CREATE ROLE Editor;"))
-            #expect(try await boss.deploy().differences.map(\.description_p) == ["~ field Note.a STRING -> STRING QUERYABLE", "~ grants of Note: none -> READ TO \"_world\""])
+            _ = try await boss.importing(
+                note("a STRING QUERYABLE, b ENCRYPTED INT64, GRANT READ TO \"_world\"", "CREATE ROLE Editor;"))
+            #expect(
+                try await boss.deploy().differences.map(\.description_p) == [
+                    "~ field Note.a STRING -> STRING QUERYABLE", "~ grants of Note: none -> READ TO \"_world\"",
+                ])
             _ = try await boss.importing(note("a STRING, b ENCRYPTED INT64", "CREATE ROLE Editor;"))
-            #expect(try await boss.deploy().differences.map(\.description_p) == ["~ field Note.a STRING QUERYABLE -> STRING", "~ grants of Note: READ TO \"_world\" -> none"])
+            #expect(
+                try await boss.deploy().differences.map(\.description_p) == [
+                    "~ field Note.a STRING QUERYABLE -> STRING", "~ grants of Note: READ TO \"_world\" -> none",
+                ])
         }
     }
 
@@ -117,7 +136,8 @@ import Testing
             let saved = try await anna.save([Write("a")], in: zone)
             let before = try await server.schema()
             let answer = try await boss.reset(dryRun: true)
-            #expect(!answer.applied && answer.differences.contains { $0.description_p == "- record type Note" && $0.loses })
+            #expect(
+                !answer.applied && answer.differences.contains { $0.description_p == "- record type Note" && $0.loses })
             #expect(try await server.schema().version == before.version)
             #expect(try await boss.reset().applied)
             let after = try await server.schema()
@@ -142,15 +162,19 @@ import Testing
                 try SchemaTables.write(target, over: before, in: connection).change
             }
             let after = try await server.schema()
-            let (oldA, newA) = (try #require(before.fieldID(type: "Note", field: "a")), try #require(after.fieldID(type: "Note", field: "a")))
+            let (oldA, newA) = (
+                try #require(before.fieldID(type: "Note", field: "a")),
+                try #require(after.fieldID(type: "Note", field: "a"))
+            )
             let b = try #require(before.fieldID(type: "Note", field: "b"))
             #expect(oldA != newA && after.fieldID(type: "Note", field: "b") == b)
             let indexes = change.indexes.sorted { $0.id < $1.id }
-            #expect(indexes == [
-                .init(id: oldA, type: "Note", field: "a", kind: ValueType(.string), before: .queryable, after: []),
-                .init(id: b, type: "Note", field: "b", kind: ValueType(.int64), before: .queryable, after: []),
-                .init(id: newA, type: "Note", field: "a", kind: ValueType(.int64), before: [], after: .queryable),
-            ])
+            #expect(
+                indexes == [
+                    .init(id: oldA, type: "Note", field: "a", kind: ValueType(.string), before: .queryable, after: []),
+                    .init(id: b, type: "Note", field: "b", kind: ValueType(.int64), before: .queryable, after: []),
+                    .init(id: newA, type: "Note", field: "a", kind: ValueType(.int64), before: [], after: .queryable),
+                ])
         }
     }
 
@@ -164,11 +188,35 @@ import Testing
                 #expect(refusal.code == .invalidArguments && refusal.failure.reason.contains("line 2, column 25"))
                 #expect(!refusal.description.lowercased().contains("canary"))
             }
-            #expect(try await refusal { try await boss.call("import", .production, Sealkit_V1_ImportSchemaRequest(), as: Sealkit_V1_ChangeSchemaResponse.self) } == .invalidArguments)
-            #expect(try await refusal { try await boss.call("deploy", .development, Sealkit_V1_DeploySchemaRequest(), as: Sealkit_V1_ChangeSchemaResponse.self) } == .invalidArguments)
-            #expect(try await refusal { try await boss.call("reset", .production, Sealkit_V1_ResetSchemaRequest(), as: Sealkit_V1_ChangeSchemaResponse.self) } == .invalidArguments)
-            #expect(try await refusal { try await boss.client.call("/database/1/a%20b/development/schema/export", Sealkit_V1_ExportSchemaRequest(), as: Sealkit_V1_ExportSchemaResponse.self, token: boss.token) } == .badContainer)
-            #expect(try await refusal { try await boss.client.call("/database/1/a/staging/schema/export", Sealkit_V1_ExportSchemaRequest(), as: Sealkit_V1_ExportSchemaResponse.self, token: boss.token) } == .invalidArguments)
+            #expect(
+                try await refusal {
+                    try await boss.call(
+                        "import", .production, Sealkit_V1_ImportSchemaRequest(),
+                        as: Sealkit_V1_ChangeSchemaResponse.self)
+                } == .invalidArguments)
+            #expect(
+                try await refusal {
+                    try await boss.call(
+                        "deploy", .development, Sealkit_V1_DeploySchemaRequest(),
+                        as: Sealkit_V1_ChangeSchemaResponse.self)
+                } == .invalidArguments)
+            #expect(
+                try await refusal {
+                    try await boss.call(
+                        "reset", .production, Sealkit_V1_ResetSchemaRequest(), as: Sealkit_V1_ChangeSchemaResponse.self)
+                } == .invalidArguments)
+            #expect(
+                try await refusal {
+                    try await boss.client.call(
+                        "/database/1/a%20b/development/schema/export", Sealkit_V1_ExportSchemaRequest(),
+                        as: Sealkit_V1_ExportSchemaResponse.self, token: boss.token)
+                } == .badContainer)
+            #expect(
+                try await refusal {
+                    try await boss.client.call(
+                        "/database/1/a/staging/schema/export", Sealkit_V1_ExportSchemaRequest(),
+                        as: Sealkit_V1_ExportSchemaResponse.self, token: boss.token)
+                } == .invalidArguments)
         }
     }
 }

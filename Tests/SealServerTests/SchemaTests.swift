@@ -31,29 +31,35 @@ import Testing
     @Test func whatASaveBringsAppearsInDevelopment() async throws {
         try await withZone { anna, zone, server in
             let place = Location(latitude: 1, longitude: 2)
-            let all = Self.write("a", "Everything", [
-                ("bytes", .plain(.data([1]))), ("count", .plain(.int64(1))), ("dates", .plain(.list([.date(0.5)]))), ("empty", .plain(.list([]))),
-                ("link", .plain(.reference(ReferenceValue(recordName: "b")))), ("place", .plain(.location(place))),
-                ("ratio", .plain(.double(1))), ("sealed", .encrypted(.string("x"))), ("sealedList", .encrypted(.list([.int64(1)]))), ("sealedNone", .encrypted(.list([]))),
-                ("text", .plain(.string("x"))), ("time", .plain(.date(1))), ("words", .plain(.list([.string("x")]))),
-            ])
+            let all = Self.write(
+                "a", "Everything",
+                [
+                    ("bytes", .plain(.data([1]))), ("count", .plain(.int64(1))), ("dates", .plain(.list([.date(0.5)]))),
+                    ("empty", .plain(.list([]))),
+                    ("link", .plain(.reference(ReferenceValue(recordName: "b")))), ("place", .plain(.location(place))),
+                    ("ratio", .plain(.double(1))), ("sealed", .encrypted(.string("x"))),
+                    ("sealedList", .encrypted(.list([.int64(1)]))), ("sealedNone", .encrypted(.list([]))),
+                    ("text", .plain(.string("x"))), ("time", .plain(.date(1))),
+                    ("words", .plain(.list([.string("x")]))),
+                ])
             #expect(try await anna.codes([all, Write("n")], in: zone) == [nil, nil])
             let stored = try await server.schema()
             typealias Field = RecordType.Field
-            #expect(stored.schema.types["Everything"]?.fields == [
-                "___recordID": Field(ValueType(.reference), indexes: .queryable),
-                "bytes": Field(ValueType(.data)),
-                "count": Field(ValueType(.int64), indexes: [.queryable, .sortable]),
-                "dates": Field(ValueType(.date, isList: true), indexes: .queryable),
-                "link": Field(ValueType(.reference), indexes: .queryable),
-                "place": Field(ValueType(.location), indexes: .queryable),
-                "ratio": Field(ValueType(.double), indexes: [.queryable, .sortable]),
-                "sealed": Field(ValueType(.string), isEncrypted: true),
-                "sealedList": Field(ValueType(.int64, isList: true), isEncrypted: true),
-                "text": Field(ValueType(.string), indexes: [.queryable, .sortable, .searchable]),
-                "time": Field(ValueType(.date), indexes: [.queryable, .sortable]),
-                "words": Field(ValueType(.string, isList: true), indexes: [.queryable, .searchable]),
-            ])
+            #expect(
+                stored.schema.types["Everything"]?.fields == [
+                    "___recordID": Field(ValueType(.reference), indexes: .queryable),
+                    "bytes": Field(ValueType(.data)),
+                    "count": Field(ValueType(.int64), indexes: [.queryable, .sortable]),
+                    "dates": Field(ValueType(.date, isList: true), indexes: .queryable),
+                    "link": Field(ValueType(.reference), indexes: .queryable),
+                    "place": Field(ValueType(.location), indexes: .queryable),
+                    "ratio": Field(ValueType(.double), indexes: [.queryable, .sortable]),
+                    "sealed": Field(ValueType(.string), isEncrypted: true),
+                    "sealedList": Field(ValueType(.int64, isList: true), isEncrypted: true),
+                    "text": Field(ValueType(.string), indexes: [.queryable, .sortable, .searchable]),
+                    "time": Field(ValueType(.date), indexes: [.queryable, .sortable]),
+                    "words": Field(ValueType(.string, isList: true), indexes: [.queryable, .searchable]),
+                ])
             #expect(stored.schema.types["Everything"]?.grants == RecordType.Grant.usual)
             #expect(Set(stored.schema.types.keys) == ["Everything", "Note", "Users", "cloudkit.share"])
             // Every field has a number of its own, the system's too.
@@ -104,7 +110,8 @@ import Testing
             // One by one: the good one does, the refused one does not.
             #expect(try await anna.codes([stale, fresh], in: zone, atomic: false) == [.serverRecordChanged, nil])
             let after = try await server.schema()
-            #expect(after.schema.types["Fresh"]?.fields["x"] != nil && after.schema.types["Note"]?.fields["zStale"] == nil)
+            #expect(
+                after.schema.types["Fresh"]?.fields["x"] != nil && after.schema.types["Note"]?.fields["zStale"] == nil)
         }
     }
 
@@ -164,19 +171,22 @@ import Testing
                 let account = try #require(try connection.first("SELECT id FROM account") { try $0.int64(0) })
                 let caller = try Caller(
                     Session(accountID: account, tokenHash: []), container: TestClient.container, in: connection)
-                return try RecordBatch(request, caller: caller, judge: .rosters(ZoneRosters(zone.roster)), predecessors: [:], schema: old)
+                return try RecordBatch(
+                    request, caller: caller, judge: .rosters(ZoneRosters(zone.roster)), predecessors: [:], schema: old)
             }
             func additions(_ batch: RecordBatch) -> SchemaAdditions? {
                 guard case .success(let content) = batch.items[0].outcome else { return nil }
                 return content.additions
             }
             #expect(additions(batch)?.isEmpty == false && additions(batch.fitting(old))?.isEmpty == false)
-            // Somebody else was faster: with the same kind, nothing is left to add; with another, the record is refused.
+            // Somebody else was faster: with the same kind, nothing is left to add; with another, the record is
+            // refused.
             func grown(_ kind: ValueKind) -> StoredSchema {
                 var schema = old.schema
                 schema.types["Note"]?.fields["late"] = .init(ValueType(kind))
                 return StoredSchema(
-                    container: old.container, environment: old.environment, version: old.version &+ 1, hasHistory: false,
+                    container: old.container, environment: old.environment, version: old.version &+ 1,
+                    hasHistory: false,
                     schema: schema, ids: old.ids)
             }
             #expect(additions(batch.fitting(grown(.int64)))?.isEmpty == true)
@@ -242,10 +252,12 @@ import Testing
             anna.environment = environment
             let zone = try await anna.makeZone()
             try await server.deploy(
-                Schema().adding(types: ["Note": [
-                    "count": .init(ValueType(.int64)), "dates": .init(ValueType(.date, isList: true)),
-                    "secret": .init(ValueType(.string), isEncrypted: true),
-                ]]), to: environment)
+                Schema().adding(types: [
+                    "Note": [
+                        "count": .init(ValueType(.int64)), "dates": .init(ValueType(.date, isList: true)),
+                        "secret": .init(ValueType(.string), isEncrypted: true),
+                    ]
+                ]), to: environment)
             func code(_ field: String, _ draft: FieldDraft) async throws -> ErrorCode? {
                 try await anna.codes([Self.write(Hex.encode(randomBytes(8)), [(field, draft)])], in: zone)[0]
             }
@@ -271,14 +283,20 @@ import Testing
 
     @Test func anEmptyListLeavesItsFieldsTypeToTheFirstWithElements() async throws {
         try await withZone { anna, zone, server in
-            let empty = try await anna.save([Self.write("e", [("x", .plain(.list([])))]), Self.write("f", [("x", .plain(.list([])))])], in: zone)
+            let empty = try await anna.save(
+                [Self.write("e", [("x", .plain(.list([])))]), Self.write("f", [("x", .plain(.list([])))])], in: zone)
             #expect(empty.map(\.result.code) == [nil, nil])
             #expect(try await server.schema().schema.types["Note"]?.userFieldCount == 0)
             #expect(try await anna.codes([Self.write("n", [("x", .plain(.list([.int64(7)])))])], in: zone) == [nil])
             #expect(try await server.schema().field("x", of: "Note")?.type == ValueType(.int64, isList: true))
             #expect(try await anna.codes([Self.write("o", [("x", .plain(.list([])))])], in: zone) == [nil])
-            #expect(try await anna.codes([Self.write("s", [("x", .plain(.list([.string("x")])))])], in: zone) == [.invalidArguments])
-            #expect(try await anna.query(try QueryTests.query("x CONTAINS 7", type: "Note"), in: zone).matches.map(\.record.recordName) == ["n"])
+            #expect(
+                try await anna.codes([Self.write("s", [("x", .plain(.list([.string("x")])))])], in: zone) == [
+                    .invalidArguments
+                ])
+            #expect(
+                try await anna.query(try QueryTests.query("x CONTAINS 7", type: "Note"), in: zone).matches.map(
+                    \.record.recordName) == ["n"])
             let none = try await anna.query(try QueryTests.query("NOT x CONTAINS 7", type: "Note"), in: zone).matches
             #expect(Set(none.map(\.record.recordName)) == ["e", "f", "o"])
             for match in none { _ = try anna.open(match.record, in: zone) }

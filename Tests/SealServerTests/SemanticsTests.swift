@@ -8,7 +8,8 @@ import Testing
 @testable import SealServer
 @testable import SealService
 
-/// Sentences that clients of CloudKit rely on, where `RecordTests` and `ZoneTests` do not have them. `Tests/Semantics.md` has all.
+/// Sentences that clients of CloudKit rely on, where `RecordTests` and `ZoneTests` do not have them.
+/// `Tests/Semantics.md` has all.
 @Suite(.timeLimit(.minutes(60))) struct SemanticsTests {
     @Test func s9_onlyASaveChangesWhatIsStored() async throws {
         try await RunningServer.withZone { anna, zone, _ in
@@ -79,7 +80,10 @@ import Testing
                 var both = [Write(after: parent, kind: .delete), Write(after: made[1], kind: .delete)]
                 if !isParentFirst { both.reverse() }
                 #expect(try await anna.codes(both, in: zone) == [nil, nil])
-                #expect(try await anna.lookup([parentName, childName], in: zone).results.map(\.code) == [.unknownItem, .unknownItem])
+                #expect(
+                    try await anna.lookup([parentName, childName], in: zone).results.map(\.code) == [
+                        .unknownItem, .unknownItem,
+                    ])
             }
         }
     }
@@ -89,7 +93,9 @@ import Testing
             let bert = try await Person.ready(server)
             var shared = try await anna.makeSharedZone("shared")
             try await anna.share(&shared, with: bert)
-            let (token, bertsToken) = (try await anna.zoneChanges().token, try await bert.zoneChanges(shared: true).token)
+            let (token, bertsToken) = (
+                try await anna.zoneChanges().token, try await bert.zoneChanges(shared: true).token
+            )
             let reset = try await anna.makeZone("reset")
             #expect(try await anna.deleteZone(shared, reason: 2).deleted)
             #expect(try await anna.deleteZone(reset, reason: 3).deleted)
@@ -146,7 +152,10 @@ import Testing
             let events = try await desk.listen()
             _ = try await phone.save([Write("a")], in: zone)
             #expect(try await events.next().id == "1")
-            #expect(try await phone.codes([Write("a"), Write("b")], in: zone) == [.serverRecordChanged, .batchRequestFailed])
+            #expect(
+                try await phone.codes([Write("a"), Write("b")], in: zone) == [
+                    .serverRecordChanged, .batchRequestFailed,
+                ])
             _ = try await phone.lookup(["a"], in: zone)
             _ = try await phone.modifyZones(saving: [("notes", try phone.opening("notes"))])
             _ = try await phone.save([Write("b")], in: zone)
@@ -160,7 +169,8 @@ import Testing
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone(Names.defaultZone)
             _ = try await anna.save([Write("a")], in: zone)
-            #expect(try await anna.codes([Write("a"), Write("b")], in: zone, atomic: true) == [.serverRecordChanged, nil])
+            #expect(
+                try await anna.codes([Write("a"), Write("b")], in: zone, atomic: true) == [.serverRecordChanged, nil])
         }
     }
 }

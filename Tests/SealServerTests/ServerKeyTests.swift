@@ -12,7 +12,8 @@ import Testing
 @testable import SealStorage
 
 @Suite(.timeLimit(.minutes(60))) struct ServerKeyTests {
-    func withKey(_ body: @Sendable (_ owner: Person, ServerKeyClient, RunningServer) async throws -> Void) async throws {
+    func withKey(_ body: @Sendable (_ owner: Person, ServerKeyClient, RunningServer) async throws -> Void) async throws
+    {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)
             try await body(anna, try await ServerKeyClient.ready(by: anna), server)
@@ -36,7 +37,8 @@ import Testing
             #expect(try await key.save([PublicWrite(anna.name, type: "Users")])[0].result.code == .permissionFailure)
             // The world verifies what it signed.
             let answer = try await TestClient(server).lookupPublic(["a"])
-            #expect(try Person.verifyPublic(answer.results[0].record, authors: answer.authors).statement.author == key.user)
+            #expect(
+                try Person.verifyPublic(answer.results[0].record, authors: answer.authors).statement.author == key.user)
         }
     }
 
@@ -44,20 +46,26 @@ import Testing
         try await withKey { anna, key, server in
             let bert = try await Person.ready(server)
             let keys = try await anna.serverKeys()
-            #expect(keys.map(\.userRecordName) == [key.user.recordName] && keys[0].name == "importer" && keys[0].created == server.clock.now)
+            #expect(
+                keys.map(\.userRecordName) == [key.user.recordName] && keys[0].name == "importer"
+                    && keys[0].created == server.clock.now)
             #expect(try await bert.serverKeys().isEmpty)
             #expect(try await refusal { try await bert.revokeServerKey(key.user) } == .unknownItem)
             #expect(try await key.send(try key.call(Person.publicPath("records/lookup"), Self.lookup)).code == nil)
             _ = try await key.save([PublicWrite("a")])
             _ = try await anna.revokeServerKey(key.user)
             // At once, on every route; what it saved stays.
-            #expect(try await key.send(try key.call(Person.publicPath("records/lookup"), Self.lookup)).code == .notAuthenticated)
+            #expect(
+                try await key.send(try key.call(Person.publicPath("records/lookup"), Self.lookup)).code
+                    == .notAuthenticated)
             #expect(try await anna.serverKeys().isEmpty)
             #expect(try await refusal { try await anna.revokeServerKey(key.user) } == .unknownItem)
             let answer = try await TestClient(server).lookupPublic(["a"])
             try Person.verifyPublic(answer.results[0].record, authors: answer.authors)
             // The same user is not made again, by nobody.
-            #expect(try await refusal { try await anna.createServerKey(key.chain, signer: key.key) } == .serverRejectedRequest)
+            #expect(
+                try await refusal { try await anna.createServerKey(key.chain, signer: key.key) }
+                    == .serverRejectedRequest)
         }
     }
 
@@ -74,13 +82,18 @@ import Testing
             let bert = try await Person.ready(server)
             let fresh = try ServerKeyClient(server)
             func code(
-                _ chain: IdentityChain, name: String = "n", signer: SigningKey, path: String = Person.publicPath("server-keys/create"),
+                _ chain: IdentityChain, name: String = "n", signer: SigningKey,
+                path: String = Person.publicPath("server-keys/create"),
                 by person: Person? = nil
             ) async throws -> ErrorCode? {
-                try await refusal { try await (person ?? anna).createServerKey(chain, name: name, signer: signer, call: path) }
+                try await refusal {
+                    try await (person ?? anna).createServerKey(chain, name: name, signer: signer, call: path)
+                }
             }
             #expect(try await code(fresh.chain, name: "", signer: fresh.key) == .invalidArguments)
-            #expect(try await code(fresh.chain, name: String(repeating: "n", count: 256), signer: fresh.key) == .invalidArguments)
+            #expect(
+                try await code(fresh.chain, name: String(repeating: "n", count: 256), signer: fresh.key)
+                    == .invalidArguments)
             #expect(try await code(fresh.chain, name: "a\nb", signer: fresh.key) == .invalidArguments)
             // Somebody else's identity, an account's or a key's, is not made one's key.
             #expect(try await code(bert.chain, signer: anna.keys.signingKey) == .integrityFailure)
@@ -97,7 +110,8 @@ import Testing
                 let open = Person.publicPath("server-keys/\(call)")
                 #expect(
                     try await refusal {
-                        try await world.call(open, Sealkit_V1_ListServerKeysRequest(), as: Sealkit_V1_ListServerKeysResponse.self)
+                        try await world.call(
+                            open, Sealkit_V1_ListServerKeysRequest(), as: Sealkit_V1_ListServerKeysResponse.self)
                     } == .notAuthenticated, "\(call)")
             }
             #expect(try await code(fresh.chain, signer: fresh.key) == nil)
@@ -108,7 +122,8 @@ import Testing
         try await withKey { anna, _, server in
             for _ in 1..<ServerKeys.mostPerAccount { _ = try await ServerKeyClient.ready(by: anna) }
             let last = try ServerKeyClient(server)
-            #expect(try await refusal { try await anna.createServerKey(last.chain, signer: last.key) } == .limitExceeded)
+            #expect(
+                try await refusal { try await anna.createServerKey(last.chain, signer: last.key) } == .limitExceeded)
             _ = try await anna.revokeServerKey(try UserID(recordName: try await anna.serverKeys()[0].userRecordName))
             #expect(try await refusal { try await anna.createServerKey(last.chain, signer: last.key) } == nil)
         }
@@ -118,7 +133,9 @@ import Testing
             let anna = try await Person.ready(server)
             _ = try await ServerKeyClient.ready(by: anna)
             let next = try ServerKeyClient(server)
-            #expect(try await refusal { try await anna.createServerKey(next.chain, signer: next.key) } == .requestRateLimited)
+            #expect(
+                try await refusal { try await anna.createServerKey(next.chain, signer: next.key) }
+                    == .requestRateLimited)
         }
     }
 
@@ -166,10 +183,14 @@ import Testing
             }
             #expect(try await code { $0.path = Person.publicPath("records/modify") } == .notAuthenticated)
             #expect(try await code { $0.path += "?x=1" } == .notAuthenticated)
-            #expect(try await code { $0.body = try Sealkit_V1_LookupRecordsRequest.with { $0.recordNames = ["b"] }.serializedBytes() } == .notAuthenticated)
+            #expect(
+                try await code {
+                    $0.body = try Sealkit_V1_LookupRecordsRequest.with { $0.recordNames = ["b"] }.serializedBytes()
+                } == .notAuthenticated)
             #expect(try await code { $0.body.append(0) } == .notAuthenticated)
             #expect(try await code { $0.method = "PUT" } == .notAuthenticated)
-            #expect(try await code { $0.date = ServerRequests.date(at: server.clock.now + 1_000_000) } == .notAuthenticated)
+            #expect(
+                try await code { $0.date = ServerRequests.date(at: server.clock.now + 1_000_000) } == .notAuthenticated)
             #expect(try await code { $0.nonce[5] ^= 1 } == .notAuthenticated)
             #expect(try await code { $0.user = other.user } == .notAuthenticated)
             #expect(try await code(origin: "https://elsewhere.example.org") { _ in } == .notAuthenticated)
@@ -192,14 +213,21 @@ import Testing
                 #expect(try await code { $0.append($0[index]) } == .invalidArguments)
                 #expect(try await code { $0[index].1 = "" } == .invalidArguments)
                 #expect(try await code { $0[index].1 += "0" } == .invalidArguments)
-                #expect(try await code { $0[index].1 = $0[index].1.uppercased().replacing("Z", with: "z") } == .invalidArguments)
+                #expect(
+                    try await code { $0[index].1 = $0[index].1.uppercased().replacing("Z", with: "z") }
+                        == .invalidArguments)
             }
             #expect(try await code { $0[0].1 = anna.client.token } == .invalidArguments)
-            for date in ["2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01 00:00:00Z", "1969-12-31T23:59:59Z"] {
+            for date in [
+                "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01 00:00:00Z",
+                "1969-12-31T23:59:59Z",
+            ] {
                 #expect(try await code { $0[1].1 = date } == .invalidArguments, "\(date)")
             }
             // Signed, or with a session: not both.
-            #expect(try await key.send(call, headers: key.headers(call), token: anna.client.token).code == .invalidArguments)
+            #expect(
+                try await key.send(call, headers: key.headers(call), token: anna.client.token).code == .invalidArguments
+            )
             #expect(try await code { _ in } == nil)
         }
     }
@@ -207,7 +235,9 @@ import Testing
     @Test func aRequestIsGoodForTenMinutesEitherWay() async throws {
         try await withKey { _, key, server in
             // To the second: the server's clock stands on one in tests.
-            for (seconds, expected) in [(-601, ErrorCode.notAuthenticated), (-600, nil), (600, nil), (601, .notAuthenticated)] as [(Int64, ErrorCode?)] {
+            for (seconds, expected) in [
+                (-601, ErrorCode.notAuthenticated), (-600, nil), (600, nil), (601, .notAuthenticated),
+            ] as [(Int64, ErrorCode?)] {
                 var call = try key.call(Person.publicPath("records/lookup"), Self.lookup)
                 call.date = ServerRequests.date(at: server.clock.now + seconds * 1_000_000)
                 let answer = try await key.send(call)
@@ -224,9 +254,11 @@ import Testing
             let key = try ServerKeyClient(server)
             // Straight into the database: this origin is nobody's that a test could log in to.
             try await server.services.database.write { connection in
-                let owner = Session(accountID: try Accounts.insert(name: "owner", shard: 1, now: 0, in: connection), tokenHash: [])
+                let owner = Session(
+                    accountID: try Accounts.insert(name: "owner", shard: 1, now: 0, in: connection), tokenHash: [])
                 let place = DatabasePath(container: TestClient.container, environment: .development, database: .public)
-                _ = try ServerKeys.create(key.chain, name: "n", by: owner, place, accountName: "key", now: 0, in: connection)
+                _ = try ServerKeys.create(
+                    key.chain, name: "n", by: owner, place, accountName: "key", now: 0, in: connection)
             }
             let call = try key.call(Person.publicPath("records/lookup"), Self.lookup)
             let headers = try key.headers(call, origin: "https://notes.example.org")
@@ -249,7 +281,9 @@ import Testing
             #expect(try await client.send(call, headers: headers).code == .notAuthenticated)
             // What is too old to be taken anyway is forgotten.
             func remembered() async throws -> Int64? {
-                try await server.services.database.read { try $0.first("SELECT COUNT(*) FROM server_request") { try $0.int64(0) } }
+                try await server.services.database.read {
+                    try $0.first("SELECT COUNT(*) FROM server_request") { try $0.int64(0) }
+                }
             }
             #expect(try await remembered() == 2)
             try await server.sweep(now: server.clock.now + 2 * ServerRequests.window)
@@ -274,7 +308,9 @@ import Testing
             #expect(ServerRequests.time(of: ServerRequests.date(at: time)) == time)
             time += 86_399_000_000 * 97
         }
-        #expect(ServerRequests.time(of: "2100-02-29T00:00:00Z") == nil && ServerRequests.time(of: "2026-04-31T00:00:00Z") == nil)
+        #expect(
+            ServerRequests.time(of: "2100-02-29T00:00:00Z") == nil
+                && ServerRequests.time(of: "2026-04-31T00:00:00Z") == nil)
         #expect(ServerRequests.date(at: -1) == "1970-01-01T00:00:00Z")
     }
 }

@@ -11,7 +11,8 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct ServerRunsTests {
     private static let tables = ["zone_run", "view_run"]
 
-    /// However many zones there are, a start writes nothing for them; each feed's first change in a run does, and no further one.
+    /// However many zones there are, a start writes nothing for them; each feed's first change in a run does, and no
+    /// further one.
     @Test func whatARunKeepsGrowsWithWhatChangesInIt() async throws {
         let folder = TemporaryFolder()
         let kept = RestoredServerTests.Box<RestoredServerTests.Shared>()
@@ -39,13 +40,15 @@ import Testing
 
     // MARK: The schema's step
 
-    /// Where each of a zone's and a viewer's tokens could reach by the tables of before, it can by those that took their place.
+    /// Where each of a zone's and a viewer's tokens could reach by the tables of before, it can by those that took
+    /// their place.
     @Test func whatAFormerServerKeptHoldsOn() async throws {
         let folder = TemporaryFolder()
         let path = folder.file("former.sqlite")
         let runs: [Int64] = [10, 20, 30, 40, 50]
         var statements: [String] = []
-        // As the starts of former servers wrote them: where each feed ended in the runs in which it moved. The last has not ended.
+        // As the starts of former servers wrote them: where each feed ended in the runs in which it moved. The last has
+        // not ended.
         var ends: [Int: [Int64: Int64]] = [:]
         var standing: [Int: Int64] = [:]
         // A feed for every choice of runs in which it moved.
@@ -71,8 +74,11 @@ import Testing
             }
         }
         statements += runs.map { "INSERT INTO server_run (number) VALUES (\($0))" }
-        let former = try SQLiteDatabase(path: path, migrations: Array(Migration.all.prefix { !$0.name.hasPrefix("003") }))
-        try await former.write { [statements] connection in for statement in statements { try connection.execute(statement, []) } }
+        let former = try SQLiteDatabase(
+            path: path, migrations: Array(Migration.all.prefix { !$0.name.hasPrefix("003") }))
+        try await former.write { [statements] connection in
+            for statement in statements { try connection.execute(statement, []) }
+        }
         try await former.close()
 
         let database = try SQLiteDatabase(path: path, migrations: Migration.all)
@@ -94,7 +100,8 @@ import Testing
     ) async throws -> (zone: ServerRuns.Reach, view: ServerRuns.Reach) {
         try await database.read { connection in
             let zone = try #require(
-                try connection.first("SELECT \(ZoneRow.columns) FROM zone z WHERE z.zone = $1", [.integer(Int64(feed))], ZoneRow.init))
+                try connection.first(
+                    "SELECT \(ZoneRow.columns) FROM zone z WHERE z.zone = $1", [.integer(Int64(feed))], ZoneRow.init))
             let path = DatabasePath(container: "c", environment: .development, database: .private)
             let session = Session(accountID: 1, tokenHash: [])
             let caller = Caller(id: Int64(feed), userID: UserID(.zero), session: session)

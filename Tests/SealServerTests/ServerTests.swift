@@ -1,11 +1,11 @@
 import AsyncHTTPClient
 import Foundation
-import SealLab
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import SealLab
 import SealSystem
 import SwiftProtobuf
 import Testing
@@ -46,12 +46,17 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
                 throw ServerError(.requestRateLimited, "Too many.", remedy: "Wait.", retryAfter: 1.2)
             }
             router.put("blob/{id}") { request, context -> Response in
-                guard let id = BlobID(context.parameters.get("id") ?? "") else { throw ServerError(.invalidArguments, "id") }
-                let size = try await services.blobs.receive(id, from: request.body, limit: services.configuration.maximumAssetSize)
+                guard let id = BlobID(context.parameters.get("id") ?? "") else {
+                    throw ServerError(.invalidArguments, "id")
+                }
+                let size = try await services.blobs.receive(
+                    id, from: request.body, limit: services.configuration.maximumAssetSize)
                 return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "\(size)")))
             }
             router.get("blob/{id}") { request, context -> Response in
-                guard let id = BlobID(context.parameters.get("id") ?? "") else { throw ServerError(.invalidArguments, "id") }
+                guard let id = BlobID(context.parameters.get("id") ?? "") else {
+                    throw ServerError(.invalidArguments, "id")
+                }
                 return Response(status: .ok, body: ResponseBody(try await services.blobs.read(id, range: nil)))
             }
         }
@@ -102,7 +107,9 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
         try await withServer { origin in
             let health = try await send("GET", origin + "/health")
             #expect(health.status == 200)
-            #expect(String(decoding: health.body, as: UTF8.self) == #"{"status":"ok","version":"\#(ServerVersion.current)","mail":"none","texts":"none"}"#)
+            #expect(
+                String(decoding: health.body, as: UTF8.self)
+                    == #"{"status":"ok","version":"\#(ServerVersion.current)","mail":"none","texts":"none"}"#)
 
             let unknown = try await send("GET", origin + "/nothing?token=secret")
             #expect(unknown.status == 404 && unknown.headers["content-type"] == "application/json")
@@ -128,7 +135,8 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
                 ("application/json; charset=utf-8", nil, json, "application/json"),
                 ("application/json", "text/html, application/x-protobuf;q=0.5", json, "application/x-protobuf"),
             ] {
-                let answer = try await send("POST", origin + "/echo/1", type: type, accept: accept, body: .bytes(ByteBuffer(bytes: bytes)))
+                let answer = try await send(
+                    "POST", origin + "/echo/1", type: type, accept: accept, body: .bytes(ByteBuffer(bytes: bytes)))
                 #expect(answer.status == 200 && answer.headers["content-type"] == answered)
                 #expect(try answer.failure() == message)
             }
@@ -143,13 +151,17 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
                 #expect(answer.status == 400)
                 #expect(try answer.failure().reason.contains(WireEncoding.acceptedTypes))
             }
-            for (type, body) in [("application/json", "{secret"), ("application/json", #"{"cod":"x"}"#), ("application/x-protobuf", "\u{ff}\u{ff}")] {
+            for (type, body) in [
+                ("application/json", "{secret"), ("application/json", #"{"cod":"x"}"#),
+                ("application/x-protobuf", "\u{ff}\u{ff}"),
+            ] {
                 let answer = try await send("POST", url, type: type, body: .bytes(ByteBuffer(string: body)))
                 #expect(answer.status == 400)
-                #expect(try answer.failure().errorCode == .invalidArguments && !answer.failure().reason.contains("secret"))
+                #expect(
+                    try answer.failure().errorCode == .invalidArguments && !answer.failure().reason.contains("secret"))
             }
             let large = ByteBuffer(repeating: 0, count: 10_001)
-            for body in [HTTPClientRequest.Body.bytes(large), .stream([large].async_, length: .unknown)] {
+            for body in [HTTPClientRequest.Body.bytes(large), .stream([large].asAsyncStream, length: .unknown)] {
                 let answer = try await send("POST", url, type: "application/x-protobuf", body: body)
                 #expect(answer.status == 413)
                 #expect(try answer.failure().errorCode == .limitExceeded)
@@ -204,17 +216,31 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
         #expect(FileStatus(path: folder.file("never")) == nil)
         _ = try await output(
             "/usr/bin/openssl",
-            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
-             "subjectAltName=IP:127.0.0.1", "-out", files.certificate, "-keyout", files.key])
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=127.0.0.1", "-addext",
+                "subjectAltName=IP:127.0.0.1", "-out", files.certificate, "-keyout", files.key,
+            ])
         try await withServer(tls: files) { origin in
             for version in ["2", "1.1"] {
                 let answer = try await output(
-                    "/usr/bin/curl", ["-s", "--http\(version)", "--cacert", files.certificate, "-w", " %{http_version}", origin + "/health"])
-                #expect(answer == #"{"status":"ok","version":"\#(ServerVersion.current)","mail":"none","texts":"none"} \#(version)"#)
+                    "/usr/bin/curl",
+                    [
+                        "-s", "--http\(version)", "--cacert", files.certificate, "-w", " %{http_version}",
+                        origin + "/health",
+                    ])
+                #expect(
+                    answer
+                        == #"{"status":"ok","version":"\#(ServerVersion.current)","mail":"none","texts":"none"} \#(version)"#
+                )
             }
             try Data(repeating: 3, count: 5_000_000).write(to: URL(fileURLWithPath: folder.file("big")))
             let put = try await output(
-                "/usr/bin/curl", ["-s", "--http2", "--cacert", files.certificate, "-T", folder.file("big"), origin + "/blob/abcdef0123456789"])
+                "/usr/bin/curl",
+                [
+                    "-s", "--http2", "--cacert", files.certificate, "-T", folder.file("big"),
+                    origin + "/blob/abcdef0123456789",
+                ])
             #expect(put == "5000000")
         }
     }
@@ -224,7 +250,11 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
             try Data(repeating: 3, count: 5_000_000).write(to: URL(fileURLWithPath: folder.file("big")))
             // `-D -` shows the interim answer as well, which comes before the body is read.
             let put = try await output(
-                "/usr/bin/curl", ["-s", "-D", "-", "-H", "Expect: 100-continue", "-T", folder.file("big"), origin + "/blob/abcdef0123456789"])
+                "/usr/bin/curl",
+                [
+                    "-s", "-D", "-", "-H", "Expect: 100-continue", "-T", folder.file("big"),
+                    origin + "/blob/abcdef0123456789",
+                ])
             #expect(put.hasPrefix("HTTP/1.1 100 Continue\r\n") && put.hasSuffix("5000000"))
         }
     }
@@ -233,14 +263,15 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
     @Test(.enabled(if: ProcessInfo.processInfo.environment["SEALKIT_SERVE"] != nil))
     func serve() async throws {
         try await withServer { origin in
-            try origin.write(toFile: ProcessInfo.processInfo.environment["SEALKIT_SERVE"] ?? "", atomically: true, encoding: .utf8)
+            try origin.write(
+                toFile: ProcessInfo.processInfo.environment["SEALKIT_SERVE"] ?? "", atomically: true, encoding: .utf8)
             try await Task.sleep(for: .seconds(40))
         }
     }
 }
 
 extension Array where Element: Sendable {
-    var async_: AsyncStream<Element> {
+    var asAsyncStream: AsyncStream<Element> {
         AsyncStream { continuation in
             for element in self { continuation.yield(element) }
             continuation.finish()

@@ -40,15 +40,18 @@ import Testing
             let error = try await refusal(text)
             #expect(error == .unknownSetting(name: name, path: path, line: line, meant: meant), "\(text)")
             let words = error?.description ?? ""
-            #expect(words.contains("line \(line)") && words.contains("“\(name)”") && !words.contains("canary"), "\(words)")
+            #expect(
+                words.contains("line \(line)") && words.contains("“\(name)”") && !words.contains("canary"), "\(words)")
         }
-        let json = try await refusal("{\n  \"behind\": {\"proxy\": false},\n\t\"lisen\": \"127.0.0.1:1\"\n}", as: "sealkit.json")
+        let json = try await refusal(
+            "{\n  \"behind\": {\"proxy\": false},\n\t\"lisen\": \"127.0.0.1:1\"\n}", as: "sealkit.json")
         #expect(json == .unknownSetting(name: "lisen", path: folder.file("sealkit.json"), line: 3, meant: nil))
     }
 
     @Test func aSettingIsThereOnce() async throws {
         let path = folder.file("sealkit.yaml")
-        #expect(try await refusal("tls.key: a\ntls:\n  key: b\n") == .repeatedSetting(name: "tls.key", path: path, line: 3))
+        #expect(
+            try await refusal("tls.key: a\ntls:\n  key: b\n") == .repeatedSetting(name: "tls.key", path: path, line: 3))
         for (text, name, line) in [
             ("listen: 127.0.0.1:1\nlisten: 127.0.0.1:2\n", "listen", 2),
             ("listen: 127.0.0.1:1\nlisten: 127.0.0.1:1\nlisten: 127.0.0.1:1\n", "listen", 2),
@@ -87,7 +90,8 @@ import Testing
         // So are those that settings name.
         let mail = MailConfiguration(url: "smtps://mail.example.org", from: "a@example.org", authorityFile: path)
         await #expect(throws: ConfigurationError.missingFile(setting: "smtp-ca-file", path: path)) {
-            try await SealServer.Server(configuration: ServerConfiguration(dataFolder: folder.file("never"), mail: mail))
+            try await SealServer.Server(
+                configuration: ServerConfiguration(dataFolder: folder.file("never"), mail: mail))
         }
         #expect(!FileManager.default.fileExists(atPath: folder.file("never")))
     }
@@ -102,7 +106,8 @@ import Testing
         }
         let mail = MailConfiguration(url: "smtps://mail.example.org", from: "a@example.org", authorityFile: path)
         await #expect(throws: ConfigurationError.closedFile(setting: "smtp-ca-file", path: path, reason: reason)) {
-            try await SealServer.Server(configuration: ServerConfiguration(dataFolder: folder.file("never"), mail: mail))
+            try await SealServer.Server(
+                configuration: ServerConfiguration(dataFolder: folder.file("never"), mail: mail))
         }
         let files = ServerConfiguration.TLSFiles(certificate: path, key: path)
         await #expect(throws: ConfigurationError.closedFile(setting: "tls-certificate", path: path, reason: reason)) {
@@ -113,7 +118,8 @@ import Testing
         // What lies below a file is not there.
         try Data().write(to: URL(fileURLWithPath: folder.file("plain")))
         await #expect(throws: ConfigurationError.missingFile(setting: "config", path: folder.file("plain/s.yaml"))) {
-            try await ServerConfiguration.load(flags: ["data": "/d"], environment: [:], file: folder.file("plain/s.yaml"))
+            try await ServerConfiguration.load(
+                flags: ["data": "/d"], environment: [:], file: folder.file("plain/s.yaml"))
         }
     }
 
@@ -122,10 +128,17 @@ import Testing
         #expect(try await load("").listen == ServerConfiguration.defaultListen)
         // A part whose settings are all commented out.
         #expect(try await load("smtp:\n#  url: x\nlisten: 127.0.0.1:7\n").listen.port == 7)
-        #expect(try await load("webhook: {allow: [\"https://a.example\", \"https://b.example\"]}").webhookOrigins == ["https://a.example", "https://b.example"])
+        #expect(
+            try await load("webhook: {allow: [\"https://a.example\", \"https://b.example\"]}").webhookOrigins == [
+                "https://a.example", "https://b.example",
+            ])
         #expect(try await load("shutdown.grace: 5\nregistration: closed").shutdownGrace == 5)
-        #expect(try await load(#"{"storage": {"quota": 12345}, "registration": "invite"}"#, as: "s.json").limits.storageQuota == 12345)
-        await #expect(throws: ConfigurationError.invalid(setting: "shutdown-grace", expected: "a number from 1 to 3600")) {
+        #expect(
+            try await load(#"{"storage": {"quota": 12345}, "registration": "invite"}"#, as: "s.json").limits
+                .storageQuota == 12345)
+        await #expect(
+            throws: ConfigurationError.invalid(setting: "shutdown-grace", expected: "a number from 1 to 3600")
+        ) {
             try await load("shutdown: {grace: soon}")
         }
     }

@@ -19,8 +19,10 @@ import Testing
         try await RunningServer.with { server in
             let support = AccountDeletionTests()
             let anna = try await support.ids(try await Person.ready(server), server)
-            #expect(ShardedNumber(rawValue: anna.account).shard == 1 && ShardedNumber(rawValue: anna.identity).shard == 1)
-            #expect(ShardedNumber(rawValue: anna.account).number == 1 && ShardedNumber(rawValue: anna.identity).number == 2)
+            #expect(
+                ShardedNumber(rawValue: anna.account).shard == 1 && ShardedNumber(rawValue: anna.identity).shard == 1)
+            #expect(
+                ShardedNumber(rawValue: anna.account).number == 1 && ShardedNumber(rawValue: anna.identity).number == 2)
             try await setShard("4194304", server)
             let bert = try await support.ids(try await Person.ready(server), server)
             #expect(bert.account == 4_194_304 << 40 | 1 && bert.identity == 4_194_304 << 40 | 2)
@@ -45,10 +47,14 @@ import Testing
         }
     }
 
-    @Test(arguments: ["0", "4194305", "-1", "", "one"]) func aSettingThatIsNoShardIsRefused(_ value: String) async throws {
+    @Test(arguments: ["0", "4194305", "-1", "", "one"]) func aSettingThatIsNoShardIsRefused(_ value: String)
+        async throws
+    {
         let folder = TemporaryFolder()
         let database = try SQLiteDatabase(path: folder.file("db"), migrations: Migration.all)
-        try await database.write { try $0.execute("UPDATE settings SET value = $1 WHERE name = 'shard'", [.text(value)]) }
+        try await database.write {
+            try $0.execute("UPDATE settings SET value = $1 WHERE name = 'shard'", [.text(value)])
+        }
         await #expect(throws: StorageError.invalidSetting(name: "shard")) {
             try await database.read { try ShardedNumber.shard(of: $0) }
         }
@@ -63,7 +69,9 @@ import Testing
             let last = try ShardedNumber.next(in: 3, connection)
             #expect(last.rawValue == 4 << 40 - 1)
         }
-        await #expect(throws: StorageError.noNumber(shard: 3)) { try await database.write { try ShardedNumber.next(in: 3, $0) } }
+        await #expect(throws: StorageError.noNumber(shard: 3)) {
+            try await database.write { try ShardedNumber.next(in: 3, $0) }
+        }
         try await database.close()
     }
 

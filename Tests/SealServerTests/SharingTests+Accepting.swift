@@ -3,13 +3,13 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import SealCoding
-@testable import SealEnvelope
 import SealPrimitives
 import SealStatements
 import SealWire
 import SwiftProtobuf
 import Testing
 
+@testable import SealEnvelope
 @testable import SealKit
 @testable import SealServer
 @testable import SealService
@@ -21,7 +21,8 @@ extension SharingTests {
             var zone = made
             let carl = try await Person.ready(server)
             let invitation = try anna.invitation(to: bert, in: zone, expires: server.clock.now + 1_000_000)
-            try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            try await anna.append(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
             #expect(try await refusal { try await carl.metadata(invitation.routingID) } == .unknownItem)
             #expect(try await refusal { try await carl.metadata(randomBytes(16)) } == .unknownItem)
             #expect(try await refusal { try await carl.metadata([1]) } == .unknownItem)
@@ -62,7 +63,8 @@ extension SharingTests {
         try await withTwo { anna, bert, made, server in
             var zone = made
             let invitation = try anna.invitation(to: bert, in: zone, expires: server.clock.now + 1_000_000)
-            try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            try await anna.append(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
             let (request, _) = try bert.acceptRequest(invitation, in: zone)
             server.clock.advance(seconds: 2)
             #expect(try await refusal { try await bert.metadata(invitation.routingID) } == .unknownItem)
@@ -74,7 +76,8 @@ extension SharingTests {
         try await withTwo { anna, bert, made, _ in
             var zone = made
             let invitation = try anna.invitation(to: bert, in: zone)
-            try await anna.append(try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            try await anna.append(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
             let (request, _) = try bert.acceptRequest(invitation, in: zone)
             try await anna.append(try anna.next(on: zone, rotating: true), to: &zone)
             #expect(try await refusal { try await bert.send(request) } == .rosterChanged)
@@ -92,7 +95,8 @@ extension SharingTests {
             shareWide.invitationID = Data()
             shareWide.routingID = Data(randomBytes(16))
             try await anna.append(
-                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link, shareWide],
+                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone,
+                links: [invitation.link, shareWide],
                 addresses: [(invitation.keys.id, "Bert@Example.org")])
             let open = zone
             // Whoever comes with a link may have been invited, and gets neither grant nor roster.
@@ -107,7 +111,8 @@ extension SharingTests {
             let begun = try await bert.client.begin("bert@example.org", routingID: invitation.routingID)
             let code = try await server.mail.code(1)
             let token = try await bert.client.complete(begun.verificationID, code, signer: bert.keys.signingKey)
-            // The address is proven: the metadata comes, with the invitation's grant; by the share-wide link it does not.
+            // The address is proven: the metadata comes, with the invitation's grant; by the share-wide link it does
+            // not.
             #expect(try await bert.metadata(invitation.routingID).grant.subject == Data(invitation.keys.id.bytes))
             try await expectRefusal(.permissionFailure) { try await bert.metadata([UInt8](shareWide.routingID)) }
             // Nobody else can use the token.
@@ -140,7 +145,9 @@ extension SharingTests {
             try await anna.append(try anna.next(on: zone, invitations: invitations), to: &zone)
             let full = zone
             let more = try anna.next(on: full, invitations: [try anna.invitation(to: nil, in: full).draft])
-            try await expectRefusal(.tooManyParticipants) { try await anna.send(anna.appendRequest(more, to: full), to: full) }
+            try await expectRefusal(.tooManyParticipants) {
+                try await anna.send(anna.appendRequest(more, to: full), to: full)
+            }
         }
     }
 
@@ -153,13 +160,17 @@ extension SharingTests {
                     request.method = method
                     let response = try await HTTPClient.shared.execute(request, timeout: .seconds(5))
                     #expect(response.status == .ok)
-                    #expect(response.headers.first(name: "content-security-policy") == "default-src 'none'; style-src 'unsafe-inline'")
+                    #expect(
+                        response.headers.first(name: "content-security-policy")
+                            == "default-src 'none'; style-src 'unsafe-inline'")
                     #expect(response.headers.first(name: "referrer-policy") == "no-referrer")
                     let body = String(buffer: try await response.body.collect(upTo: 1 << 20))
                     if method == .GET { bodies.insert(body) } else { #expect(body.isEmpty) }
                 }
             }
-            #expect(bodies.count == 1 && bodies.allSatisfy { $0.contains("sealkit share accept") && !$0.contains("<script") })
+            #expect(
+                bodies.count == 1
+                    && bodies.allSatisfy { $0.contains("sealkit share accept") && !$0.contains("<script") })
         }
     }
 }

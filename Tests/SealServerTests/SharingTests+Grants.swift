@@ -1,12 +1,12 @@
 import Foundation
 import SealCoding
-@testable import SealEnvelope
 import SealPrimitives
 import SealStatements
 import SealWire
 import SwiftProtobuf
 import Testing
 
+@testable import SealEnvelope
 @testable import SealKit
 @testable import SealServer
 @testable import SealService
@@ -56,7 +56,8 @@ extension SharingTests {
                 #expect(sent.map(\.epoch) == [0, 1, 2])
                 for (grant, epoch) in zip(sent, zone.roster.epochs) {
                     #expect(grant.subject == Data(person.user.id.bytes))
-                    _ = try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, as: person.user, keys: person.keys)
+                    _ = try Grants<XWingHPKE>.open(
+                        [UInt8](grant.sealed), epoch: epoch, as: person.user, keys: person.keys)
                 }
             }
             #expect(try await anna.fetchRoster(zone, after: zone.roster.sequence).grants.count == 3)
@@ -95,7 +96,8 @@ extension SharingTests {
                     }
                 }
                 return try await refusal {
-                    try await anna.client.call(anna.path("rosters/fetch"), request, as: Sealkit_V1_FetchRostersResponse.self)
+                    try await anna.client.call(
+                        anna.path("rosters/fetch"), request, as: Sealkit_V1_FetchRostersResponse.self)
                 }
             }
             let distinct = try await code([("notes", ""), ("other", "")])
@@ -119,7 +121,9 @@ extension SharingTests {
             try await bert.append(try bert.next(on: zone, rotating: true), to: &zone)
             // A lost race does not count, nor does a repeated operation.
             #expect(
-                try await refusal { try await bert.send(bert.appendRequest(bert.next(on: old, rotating: true), to: old), to: old) }
+                try await refusal {
+                    try await bert.send(bert.appendRequest(bert.next(on: old, rotating: true), to: old), to: old)
+                }
                     == .rosterChanged)
             try await makeRotationDue(&zone, of: anna, server)
             let draft = try bert.next(on: zone, rotating: true)
@@ -143,7 +147,9 @@ extension SharingTests {
             for _ in 0..<2 { try await anna.append(try anna.next(on: zone, rotating: true), to: &zone) }
             let full = zone
             #expect(
-                try await refusal { try await anna.send(anna.appendRequest(anna.next(on: full, rotating: true), to: full), to: full) }
+                try await refusal {
+                    try await anna.send(anna.appendRequest(anna.next(on: full, rotating: true), to: full), to: full)
+                }
                     == .requestRateLimited)
             var other = try await anna.makeSharedZone("other")
             try await anna.share(&other, with: bert)

@@ -3,13 +3,13 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import SealCoding
-@testable import SealEnvelope
 import SealPrimitives
 import SealStatements
 import SealWire
 import SwiftProtobuf
 import Testing
 
+@testable import SealEnvelope
 @testable import SealKit
 @testable import SealServer
 @testable import SealService
@@ -46,7 +46,8 @@ import Testing
             #expect(metadata.zone.ownerName == anna.name && metadata.entries.count == 3 && !metadata.alreadyMember)
             #expect(metadata.invitationID == Data(invitation.keys.id.bytes) && metadata.preview == Data([4, 5]))
             let key = try Grants<XWingHPKE>.open(
-                [UInt8](metadata.grant.sealed), epoch: zone.roster.currentEpoch, invitation: invitation.keys, keys: bert.keys)
+                [UInt8](metadata.grant.sealed), epoch: zone.roster.currentEpoch, invitation: invitation.keys,
+                keys: bert.keys)
             #expect(key.keyID == zone.key.keyID)
 
             try await bert.accept(invitation, in: &zone)
@@ -78,13 +79,24 @@ import Testing
             let shared = zone
             #expect(try await refusal { try await bert.save([Write("x")], in: shared) } == .permissionFailure)
             #expect(try await bert.lookup(["x"], in: shared).results[0].code == .unknownItem)
-            #expect(try await refusal { try await bert.send(bert.appendRequest(bert.next(on: shared, rotating: true), to: shared), to: shared) } == .permissionFailure)
-            #expect(try await refusal { try await bert.client.call(bert.path("links/fetch", shared: true), Sealkit_V1_LinksRequest.with { $0.zone = shared.id(for: bert) }, as: Sealkit_V1_LinksResponse.self) } == .permissionFailure)
+            #expect(
+                try await refusal {
+                    try await bert.send(
+                        bert.appendRequest(bert.next(on: shared, rotating: true), to: shared), to: shared)
+                } == .permissionFailure)
+            #expect(
+                try await refusal {
+                    try await bert.client.call(
+                        bert.path("links/fetch", shared: true),
+                        Sealkit_V1_LinksRequest.with { $0.zone = shared.id(for: bert) },
+                        as: Sealkit_V1_LinksResponse.self)
+                } == .permissionFailure)
             // Raised: now it may. Lowered again: no more, at once.
             try await anna.append(try anna.next(on: zone, [.setPermission(bert.user, .readWrite)]), to: &zone)
             #expect(try await bert.codes([Write("x")], in: zone) == [nil])
             let before = zone
-            try await anna.append(try anna.next(on: zone, [.setPermission(bert.user, .readOnly)], rotating: true), to: &zone)
+            try await anna.append(
+                try anna.next(on: zone, [.setPermission(bert.user, .readOnly)], rotating: true), to: &zone)
             #expect(try await refusal { try await bert.save([Write("y")], in: before) } == .permissionFailure)
         }
     }
@@ -145,7 +157,10 @@ import Testing
             try await anna.share(&zone, with: bert)
             let shared = zone
             let rotation = try anna.next(on: zone, rotating: true)
-            func code(_ person: Person, _ draft: RosterAuthor<XWingHPKE>.Draft, _ change: ((inout Sealkit_V1_AppendRosterRequest) -> Void)? = nil) async throws -> ErrorCode? {
+            func code(
+                _ person: Person, _ draft: RosterAuthor<XWingHPKE>.Draft,
+                _ change: ((inout Sealkit_V1_AppendRosterRequest) -> Void)? = nil
+            ) async throws -> ErrorCode? {
                 var request = person.appendRequest(draft, to: shared)
                 change?(&request)
                 let sent = request
@@ -164,7 +179,8 @@ import Testing
             #expect(try await code(anna, anna.author.plain(.close, on: zone.roster, time: 1)) == .invalidArguments)
             #expect(try await code(anna, try anna.next(on: zone, [.remove(bert.user)])) == .integrityFailure)
             #expect(try await code(bert, try bert.forge(on: zone, [.remove(anna.user)])) == .permissionFailure)
-            #expect(try await code(anna, try anna.forge(on: zone, [.revoke(ID16(randomBytes(16)))])) == .invalidArguments)
+            #expect(
+                try await code(anna, try anna.forge(on: zone, [.revoke(ID16(randomBytes(16)))])) == .invalidArguments)
             // Both rotate: one wins, the other is told to look again.
             let other = try bert.next(on: zone, rotating: true)
             let request = anna.appendRequest(rotation, to: zone)
@@ -197,19 +213,32 @@ import Testing
             #expect(try await code([invitation.link, invitation.link]) == .invalidArguments)
             #expect(try await code([], [(try ID16(randomBytes(16)), "a@example.org")]) == .invalidArguments)
             #expect(try await code([], [(invitation.keys.id, "nonsense")]) == .invalidArguments)
-            #expect(try await code([link { $0.invitationID = Data() }, link { $0.invitationID = Data(); $0.routingID = Data(randomBytes(16)) }]) == .invalidArguments)
+            #expect(
+                try await code([
+                    link { $0.invitationID = Data() },
+                    link {
+                        $0.invitationID = Data()
+                        $0.routingID = Data(randomBytes(16))
+                    },
+                ]) == .invalidArguments)
             var shareWide = invitation.link
             shareWide.invitationID = Data()
             shareWide.routingID = Data(randomBytes(16))
-            try await anna.append(draft, to: &zone, links: [invitation.link, shareWide], addresses: [(invitation.keys.id, "a@example.org")])
+            try await anna.append(
+                draft, to: &zone, links: [invitation.link, shareWide],
+                addresses: [(invitation.keys.id, "a@example.org")])
             func kept() async throws -> [Sealkit_V1_Link] {
-                try await anna.client.call(anna.path("links/fetch"), Sealkit_V1_LinksRequest.with { $0.zone.zoneName = "notes" }, as: Sealkit_V1_LinksResponse.self).links
+                try await anna.client.call(
+                    anna.path("links/fetch"), Sealkit_V1_LinksRequest.with { $0.zone.zoneName = "notes" },
+                    as: Sealkit_V1_LinksResponse.self
+                ).links
             }
             #expect(try await kept() == [shareWide, invitation.link])
             // A new share-wide link replaces the old; revoking an invitation closes its one-time link.
             var renewed = shareWide
             renewed.routingID = Data(randomBytes(16))
-            try await anna.append(try anna.next(on: zone, [.revoke(invitation.keys.id)], rotating: true), to: &zone, links: [renewed])
+            try await anna.append(
+                try anna.next(on: zone, [.revoke(invitation.keys.id)], rotating: true), to: &zone, links: [renewed])
             #expect(try await kept() == [renewed])
             #expect(try await refusal { try await bert.metadata([UInt8](shareWide.routingID)) } == .unknownItem)
             #expect(try await refusal { try await bert.metadata(invitation.routingID) } == .unknownItem)

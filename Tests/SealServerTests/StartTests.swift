@@ -11,13 +11,16 @@ import Testing
         let log = LogCapture()
         let folder = TemporaryFolder()
         let mail = MailConfiguration(
-            url: "smtp://127.0.0.1:1", from: "codes@example.org", username: "codes", password: "canary-word", startTLS: .off, check: .off)
+            url: "smtp://127.0.0.1:1", from: "codes@example.org", username: "codes", password: "canary-word",
+            startTLS: .off, check: .off)
         try await RunningServer.with(
-            sendsMail: false, mailConfiguration: mail, publicOrigin: "https://notes.example.org", folder: folder, logger: log.logger
+            sendsMail: false, mailConfiguration: mail, publicOrigin: "https://notes.example.org", folder: folder,
+            logger: log.logger
         ) { _ in }
         let start = try #require(log.lines.first { $0.contains("SealKit starts") })
         for part in [
-            ServerVersion.current, folder.file("data"), "https://notes.example.org", "smtp://127.0.0.1:1 as codes@example.org",
+            ServerVersion.current, folder.file("data"), "https://notes.example.org",
+            "smtp://127.0.0.1:1 as codes@example.org",
             "phones get no codes", "\"storageQuota\": 10737418240", "\"recordsPerZone\": none", "\"requestRate\": 1000",
         ] {
             #expect(start.contains(part), "\(part) is not in \(start)")
@@ -34,7 +37,8 @@ import Testing
             let folder = running.folder.file("other")
             await #expect(throws: ListenFailure.self) {
                 try await SealServer.Server(
-                    configuration: ServerConfiguration(dataFolder: folder, listen: ListenAddress(host: "127.0.0.1", port: port), logLevel: .critical))
+                    configuration: ServerConfiguration(
+                        dataFolder: folder, listen: ListenAddress(host: "127.0.0.1", port: port), logLevel: .critical))
             }
             for path in [folder, folder + ".secrets"] { #expect(!FileManager.default.fileExists(atPath: path)) }
         }
@@ -42,14 +46,18 @@ import Testing
 
     @Test func aRelayThatIsRequiredHasToBeThere() async throws {
         let folder = TemporaryFolder()
-        let mail = MailConfiguration(url: "smtp://127.0.0.1:1", from: "codes@example.org", startTLS: .off, check: .required)
+        let mail = MailConfiguration(
+            url: "smtp://127.0.0.1:1", from: "codes@example.org", startTLS: .off, check: .required)
         do {
             _ = try await SealServer.Server(
                 configuration: ServerConfiguration(
-                    dataFolder: folder.file("never"), listen: ListenAddress(host: "127.0.0.1", port: 0), mail: mail, logLevel: .critical))
+                    dataFolder: folder.file("never"), listen: ListenAddress(host: "127.0.0.1", port: 0), mail: mail,
+                    logLevel: .critical))
             Issue.record("it starts without its relay")
         } catch let error as RelayFailure {
-            #expect(error.description.contains("smtp://127.0.0.1:1") && error.description.contains("--smtp-check warn"), "\(error)")
+            #expect(
+                error.description.contains("smtp://127.0.0.1:1") && error.description.contains("--smtp-check warn"),
+                "\(error)")
         }
         #expect(!FileManager.default.fileExists(atPath: folder.file("never")))
     }

@@ -31,7 +31,8 @@ import Testing
     @Test func valuesComeBackAsTheyWent() async throws {
         let database = try open()
         try await database.write { connection in
-            try connection.execute("CREATE TABLE v (a BIGINT, b DOUBLE PRECISION, c TEXT, d BLOB, e BLOB, f TEXT, g BLOB)")
+            try connection.execute(
+                "CREATE TABLE v (a BIGINT, b DOUBLE PRECISION, c TEXT, d BLOB, e BLOB, f TEXT, g BLOB)")
             // Numbers say which value goes where, in any order, also twice.
             let changed = try connection.execute(
                 "INSERT INTO v (g, a, b, c, d, e, f) VALUES ($5, $1, $2, $3, $4, $5, $6)",
@@ -79,7 +80,8 @@ import Testing
                 group.addTask {
                     do {
                         try await database.write { connection in
-                            try connection.execute("INSERT INTO t (id, body) VALUES ($1, $2)", [.integer(id), .blob([1])])
+                            try connection.execute(
+                                "INSERT INTO t (id, body) VALUES ($1, $2)", [.integer(id), .blob([1])])
                             if id % 7 == 3 { throw Refused(id: id) }
                         }
                         return (id, true)
@@ -120,14 +122,17 @@ import Testing
         #expect(try await database.read { try $0.rows("SELECT id FROM t") { try $0.int64(0) } } == [0])
         // It still serves, and serves again once there is room.
         try await database.limitPages(to: 100_000)
-        try await database.write { try $0.execute("INSERT INTO t (id, body) VALUES (1, $1)", [.blob(.init(repeating: 7, count: 80_000))]) }
+        try await database.write {
+            try $0.execute("INSERT INTO t (id, body) VALUES (1, $1)", [.blob(.init(repeating: 7, count: 80_000))])
+        }
         let (error, _) = ServerError.describing(StorageError.full, requestID: "1")
         #expect(error.code == .storageFull && error.status.code == 507)
     }
 
     @Test func migrationsRunOnceAndNewerDatabasesAreRefused() async throws {
         let path = folder.file("db.sqlite")
-        let longer = Self.table + [Migration(name: "002-u", sql: "CREATE TABLE u (x TEXT); INSERT INTO u VALUES ('a');")]
+        let longer =
+            Self.table + [Migration(name: "002-u", sql: "CREATE TABLE u (x TEXT); INSERT INTO u VALUES ('a');")]
         for migrations in [Self.table, longer, longer] {
             try await SQLiteDatabase(path: path, migrations: migrations).close()
         }
@@ -138,7 +143,9 @@ import Testing
             try SQLiteDatabase(path: path, migrations: Self.table)
         }
         #expect(throws: StorageError.self) {
-            try SQLiteDatabase(path: folder.file("bad.sqlite"), migrations: [Migration(name: "x", sql: "CREATE TABLE a (b); NONSENSE")])
+            try SQLiteDatabase(
+                path: folder.file("bad.sqlite"), migrations: [Migration(name: "x", sql: "CREATE TABLE a (b); NONSENSE")]
+            )
         }
         // The failed step left nothing.
         let repaired = try SQLiteDatabase(path: folder.file("bad.sqlite"), migrations: Self.table)
@@ -163,14 +170,21 @@ import Testing
     /// A table that is made with another text is another table, whatever the steps are called.
     @Test func aDatabaseOfAnotherBuildIsRefusedByName() async throws {
         let path = folder.file("build.sqlite")
-        let (one, other) = (Migration(named: "001-baseline", sql: "CREATE TABLE t (id BIGINT);"), Migration(named: "001-baseline", sql: "CREATE TABLE t (id TEXT);"))
+        let (one, other) = (
+            Migration(named: "001-baseline", sql: "CREATE TABLE t (id BIGINT);"),
+            Migration(named: "001-baseline", sql: "CREATE TABLE t (id TEXT);")
+        )
         for _ in 0..<2 { try await SQLiteDatabase(path: path, migrations: [one]).close() }
         #expect(one.name != other.name && one.name.hasPrefix("001-baseline-"))
-        #expect(throws: StorageError.unknownSchema(file: path, migration: one.name)) { try SQLiteDatabase(path: path, migrations: [other]) }
+        #expect(throws: StorageError.unknownSchema(file: path, migration: one.name)) {
+            try SQLiteDatabase(path: path, migrations: [other])
+        }
         // As the builds before called theirs.
         let former = folder.file("former.sqlite")
         try await SQLiteDatabase(path: former, migrations: [Migration(name: "001-baseline", sql: one.sql)]).close()
-        #expect(throws: StorageError.unknownSchema(file: former, migration: "001-baseline")) { try SQLiteDatabase(path: former, migrations: Migration.all) }
+        #expect(throws: StorageError.unknownSchema(file: former, migration: "001-baseline")) {
+            try SQLiteDatabase(path: former, migrations: Migration.all)
+        }
     }
 
     @Test func damageIsAnError() async throws {
@@ -181,7 +195,9 @@ import Testing
 
     @Test func oneServerADataFolder() throws {
         let first = try DataFolderLock(folder: folder.path)
-        #expect(throws: DataFolderInUse(folder: folder.path, processID: getpid())) { try DataFolderLock(folder: folder.path) }
+        #expect(throws: DataFolderInUse(folder: folder.path, processID: getpid())) {
+            try DataFolderLock(folder: folder.path)
+        }
         first.release()
         try DataFolderLock(folder: folder.path).release()
     }
@@ -199,7 +215,9 @@ import Testing
                             for index in 0..<(count / writers) {
                                 let id = Int64(writers * 1_000_000 + writer * 10_000 + index)
                                 try await database.write {
-                                    try $0.execute("INSERT INTO t (id, body) VALUES ($1, $2)", [.integer(id), .blob(.init(repeating: 1, count: 500))])
+                                    try $0.execute(
+                                        "INSERT INTO t (id, body) VALUES ($1, $2)",
+                                        [.integer(id), .blob(.init(repeating: 1, count: 500))])
                                 }
                             }
                         }
@@ -212,14 +230,18 @@ import Testing
         let time = try await ContinuousClock().measure {
             try await database.write { connection in
                 for id in Int64(0)..<100_000 {
-                    try connection.execute("INSERT INTO t (id, body) VALUES ($1, $2)", [.integer(-id - 1), .blob(.init(repeating: 1, count: 500))])
+                    try connection.execute(
+                        "INSERT INTO t (id, body) VALUES ($1, $2)",
+                        [.integer(-id - 1), .blob(.init(repeating: 1, count: 500))])
                 }
             }
         }
         print("MEASURE rows in one transaction", 100_000 / (time / .seconds(1)), "a second")
         let reads = try await ContinuousClock().measure {
             for id in Int64(0)..<10_000 {
-                _ = try await database.read { try $0.first("SELECT body FROM t WHERE id = $1", [.integer(-id - 1)]) { try $0.bytes(0) } }
+                _ = try await database.read {
+                    try $0.first("SELECT body FROM t WHERE id = $1", [.integer(-id - 1)]) { try $0.bytes(0) }
+                }
             }
         }
         print("MEASURE serial reads", 10_000 / (reads / .seconds(1)), "a second")

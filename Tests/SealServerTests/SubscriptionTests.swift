@@ -87,7 +87,8 @@ import Testing
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
-            func code(_ subscription: Sealkit_V1_Subscription, _ change: (inout Sealkit_V1_Subscription) -> Void) async throws
+            func code(_ subscription: Sealkit_V1_Subscription, _ change: (inout Sealkit_V1_Subscription) -> Void)
+                async throws
                 -> ErrorCode?
             {
                 var subscription = subscription
@@ -116,7 +117,8 @@ import Testing
             for firesOn: UInt32 in [0, 8, 16, 17, .max] {
                 #expect(try await code(.query()) { $0.firesOn = firesOn } == .invalidArguments)
             }
-            #expect(try await code(.query()) { $0.filterBy = [.with { $0.fieldName = "no field" }] } == .invalidArguments)
+            #expect(
+                try await code(.query()) { $0.filterBy = [.with { $0.fieldName = "no field" }] } == .invalidArguments)
             #expect(
                 try await code(.query()) {
                     $0.filterBy = [
@@ -127,7 +129,8 @@ import Testing
                         }
                     ]
                 } == .invalidArguments)
-            #expect(try await code(.database()) { $0.filterBy = [.with { $0.comparator = .never }] } == .invalidArguments)
+            #expect(
+                try await code(.database()) { $0.filterBy = [.with { $0.comparator = .never }] } == .invalidArguments)
             for keys in [["a", "b", "c", "d"], ["a", "a"], ["no key"]] {
                 #expect(try await code(.query()) { $0.notificationInfo.desiredKeys = keys } == .invalidArguments)
             }
@@ -172,8 +175,11 @@ import Testing
             unknown.zone.zoneName = "unknown"
             var unreadable = Sealkit_V1_Subscription.query("mine")
             unreadable.kind = 9
-            // One query too many; another zone, which there is not; nothing at all. One that is taken keeps the request.
-            let results = try await anna.modifySubscriptions(saving: [.query("mine"), unknown, unreadable, .database("new")])
+            // One query too many; another zone, which there is not; nothing at all. One that is taken keeps the
+            // request.
+            let results = try await anna.modifySubscriptions(saving: [
+                .query("mine"), unknown, unreadable, .database("new"),
+            ])
             #expect(results.map(\.failure.errorCode) == [.limitExceeded, .zoneNotFound, .invalidArguments, nil])
             let after = try await anna.subscriptions().filter { $0.subscriptionID != "new" }
             #expect(after == before)
@@ -181,7 +187,8 @@ import Testing
             let watched = try await server.services.database.read { connection in
                 try connection.first("SELECT watched FROM zone WHERE name = $1", [.text(zone.name)]) { try $0.int64(0) }
             }
-            #expect(!Watch(rawValue: try #require(watched)).contains(.stale), "nothing was lost that has to be found out")
+            #expect(
+                !Watch(rawValue: try #require(watched)).contains(.stale), "nothing was lost that has to be found out")
             // Of its own kind it is replaced where there is room for no more.
             #expect(try await anna.modifySubscriptions(saving: [.query("q7", type: "Note")])[0].failure.code == "")
         }

@@ -38,11 +38,14 @@ import Testing
             for place in stride(from: 0, to: bytes, by: 60_000) { content[place] = UInt8.random(in: 0...255) }
             self.content = content
             let chunk = isPublic ? 65_536 : 65_552
-            leaves = stride(from: 0, to: bytes, by: chunk).map { AssetTree.leaf(Array(content[$0..<min($0 + chunk, bytes)])) }
+            leaves = stride(from: 0, to: bytes, by: chunk).map {
+                AssetTree.leaf(Array(content[$0..<min($0 + chunk, bytes)]))
+            }
         }
 
         func path(_ call: String) -> String {
-            let asset = "assets/\(zone.owner == person.user || isPublic ? "-" : zone.owner.recordName)/\(isPublic ? Names.defaultZone : zone.name)/\(id)"
+            let asset =
+                "assets/\(zone.owner == person.user || isPublic ? "-" : zone.owner.recordName)/\(isPublic ? Names.defaultZone : zone.name)/\(id)"
             let place = asset + (call.isEmpty ? "" : "/\(call)")
             return isPublic ? Person.publicPath(place) : person.path(place, shared: zone.owner != person.user)
         }
@@ -67,16 +70,21 @@ import Testing
         /// The numbers of the parts that the server has.
         func present() async throws -> [UInt32] { try await state().parts.flatMap { $0.first..<$0.first + $0.count } }
 
-        func put(_ part: some CustomStringConvertible, _ body: HTTPClientRequest.Body?) async throws -> AssetTests.Answer {
+        func put(_ part: some CustomStringConvertible, _ body: HTTPClientRequest.Body?) async throws
+            -> AssetTests.Answer
+        {
             try await AssetTests().send(person, .PUT, id, in: zone, body, path: path("parts/\(part)"))
         }
 
-        func put(_ part: Int) async throws -> AssetTests.Answer { try await put(part, .bytes(ByteBuffer(bytes: try body(part)))) }
+        func put(_ part: Int) async throws -> AssetTests.Answer {
+            try await put(part, .bytes(ByteBuffer(bytes: try body(part))))
+        }
 
         func finish(_ root: Digest? = nil) async throws {
             let root = try root ?? AssetTree.root(leaves)
             _ = try await person.client.call(
-                path("finish"), Sealkit_V1_FinishUploadRequest.with { $0.root = Data(root.bytes) }, as: Sealkit_V1_FinishUploadResponse.self)
+                path("finish"), Sealkit_V1_FinishUploadRequest.with { $0.root = Data(root.bytes) },
+                as: Sealkit_V1_FinishUploadResponse.self)
         }
 
         func abandon() async throws {
@@ -84,7 +92,9 @@ import Testing
                 path("abandon"), Sealkit_V1_AbandonUploadRequest(), as: Sealkit_V1_AbandonUploadResponse.self)
         }
 
-        func get() async throws -> AssetTests.Answer { try await AssetTests().send(person, .GET, id, in: zone, path: path("")) }
+        func get() async throws -> AssetTests.Answer {
+            try await AssetTests().send(person, .GET, id, in: zone, path: path(""))
+        }
     }
 
     static let part = 128 * 65_552
@@ -99,7 +109,8 @@ import Testing
                 let name = BlobID(random: &generator).description
                 let file = server.folder.file("data/blobs/staged/\(name)")
                 try Data([1]).write(to: URL(fileURLWithPath: file))
-                try FileManager.default.setAttributes([.modificationDate: Date().addingTimeInterval(-age)], ofItemAtPath: file)
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date().addingTimeInterval(-age)], ofItemAtPath: file)
                 names.append(name)
             }
             try await server.sweep(now: server.clock.now)
@@ -115,18 +126,29 @@ import Testing
         try await AssetTests().withZone { anna, zone, server in
             let upload = Upload(anna, zone, bytes: 2 * Self.part + 100_000)
             let state = try await upload.begin()
-            #expect(state.partChunks == 128 && state.partCount == 3 && state.parts.isEmpty && state.contentBytes == UInt64(upload.content.count))
+            #expect(
+                state.partChunks == 128 && state.partCount == 3 && state.parts.isEmpty
+                    && state.contentBytes == UInt64(upload.content.count))
             #expect(state.expires == server.clock.now + 86_400_000_000)
             for part in [2, 0] { #expect(try await upload.put(part).status == 201) }
             #expect(try await upload.present() == [0, 2])
             try await expectRefusal(.constraintViolation) { try await upload.finish() }
             // Nobody reads what is not whole, not even its uploader.
             #expect(try await upload.get().code == .assetNotAvailable)
-            #expect(try await anna.codes([try AssetTests().write("x", blob: upload.id, chunks: 258)], in: zone) == [.assetFileNotFound])
+            #expect(
+                try await anna.codes([try AssetTests().write("x", blob: upload.id, chunks: 258)], in: zone) == [
+                    .assetFileNotFound
+                ])
             #expect(try await upload.put(1).status == 201)
             try await upload.finish()
             #expect(try await upload.get().body == upload.blob)
-            #expect(try await anna.codes([try AssetTests().write("x", blob: upload.id, chunks: UInt64(upload.leaves.count), root: AssetTree.root(upload.leaves))], in: zone) == [nil])
+            #expect(
+                try await anna.codes(
+                    [
+                        try AssetTests().write(
+                            "x", blob: upload.id, chunks: UInt64(upload.leaves.count),
+                            root: AssetTree.root(upload.leaves))
+                    ], in: zone) == [nil])
             #expect(try staged(server).isEmpty)
             let rows = try await server.services.database.read { try $0.exists("SELECT 1 FROM asset_part") }
             #expect(!rows)
@@ -183,7 +205,9 @@ import Testing
             // Between the row and the file.
             let first = Upload(anna, zone, bytes: 100_000)
             try await first.begin()
-            for name in try staged(server) { try FileManager.default.removeItem(atPath: server.folder.file("data/blobs/staged/\(name)")) }
+            for name in try staged(server) {
+                try FileManager.default.removeItem(atPath: server.folder.file("data/blobs/staged/\(name)"))
+            }
             try await first.begin()
             #expect(try await first.put(0).status == 201)
             // Between what is taken down of a part and its bytes.
@@ -212,7 +236,9 @@ import Testing
             let second = Upload(anna, zone, bytes: 100_000)
             try await second.begin()
             #expect(try await second.put(0).status == 201)
-            for name in try staged(server) { try FileManager.default.removeItem(atPath: server.folder.file("data/blobs/staged/\(name)")) }
+            for name in try staged(server) {
+                try FileManager.default.removeItem(atPath: server.folder.file("data/blobs/staged/\(name)"))
+            }
             try await second.begin()
             try await expectRefusal(.assetNotAvailable) { try await second.finish() }
         }
@@ -257,11 +283,15 @@ import Testing
             func code(_ part: some CustomStringConvertible, _ bytes: [UInt8]) async throws -> ErrorCode? {
                 try await upload.put(part, .bytes(ByteBuffer(bytes: bytes))).code
             }
-            for part in ["2", "-1", "x", "01", "99999999999999999999"] { #expect(try await code(part, good) == .invalidArguments) }
+            for part in ["2", "-1", "x", "01", "99999999999999999999"] {
+                #expect(try await code(part, good) == .invalidArguments)
+            }
             for wrong in [Array(good.dropLast()), good + [0], Array(good.dropFirst(32)), []] {
                 #expect(try await code(1, wrong) == .invalidArguments)
             }
-            #expect(try await upload.put(1, .stream([ByteBuffer(bytes: good)].async_, length: .unknown)).code == .invalidArguments)
+            #expect(
+                try await upload.put(1, .stream([ByteBuffer(bytes: good)].async_, length: .unknown)).code
+                    == .invalidArguments)
             // Altered on its way, anywhere.
             for place in [0, 65_552, 99_999, good.count - 1] {
                 var altered = good
@@ -309,7 +339,9 @@ import Testing
             for bytes in [0, 1, 16, 65_552 + 16] {
                 try await expectRefusal(.invalidArguments) { try await upload.begin(bytes) }
             }
-            for bytes in [17 << 30, Int.max] { try await expectRefusal(.limitExceeded) { try await upload.begin(bytes) } }
+            for bytes in [17 << 30, Int.max] {
+                try await expectRefusal(.limitExceeded) { try await upload.begin(bytes) }
+            }
         }
     }
 
@@ -356,7 +388,9 @@ import Testing
             let sent = try await answer
             #expect(sent.code == .sessionExpired)
             continuation.finish()
-            for code in [try await refusal { _ = try await upload.state() }, try await refusal { try await upload.finish() }] {
+            for code in [
+                try await refusal { _ = try await upload.state() }, try await refusal { try await upload.finish() },
+            ] {
                 #expect(code == .sessionExpired)
             }
             var ours = upload
@@ -377,7 +411,9 @@ import Testing
             // Nothing of it has come, and its room is taken.
             let second = Upload(anna, zone, bytes: 60_000)
             try await expectRefusal(.quotaExceeded) { try await second.begin() }
-            let whole = try await AssetTests().send(anna, .PUT, second.id, in: zone, .bytes(ByteBuffer(bytes: AssetTests.blob([UInt8](repeating: 1, count: 60_000)))))
+            let whole = try await AssetTests().send(
+                anna, .PUT, second.id, in: zone,
+                .bytes(ByteBuffer(bytes: AssetTests.blob([UInt8](repeating: 1, count: 60_000)))))
             #expect(whole.code == .quotaExceeded)
             try await first.abandon()
             try await second.begin()
@@ -402,7 +438,9 @@ import Testing
             #expect(try await upload.put(1).code == .assetNotAvailable)
             try await AssetTests().waitForFiles(0, server)
             let rows = try await server.services.database.read { connection in
-                try connection.first("SELECT (SELECT COUNT(*) FROM asset_part) + (SELECT COUNT(*) FROM blob)") { try $0.int64(0) }
+                try connection.first("SELECT (SELECT COUNT(*) FROM asset_part) + (SELECT COUNT(*) FROM blob)") {
+                    try $0.int64(0)
+                }
             }
             #expect(rows == 0)
         }
@@ -434,12 +472,16 @@ import Testing
                 var altered = good
                 altered[place] ^= 1
                 let id = Hex.encode(randomBytes(16))
-                #expect(try await AssetTests().send(anna, .PUT, id, in: zone, .bytes(ByteBuffer(bytes: altered))).code == .assetFileModified)
+                #expect(
+                    try await AssetTests().send(anna, .PUT, id, in: zone, .bytes(ByteBuffer(bytes: altered))).code
+                        == .assetFileModified)
                 #expect(try await AssetTests().send(anna, .GET, id, in: zone).code == .assetNotAvailable)
             }
             for length in [1, 48, 65_584 + 48] {
                 let body = ByteBuffer(repeating: 1, count: length)
-                #expect(try await AssetTests().send(anna, .PUT, Hex.encode(randomBytes(16)), in: zone, .bytes(body)).code == .invalidArguments)
+                #expect(
+                    try await AssetTests().send(anna, .PUT, Hex.encode(randomBytes(16)), in: zone, .bytes(body)).code
+                        == .invalidArguments)
             }
             try await AssetTests().waitForFiles(0, server)
         }

@@ -43,7 +43,8 @@ import Testing
 
                 let now = Date(timeIntervalSince1970: Double(server.clock.now / 1_000_000))
                 func verified(
-                    _ body: Data? = nil, _ signature: String? = nil, at time: Date = now, by verifier: WebhookVerifier? = nil
+                    _ body: Data? = nil, _ signature: String? = nil, at time: Date = now,
+                    by verifier: WebhookVerifier? = nil
                 ) throws -> WebhookVerifier.Delivery {
                     try (verifier ?? Self.verifier(receiver, server)).verify(
                         body: body ?? delivery.body, signature: signature ?? delivery.signature, now: time)
@@ -54,12 +55,16 @@ import Testing
                 // Again, late, early, altered, unsigned, by another key, to another place: refused.
                 #expect(throws: SealKitError.self) { try verified(by: verifier) }
                 // Also later, for as long as its signature is good.
-                for seconds in [1, 299, 300] { #expect(throws: SealKitError.self) { try verified(at: now + Double(seconds), by: verifier) } }
+                for seconds in [1, 299, 300] {
+                    #expect(throws: SealKitError.self) { try verified(at: now + Double(seconds), by: verifier) }
+                }
                 #expect(try verified(at: now + 300).id == opened.id)
                 #expect(throws: SealKitError.self) { try verified(at: now + 301) }
                 #expect(throws: SealKitError.self) { try verified(at: now - 302) }
                 #expect(throws: SealKitError.self) { try verified(delivery.body + Data(" ".utf8)) }
-                for header in ["", "keyid=x,time=1,signature=AA", (delivery.signature ?? "").replacing("time=", with: "time=1")] {
+                for header in [
+                    "", "keyid=x,time=1,signature=AA", (delivery.signature ?? "").replacing("time=", with: "time=1"),
+                ] {
                     #expect(throws: SealKitError.self) { try verified(nil, header) }
                 }
                 let other = try TestClient.newKey()
@@ -69,7 +74,9 @@ import Testing
                 #expect(throws: SealKitError.self) { try verified(by: wrongKey) }
                 let key = server.services.webhookKeys.newest
                 let keys = [key.id: Data(key.signingKey.verificationKey.bytes)]
-                #expect(throws: SealKitError.self) { try verified(by: WebhookVerifier(url: receiver.origin + "/other", keys: keys)) }
+                #expect(throws: SealKitError.self) {
+                    try verified(by: WebhookVerifier(url: receiver.origin + "/other", keys: keys))
+                }
                 #expect(throws: SealKitError.self) {
                     _ = try WebhookVerifier(url: "x", keys: [otherID: Data(key.signingKey.verificationKey.bytes)])
                 }
@@ -139,14 +146,17 @@ import Testing
                 _ = try await anna.save([Write("c")], in: zone)
                 receiver.hold(false)
                 let next = try await receiver.delivery(2).message
-                #expect(first.notifications.map(\.recordName) == ["a"] && next.notifications.map(\.recordName) == ["b", "c"])
+                #expect(
+                    first.notifications.map(\.recordName) == ["a"]
+                        && next.notifications.map(\.recordName) == ["b", "c"])
                 try await Self.failures(0, server)
                 #expect(receiver.count == 2)
             }
         }
     }
 
-    /// A subscription is put in the place of one whose receiver fails at that moment: the new receiver waits for nothing of that.
+    /// A subscription is put in the place of one whose receiver fails at that moment: the new receiver waits for
+    /// nothing of that.
     @Test func aFailureOfTheReceiverBeforeIsNotTheNextOnes() async throws {
         try await WebhookReceiver.with { receiver in
             try await RunningServer.with(webhookOrigins: [receiver.origin]) { server in
@@ -292,28 +302,36 @@ import Testing
                 return try await anna.modifySubscriptions(saving: [subscription])[0].failure.errorCode
             }
             for url in [
-                "https://hooks.example.org", "https://HOOKS.example.org:443/a?b=c", "http://127.0.0.1:9/", "https://other.example.org:8443/x",
+                "https://hooks.example.org", "https://HOOKS.example.org:443/a?b=c", "http://127.0.0.1:9/",
+                "https://other.example.org:8443/x",
             ] {
                 #expect(try await code(url) == nil, "\(url)")
             }
             for url in [
                 "http://hooks.example.org/", "https://hooks.example.org:8443/", "https://hooks.example.org.evil.org/",
-                "https://evil.org/https://hooks.example.org", "https://user@hooks.example.org/", "https://hooks.example.org@evil.org/",
+                "https://evil.org/https://hooks.example.org", "https://user@hooks.example.org/",
+                "https://hooks.example.org@evil.org/",
                 "https://hooks.example.org\\@evil.org/", "https://hooks.example.org/#x", "http://127.0.0.1:10/",
-                "http://localhost:9/", "ftp://hooks.example.org/", "hooks.example.org", "https://", "https://hooks.example.org/ü",
+                "http://localhost:9/", "ftp://hooks.example.org/", "hooks.example.org", "https://",
+                "https://hooks.example.org/ü",
                 "https://hooks.example.org/a b",
             ] {
                 #expect(try await code(url) == .invalidArguments, "\(url)")
             }
-            #expect(try await code("https://hooks.example.org/" + String(repeating: "x", count: 1_024)) == .limitExceeded)
+            #expect(
+                try await code("https://hooks.example.org/" + String(repeating: "x", count: 1_024)) == .limitExceeded)
         }
     }
 
     @Test func theOperatorAllowsOriginsOnly() throws {
-        for origin in ["https://hooks.example.org", "https://h.example.org:8443", "http://localhost:1", "http://[::1]:9000"] {
+        for origin in [
+            "https://hooks.example.org", "https://h.example.org:8443", "http://localhost:1", "http://[::1]:9000",
+        ] {
             #expect(WebhookTargets.isAllowable(origin), "\(origin)")
         }
-        for origin in ["http://hooks.example.org", "https://h.example.org/", "https://u@h.example.org", "*", "", "h.example.org"] {
+        for origin in [
+            "http://hooks.example.org", "https://h.example.org/", "https://u@h.example.org", "*", "", "h.example.org",
+        ] {
             #expect(!WebhookTargets.isAllowable(origin), "\(origin)")
             #expect(throws: ConfigurationError.self) {
                 try ServerConfiguration(dataFolder: "/data", webhookOrigins: [origin]).validate()

@@ -34,12 +34,15 @@ import Testing
 
     private static func wait(for count: Int, _ database: SQLiteDatabase) async throws {
         for _ in 0..<6_000 where database.waitingWrites != count { try await Task.sleep(for: .milliseconds(10)) }
-        guard database.waitingWrites == count else { throw TestFailure("\(database.waitingWrites) wait instead of \(count)") }
+        guard database.waitingWrites == count else {
+            throw TestFailure("\(database.waitingWrites) wait instead of \(count)")
+        }
     }
 
     /// Holds the writer with a write of an account's until the body has run; the error of that write.
     private static func holding(
-        _ account: Int64, _ database: SQLiteDatabase, _ last: @escaping @Sendable (any SQLConnection) throws -> Void = { _ in },
+        _ account: Int64, _ database: SQLiteDatabase,
+        _ last: @escaping @Sendable (any SQLConnection) throws -> Void = { _ in },
         while body: (inout ThrowingTaskGroup<Void, any Error>) async throws -> Void
     ) async throws -> (any Error)? {
         let hold = DispatchSemaphore(value: 0)
@@ -91,7 +94,8 @@ import Testing
             }
         }
         let outcomes = [
-            await write(1, taking: 2_000_000), await write(2, taking: 2_000_001), await write(3, taking: 2_000_001, swallowing: true),
+            await write(1, taking: 2_000_000), await write(2, taking: 2_000_001),
+            await write(3, taking: 2_000_001, swallowing: true),
             await write(4, taking: 0),
         ]
         #expect(outcomes == [nil, .overBudget, .overBudget, nil])
@@ -138,18 +142,23 @@ import Testing
         let announced = Mutex<[Set<Announcement>]>([])
         database.listen { all in announced.withLock { $0.append(all) } }
         let runs = Mutex(0)
-        let first = try await Self.holding(1, database, { connection in
-            runs.withLock { $0 += 1 }
-            connection.announce(.notifications(of: 1))
-            try connection.execute("INSERT INTO t (id) VALUES (1)")
-        }) { group in
+        let first = try await Self.holding(
+            1, database,
+            { connection in
+                runs.withLock { $0 += 1 }
+                connection.announce(.notifications(of: 1))
+                try connection.execute("INSERT INTO t (id) VALUES (1)")
+            }
+        ) { group in
             for account in Int64(2)...4 {
                 group.addTask {
                     do {
                         try await Self.write(account, database) { connection in
                             try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(account)])
                             connection.announce(.notifications(of: account))
-                            if account == 3 { try connection.execute("INSERT INTO t (id) \(Self.endless) SELECT i FROM n") }
+                            if account == 3 {
+                                try connection.execute("INSERT INTO t (id) \(Self.endless) SELECT i FROM n")
+                            }
                         }
                         outcomes.all.withLock { $0[account] = .some(nil) }
                     } catch {
@@ -204,8 +213,12 @@ import Testing
             for id in Int64(1)...3 { try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(id)]) }
         }
         #expect(try await Self.ids(database) == [1, 2, 3])
-        await #expect(throws: StorageError.overBudget) { try await Self.write(1, database) { try $0.execute("DELETE FROM t") } }
-        let route = await WriteTurn.$current.withValue(WriteTurn(payer: .account(1), route: .init(method: "POST", path: "/"))) {
+        await #expect(throws: StorageError.overBudget) {
+            try await Self.write(1, database) { try $0.execute("DELETE FROM t") }
+        }
+        let route = await WriteTurn.$current.withValue(
+            WriteTurn(payer: .account(1), route: .init(method: "POST", path: "/"))
+        ) {
             await Task.detached { WriteTurn.current?.route }.value
         }
         #expect(route == nil)
@@ -233,7 +246,8 @@ import Testing
         #expect(all == Array(0...200))
     }
 
-    /// One account has 64 writes waiting, and somebody else one: that waits for the one that is being run, and is committed with it.
+    /// One account has 64 writes waiting, and somebody else one: that waits for the one that is being run, and is
+    /// committed with it.
     @Test("Many writes of one account that wait delay somebody else's by one of them at most.")
     func attack84_manyWritesOfOneAccount() async throws {
         let database = try open()
@@ -272,7 +286,9 @@ import Testing
         database.listen { _ in commits.withLock { $0 += 1 } }
         let failure = try await Self.holding(1, database) { group in
             for account in Int64(0)..<90 {
-                group.addTask { try await Self.write(account % 3, database) { $0.announce(.notifications(of: account)) } }
+                group.addTask {
+                    try await Self.write(account % 3, database) { $0.announce(.notifications(of: account)) }
+                }
             }
             try await Self.wait(for: 90, database)
         }

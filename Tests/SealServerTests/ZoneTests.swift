@@ -1,11 +1,11 @@
 import Foundation
-@testable import SealEnvelope
 import SealKit
 import SealPrimitives
 import SealStatements
 import SealWire
 import Testing
 
+@testable import SealEnvelope
 @testable import SealKit
 @testable import SealServer
 @testable import SealService
@@ -41,7 +41,8 @@ import Testing
                 ("/database/1/other/development/private/zones/lookup", .notAuthenticated),
             ] {
                 let refused = try await refusal {
-                    try await anna.client.call(path, Sealkit_V1_LookupZonesRequest(), as: Sealkit_V1_LookupZonesResponse.self)
+                    try await anna.client.call(
+                        path, Sealkit_V1_LookupZonesRequest(), as: Sealkit_V1_LookupZonesResponse.self)
                 }
                 #expect(refused == code, "\(path)")
             }
@@ -76,7 +77,9 @@ import Testing
             #expect(try await code("notes", wrongGrant) == .integrityFailure)
             #expect(try await code("notes", .init(entry: good.entry, grants: [], epochKey: nil)) == .integrityFailure)
             #expect(try await anna.zones().isEmpty)
-            #expect(try await refusal { try await anna.modifyZones(saving: [("notes", good)], operation: [1]) } == .invalidArguments)
+            #expect(
+                try await refusal { try await anna.modifyZones(saving: [("notes", good)], operation: [1]) }
+                    == .invalidArguments)
             let many = Array(repeating: ("notes", good), count: 401)
             #expect(try await refusal { try await anna.modifyZones(saving: many) } == .limitExceeded)
         }
@@ -112,7 +115,9 @@ import Testing
             try zone.roster.append(closing.entry)
             let tail = try await anna.fetchRoster(zone)
             #expect(tail.entries.count == 2 && tail.grants.isEmpty)
-            #expect(try await anna.modifyZones(saving: [("notes", try anna.opening("notes"))])[0].failure.errorCode == .rosterChanged)
+            #expect(
+                try await anna.modifyZones(saving: [("notes", try anna.opening("notes"))])[0].failure.errorCode
+                    == .rosterChanged)
             let again = try anna.opening("notes", following: zone.roster)
             #expect(try await anna.modifyZones(saving: [("notes", again)])[0].zone.scope.sequence == 2)
             try zone.roster.append(again.entry)
@@ -132,12 +137,16 @@ import Testing
             let close = anna.author.plain(.close, on: zone.roster, time: 2)
             #expect(try await anna.modifyZones(deleting: [("none", close.entry)])[0].failure.errorCode == .zoneNotFound)
             let rotation = try anna.next(on: zone, rotating: true)
-            #expect(try await anna.modifyZones(deleting: [("notes", rotation.entry)])[0].failure.errorCode == .invalidArguments)
+            #expect(
+                try await anna.modifyZones(deleting: [("notes", rotation.entry)])[0].failure.errorCode
+                    == .invalidArguments)
             var stale = zone
             _ = try await anna.append(rotation, to: &stale)
-            #expect(try await anna.modifyZones(deleting: [("notes", close.entry)])[0].failure.errorCode == .rosterChanged)
+            #expect(
+                try await anna.modifyZones(deleting: [("notes", close.entry)])[0].failure.errorCode == .rosterChanged)
             let bert = try await Person.ready(server)
-            #expect(try await bert.modifyZones(deleting: [("notes", close.entry)])[0].failure.errorCode == .zoneNotFound)
+            #expect(
+                try await bert.modifyZones(deleting: [("notes", close.entry)])[0].failure.errorCode == .zoneNotFound)
             #expect(try await anna.deleteZone(stale).deleted)
             #expect(try await anna.deleteZone(stale).failure.errorCode == .zoneNotFound)
         }
@@ -158,7 +167,9 @@ import Testing
             #expect(try await refusal { try await anna.send(sent, to: zone) } == .invalidArguments)
             // Operations belong to accounts.
             let bert = try await Person.ready(server)
-            #expect(try await bert.modifyZones(deleting: [("notes", close.entry)], operation: id)[0].failure.errorCode == .zoneNotFound)
+            #expect(
+                try await bert.modifyZones(deleting: [("notes", close.entry)], operation: id)[0].failure.errorCode
+                    == .zoneNotFound)
         }
     }
 

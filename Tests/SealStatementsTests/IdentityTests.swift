@@ -17,12 +17,16 @@ import Testing
     }
 
     @Test func `A name commits to container and first key`() throws {
-        #expect(alice.userID == Identity.userID(container: World.container, firstSigningKey: alice.signingKey.verificationKey))
+        #expect(
+            alice.userID
+                == Identity.userID(container: World.container, firstSigningKey: alice.signingKey.verificationKey))
         #expect(try Person(2, container: "com.example.other").userID != alice.userID)
         #expect(try Person(3).userID != alice.userID)
         #expect(alice.userID.recordName.count == 33)
         #expect(try UserID(recordName: alice.userID.recordName) == alice.userID)
-        for wrong in ["", "_", "a" + alice.userID.id.hex, "_" + alice.userID.id.hex.uppercased(), alice.userID.recordName + "0"] {
+        for wrong in [
+            "", "_", "a" + alice.userID.id.hex, "_" + alice.userID.id.hex.uppercased(), alice.userID.recordName + "0",
+        ] {
             #expect(throws: SealError.invalidName) { try UserID(recordName: wrong) }
         }
     }
@@ -39,16 +43,26 @@ import Testing
         #expect(throws: SealError.invalidIdentity, "nothing") { try chain([]) }
         #expect(throws: SealError.invalidIdentity, "without generation 0") { try chain([next]) }
         #expect(throws: SealError.invalidIdentity, "a generation twice") { try chain([first, first]) }
-        #expect(throws: SealError.invalidIdentity, "another container's") { try chain([first], container: "com.example.other") }
-        #expect(throws: SealError.invalidIdentity, "after another first") { try chain([Person(3).chain.signed[0], next]) }
+        #expect(throws: SealError.invalidIdentity, "another container's") {
+            try chain([first], container: "com.example.other")
+        }
+        #expect(throws: SealError.invalidIdentity, "after another first") {
+            try chain([Person(3).chain.signed[0], next])
+        }
         #expect(throws: SealError.invalidSignature, "unsigned by the one before") {
             try chain([first, SignedIdentity(bytes: next.bytes, signature: next.signature)])
         }
         #expect(throws: SealError.invalidSignature, "signed by the one before alone") {
-            try chain([first, SignedIdentity(bytes: next.bytes, signature: next.previousSignature, previousSignature: next.previousSignature)])
+            try chain([
+                first,
+                SignedIdentity(
+                    bytes: next.bytes, signature: next.previousSignature, previousSignature: next.previousSignature),
+            ])
         }
         #expect(throws: SealError.malformed, "a first that names one before") {
-            try chain([SignedIdentity(bytes: first.bytes, signature: first.signature, previousSignature: first.signature)])
+            try chain([
+                SignedIdentity(bytes: first.bytes, signature: first.signature, previousSignature: first.signature)
+            ])
         }
         #expect(throws: SealError.invalidLength) { try chain([SignedIdentity](repeating: first, count: 65)) }
         for index in stride(from: 0, to: first.bytes.count, by: 11) {
@@ -77,7 +91,9 @@ import Testing
     @Test func `Names are ASCII, and each kind has its letters`() {
         #expect(Names.isPlain("a b") && !Names.isPlain("") && !Names.isPlain("\t") && !Names.isPlain("é"))
         #expect(Names.isPlain(String(repeating: "a", count: 255)) && !Names.isPlain(String(repeating: "a", count: 256)))
-        #expect(Names.isIdentifier("a1_") && !Names.isIdentifier("1a") && !Names.isIdentifier("_a") && !Names.isIdentifier("a-b"))
+        #expect(
+            Names.isIdentifier("a1_") && !Names.isIdentifier("1a") && !Names.isIdentifier("_a")
+                && !Names.isIdentifier("a-b"))
         #expect(Names.isRecordType("cloudkit.share") && !Names.isRecordType("cloudkit.zone"))
         #expect(Names.isCustomZone("Notes") && !Names.isCustomZone("_defaultZone"))
         #expect(Names.isContainer("iCloud.com.example-1") && !Names.isContainer("a/b"))

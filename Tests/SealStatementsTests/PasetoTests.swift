@@ -20,16 +20,21 @@ import Testing
 
     @Test func `A token with one thing wrong is refused`() throws {
         let token = PasetoPublic.sign(message, footer: footer, key: key)
-        func verify(_ token: String, footer expected: [UInt8]? = nil, implicit: [UInt8] = [], key other: SigningKey? = nil) throws(SealError) {
-            _ = try PasetoPublic.verify(token, footer: expected ?? footer, implicit: implicit, key: (other ?? key).verificationKey)
+        func verify(
+            _ token: String, footer expected: [UInt8]? = nil, implicit: [UInt8] = [], key other: SigningKey? = nil
+        ) throws(SealError) {
+            _ = try PasetoPublic.verify(
+                token, footer: expected ?? footer, implicit: implicit, key: (other ?? key).verificationKey)
         }
         #expect(throws: SealError.invalidSignature) { try verify(token, implicit: [1]) }
         #expect(throws: SealError.invalidSignature) { try verify(token, key: try SigningKey(seed: secret(2))) }
         #expect(throws: SealError.malformed) { try verify(token, footer: []) }
         let altered = [
-            "", "v4.public.", "v4.local." + token.dropFirst(10), "v3.public." + token.dropFirst(10), token + "=", token + ".",
+            "", "v4.public.", "v4.local." + token.dropFirst(10), "v3.public." + token.dropFirst(10), token + "=",
+            token + ".",
             token + ".AA", " " + token, String(token.dropLast()), token.replacing("v4.public.", with: "v4.public.."),
-            "v4.public.\u{301}" + token.dropFirst(10), "v4.public." + String(repeating: "A", count: PasetoPublic.maximumBytes),
+            "v4.public.\u{301}" + token.dropFirst(10),
+            "v4.public." + String(repeating: "A", count: PasetoPublic.maximumBytes),
         ]
         for token in altered { #expect(throws: SealError.malformed, "\(token.prefix(40))") { try verify(token) } }
         var characters = [Character](token)

@@ -6,11 +6,15 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct RosterPeopleTests {
     @Test func `A thousand names are blocked, and no more`() throws {
         var world = try World()
-        let names = try (0..<Limits.blockedPerScope).map { UserID(try ID16(Array(GrantHash.of([UInt8($0 & 0xFF), UInt8($0 >> 8)]).bytes.prefix(16)))) }
+        let names = try (0..<Limits.blockedPerScope).map {
+            UserID(try ID16(Array(GrantHash.of([UInt8($0 & 0xFF), UInt8($0 >> 8)]).bytes.prefix(16))))
+        }
         try world.append(by: world.owner, names.map { .block($0) }, epoch: world.epoch())
         #expect(world.roster.blocked.count == Limits.blockedPerScope)
         let one = RosterChange.block(try Person(7).userID)
-        #expect(throws: SealError.tooManyParticipants) { try world.append(by: world.owner, [one], epoch: world.epoch()) }
+        #expect(throws: SealError.tooManyParticipants) {
+            try world.append(by: world.owner, [one], epoch: world.epoch())
+        }
         // What was refused has left nothing behind; room made in the same entry counts.
         #expect(world.roster.blocked.count == Limits.blockedPerScope)
         try world.append(by: world.owner, [.unblock(names[0]), one], epoch: world.epoch())
@@ -41,7 +45,9 @@ import Testing
         try world.append(by: alice, [.invite(placeholder.invitation())])
         let before = world.roster.subjects
         let after = try world.roster.applying([.setRole(alice.userID, .privateUser)], by: world.owner.userID)
-        #expect(after.subjects == [.member(alice.userID), .member(world.owner.userID)].sorted(), "her placeholder goes with her role")
+        #expect(
+            after.subjects == [.member(alice.userID), .member(world.owner.userID)].sorted(),
+            "her placeholder goes with her role")
         #expect(world.roster.subjects == before && world.roster.nextSequence == after.nextSequence)
         #expect(throws: SealError.changeNotPermitted) {
             try world.roster.applying([.setRole(alice.userID, .privateUser)], by: bob.userID)
@@ -53,7 +59,8 @@ import Testing
         let alice = try Person(2)
         try world.join(alice, seat: try Seat(11), .readOnly)
         let joined = world.roster.sequence
-        try world.append(by: world.owner, [.setPermission(alice.userID, .readWrite), .setRole(alice.userID, .administrator)])
+        try world.append(
+            by: world.owner, [.setPermission(alice.userID, .readWrite), .setRole(alice.userID, .administrator)])
         let promoted = world.roster.sequence
         let newAlice = try Person(alice, next: 5)
         try world.append(by: alice, [.identity([newAlice.chain.signed[1]])], epoch: world.epoch())

@@ -10,7 +10,8 @@ extension RosterRulesTests {
         try world.join(alice, seat: seat)
         refuses(world.entry(by: world.owner, [.leave]), by: world.owner, .changeNotPermitted, "the owner")
         refuses(world.entry(by: bob, [.leave]), by: bob, .changeNotPermitted, "a stranger")
-        refuses(world.entry(by: alice, [.leave], epoch: world.epoch()), by: alice, .changeNotApplicable, "with an epoch")
+        refuses(
+            world.entry(by: alice, [.leave], epoch: world.epoch()), by: alice, .changeNotApplicable, "with an epoch")
         refuses(world.entry(by: alice, [.leave, .leave]), by: alice, .changeNotApplicable, "twice")
         try world.append(by: alice, [.leave])
         #expect(world.roster.rotationDue)
@@ -25,14 +26,16 @@ extension RosterRulesTests {
         refuses(world.entry(by: alice, [.close]), by: alice, .changeNotPermitted)
         refuses(world.entry(by: world.owner, [.close], epoch: world.epoch()), by: world.owner, .changeNotApplicable)
         refuses(
-            World.opening(of: world.scope, by: world.owner, following: world.roster), by: world.owner, .changeNotApplicable,
+            World.opening(of: world.scope, by: world.owner, following: world.roster), by: world.owner,
+            .changeNotApplicable,
             "opened while open")
         let beforeClosing = world.roster
         try world.append(by: world.owner, [.close])
         #expect(world.roster.isClosed && world.roster.members.isEmpty && world.roster.invitations.isEmpty)
         #expect(world.roster.standing(of: world.owner.userID, at: world.roster.sequence) == nil)
 
-        refuses(world.entry(by: world.owner, [.invite(try Seat(13).invitation())]), by: world.owner, .changeNotApplicable)
+        refuses(
+            world.entry(by: world.owner, [.invite(try Seat(13).invitation())]), by: world.owner, .changeNotApplicable)
         refuses(world.entry(by: bob, [.accept(world.acceptance(of: other, by: bob))]), by: bob, .changeNotApplicable)
         refuses(world.entry(by: world.owner, [.close]), by: world.owner, .changeNotApplicable)
         refuses(World.opening(of: world.scope, by: alice, following: world.roster), by: alice, .changeNotPermitted)
@@ -43,8 +46,12 @@ extension RosterRulesTests {
         try world.append(World.opening(of: world.scope, by: world.owner, following: world.roster), by: world.owner)
         #expect(world.roster.incarnations == Incarnations(zone: 2, scope: 2))
         #expect(world.roster.members.count == 1 && world.roster.currentEpoch.number == 0)
-        #expect(world.roster.epoch(0, incarnations: Incarnations(zone: 1, scope: 1))?.keyID == beforeClosing.epochs[0].keyID)
-        #expect(world.roster.epoch(0, incarnations: Incarnations(zone: 2, scope: 2))?.keyID == world.roster.currentEpoch.keyID)
+        #expect(
+            world.roster.epoch(0, incarnations: Incarnations(zone: 1, scope: 1))?.keyID == beforeClosing.epochs[0].keyID
+        )
+        #expect(
+            world.roster.epoch(0, incarnations: Incarnations(zone: 2, scope: 2))?.keyID
+                == world.roster.currentEpoch.keyID)
     }
 
     @Test func `A share's roster never goes back to an earlier life of its zone`() throws {
@@ -64,7 +71,8 @@ extension RosterRulesTests {
         var roster = try Roster(
             opening: World.sign(opening(zone: 3, life: 1, following: nil), with: world.owner.signingKey), scope: share)
         let close = RosterEntry(
-            scopeID: share.id, sequence: 1, previous: roster.head, author: world.owner.userID, time: 1, changes: [.close], epoch: nil)
+            scopeID: share.id, sequence: 1, previous: roster.head, author: world.owner.userID, time: 1,
+            changes: [.close], epoch: nil)
         try roster.append(World.sign(close, with: world.owner.signingKey))
         refuses(opening(zone: 2, life: 2, following: roster), by: world.owner, .changeNotApplicable, in: roster)
         try roster.append(World.sign(opening(zone: 3, life: 2, following: roster), with: world.owner.signingKey))
@@ -78,7 +86,9 @@ extension RosterRulesTests {
         refuses(world.entry(by: alice, [], epoch: world.epoch()), by: alice, .changeNotPermitted, "not due")
         refuses(world.entry(by: bob, [], epoch: world.epoch()), by: bob, .changeNotPermitted, "read-only")
         try world.append(by: bob, [.leave])
-        refuses(world.entry(by: try Person(9), [], epoch: world.epoch()), by: try Person(9), .changeNotPermitted, "a stranger")
+        refuses(
+            world.entry(by: try Person(9), [], epoch: world.epoch()), by: try Person(9), .changeNotPermitted,
+            "a stranger")
         let before = world.roster.subjects
         try world.rotate(by: alice)
         #expect(world.roster.currentEpoch.number == 1)
@@ -90,7 +100,8 @@ extension RosterRulesTests {
         try world.append(by: world.owner, [.invite(other.invitation())])
         let good = world.epoch()
         func epoch(
-            number: UInt32? = nil, keyID: Digest? = nil, previousKey: [UInt8]? = nil, coverage: [EpochOpening.Coverage]? = nil
+            number: UInt32? = nil, keyID: Digest? = nil, previousKey: [UInt8]? = nil,
+            coverage: [EpochOpening.Coverage]? = nil
         ) -> RosterEntry {
             world.entry(
                 by: world.owner, [],
@@ -111,7 +122,8 @@ extension RosterRulesTests {
             refuses(epoch(coverage: coverage), by: world.owner, .coverageMismatch, "somebody left out")
         }
         refuses(
-            epoch(coverage: (good.coverage + [stranger]).sorted { $0.subject < $1.subject }), by: world.owner, .coverageMismatch,
+            epoch(coverage: (good.coverage + [stranger]).sorted { $0.subject < $1.subject }), by: world.owner,
+            .coverageMismatch,
             "a stranger covered")
         refuses(epoch(coverage: good.coverage.reversed()), by: world.owner, .malformed, "out of order")
         refuses(epoch(coverage: good.coverage + [good.coverage[2]]), by: world.owner, .malformed, "somebody twice")
@@ -129,7 +141,9 @@ extension RosterRulesTests {
         var world = world
         let clock = ContinuousClock()
         func rotations(_ count: Int) throws -> Duration {
-            try clock.measure { for _ in 0..<count { try world.append(by: world.owner, [], epoch: epochOfAnyLength(world)) } }
+            try clock.measure {
+                for _ in 0..<count { try world.append(by: world.owner, [], epoch: epochOfAnyLength(world)) }
+            }
         }
         let first = try rotations(300)
         _ = try rotations(900)
@@ -141,7 +155,8 @@ extension RosterRulesTests {
     private func epochOfAnyLength(_ world: World) -> EpochOpening {
         let epoch = world.epoch()
         return EpochOpening(
-            number: epoch.number, keyID: GrantHash.of([UInt8(epoch.number & 255), UInt8(epoch.number >> 8)]), checkpoint: Checkpoint.none,
+            number: epoch.number, keyID: GrantHash.of([UInt8(epoch.number & 255), UInt8(epoch.number >> 8)]),
+            checkpoint: Checkpoint.none,
             previousKey: epoch.previousKey, coverage: epoch.coverage)
     }
 }

@@ -55,13 +55,17 @@ import Testing
             change(&entry)
             return entry
         }
-        func opening(scope: Scope? = nil, zone: UInt32 = 1, life: UInt32 = 1, root: String? = nil, owner: Person? = nil) -> RosterChange {
+        func opening(scope: Scope? = nil, zone: UInt32 = 1, life: UInt32 = 1, root: String? = nil, owner: Person? = nil)
+            -> RosterChange
+        {
             .open(
                 .init(
-                    scope: scope ?? world.scope, incarnations: Incarnations(zone: zone, scope: life), encryptionScope: .perRecord,
+                    scope: scope ?? world.scope, incarnations: Incarnations(zone: zone, scope: life),
+                    encryptionScope: .perRecord,
                     rootRecordName: root, owner: (owner ?? world.owner).chain))
         }
-        let elsewhere = Scope(container: World.container, environment: .production, owner: world.owner.userID, zoneName: "Other")
+        let elsewhere = Scope(
+            container: World.container, environment: .production, owner: world.owner.userID, zoneName: "Other")
         let wrong: [(Comment, SealError, RosterEntry)] = [
             ("another scope id", .wrongContext, open { $0.scopeID = elsewhere.id }),
             ("another scope", .wrongContext, open { $0.changes = [opening(scope: elsewhere)] }),
@@ -85,7 +89,8 @@ import Testing
             open {
                 $0.epoch = EpochOpening(
                     number: number, keyID: digest(1), checkpoint: Checkpoint.none,
-                    previousKey: [UInt8](repeating: 0, count: number == 0 ? 0 : EpochOpening.previousKeyBytes), coverage: coverage)
+                    previousKey: [UInt8](repeating: 0, count: number == 0 ? 0 : EpochOpening.previousKeyBytes),
+                    coverage: coverage)
             }
         }
         let own = EpochOpening.Coverage(subject: .member(world.owner.userID), grantHash: digest(1))
@@ -147,18 +152,23 @@ import Testing
     }
 
     @Test func `No altered byte of an entry or its signature passes`() throws {
-        let signed = World.sign(world.entry(by: world.owner, [.invite(seat.invitation(for: alice))]), with: world.owner.signingKey)
+        let signed = World.sign(
+            world.entry(by: world.owner, [.invite(seat.invitation(for: alice))]), with: world.owner.signingKey)
         for index in stride(from: 0, to: signed.bytes.count, by: 7) {
             var bytes = signed.bytes
             bytes[index] ^= 1
             var roster = world.roster
-            #expect(throws: SealError.self) { try roster.append(SignedRosterEntry(bytes: bytes, signature: signed.signature)) }
+            #expect(throws: SealError.self) {
+                try roster.append(SignedRosterEntry(bytes: bytes, signature: signed.signature))
+            }
         }
         for index in signed.signature.indices {
             var signature = signed.signature
             signature[index] ^= 1
             var roster = world.roster
-            #expect(throws: SealError.invalidSignature) { try roster.append(SignedRosterEntry(bytes: signed.bytes, signature: signature)) }
+            #expect(throws: SealError.invalidSignature) {
+                try roster.append(SignedRosterEntry(bytes: signed.bytes, signature: signature))
+            }
         }
     }
 
@@ -170,7 +180,9 @@ import Testing
 
     @Test mutating func `The owner shares a scope, once in its life, before it invites anybody`() throws {
         world = try World(isShared: false)
-        refuses(world.entry(by: world.owner, [.invite(seat.invitation())]), by: world.owner, .changeNotApplicable, "not shared yet")
+        refuses(
+            world.entry(by: world.owner, [.invite(seat.invitation())]), by: world.owner, .changeNotApplicable,
+            "not shared yet")
         refuses(world.entry(by: alice, [World.settings]), by: alice, .changeNotPermitted, "a stranger")
         try world.append(by: world.owner, [World.settings, .invite(seat.invitation())])
         #expect(world.roster.isShared)
@@ -180,7 +192,9 @@ import Testing
         try world.append(by: world.owner, [.close])
         #expect(!world.roster.isShared)
         try world.append(World.opening(of: world.scope, by: world.owner, following: world.roster), by: world.owner)
-        refuses(world.entry(by: world.owner, [.invite(other.invitation())]), by: world.owner, .changeNotApplicable, "in another life")
+        refuses(
+            world.entry(by: world.owner, [.invite(other.invitation())]), by: world.owner, .changeNotApplicable,
+            "in another life")
     }
 
     // MARK: Inviting and revoking
@@ -205,29 +219,43 @@ import Testing
         refuses(world.entry(by: bob, [.invite(other.invitation())]), by: bob, .changeNotPermitted)
         try world.append(by: world.owner, [.invite(other.invitation())])
         refuses(
-            world.entry(by: alice, [.revoke(other.id)], epoch: world.epoch(without: [.invitation(other.id)])), by: alice,
+            world.entry(by: alice, [.revoke(other.id)], epoch: world.epoch(without: [.invitation(other.id)])),
+            by: alice,
             .changeNotPermitted)
     }
 
     @Test mutating func `An invitation id is used once for ever`() throws {
         try world.append(by: world.owner, [.invite(seat.invitation())])
-        refuses(world.entry(by: world.owner, [.invite(seat.invitation())]), by: world.owner, .changeNotApplicable, "still open")
+        refuses(
+            world.entry(by: world.owner, [.invite(seat.invitation())]), by: world.owner, .changeNotApplicable,
+            "still open")
         try world.append(by: world.owner, [.revoke(seat.id)], epoch: world.epoch(without: [.invitation(seat.id)]))
-        refuses(world.entry(by: world.owner, [.invite(seat.invitation())]), by: world.owner, .changeNotApplicable, "revoked")
+        refuses(
+            world.entry(by: world.owner, [.invite(seat.invitation())]), by: world.owner, .changeNotApplicable, "revoked"
+        )
         try world.join(alice, seat: other)
-        refuses(world.entry(by: world.owner, [.invite(other.invitation())]), by: world.owner, .changeNotApplicable, "taken")
+        refuses(
+            world.entry(by: world.owner, [.invite(other.invitation())]), by: world.owner, .changeNotApplicable, "taken")
         try world.append(by: world.owner, [.close])
         try world.append(World.opening(of: world.scope, by: world.owner, following: world.roster), by: world.owner)
         try world.append(by: world.owner, [World.settings])
-        refuses(world.entry(by: world.owner, [.invite(other.invitation())]), by: world.owner, .changeNotApplicable, "in an earlier life")
+        refuses(
+            world.entry(by: world.owner, [.invite(other.invitation())]), by: world.owner, .changeNotApplicable,
+            "in an earlier life")
     }
 
     @Test mutating func `A known person is invited once, and not when a member`() throws {
         try world.append(by: world.owner, [.invite(seat.invitation(for: alice))])
-        refuses(world.entry(by: world.owner, [.invite(other.invitation(for: alice))]), by: world.owner, .changeNotApplicable)
+        refuses(
+            world.entry(by: world.owner, [.invite(other.invitation(for: alice))]), by: world.owner, .changeNotApplicable
+        )
         try world.append(by: alice, [.accept(world.acceptance(of: seat, by: alice))])
-        refuses(world.entry(by: world.owner, [.invite(other.invitation(for: alice))]), by: world.owner, .changeNotApplicable)
-        refuses(world.entry(by: world.owner, [.invite(other.invitation(for: world.owner))]), by: world.owner, .changeNotApplicable)
+        refuses(
+            world.entry(by: world.owner, [.invite(other.invitation(for: alice))]), by: world.owner, .changeNotApplicable
+        )
+        refuses(
+            world.entry(by: world.owner, [.invite(other.invitation(for: world.owner))]), by: world.owner,
+            .changeNotApplicable)
     }
 
     @Test mutating func `A scope holds its owner and a hundred others`() throws {
@@ -239,14 +267,17 @@ import Testing
     @Test mutating func `Revoking opens an epoch that leaves the invitation out`() throws {
         try world.append(by: world.owner, [.invite(seat.invitation())])
         refuses(world.entry(by: world.owner, [.revoke(seat.id)]), by: world.owner, .epochRequired)
-        refuses(world.entry(by: world.owner, [.revoke(seat.id)], epoch: world.epoch()), by: world.owner, .coverageMismatch)
         refuses(
-            world.entry(by: world.owner, [.revoke(other.id)], epoch: world.epoch()), by: world.owner, .changeNotApplicable,
+            world.entry(by: world.owner, [.revoke(seat.id)], epoch: world.epoch()), by: world.owner, .coverageMismatch)
+        refuses(
+            world.entry(by: world.owner, [.revoke(other.id)], epoch: world.epoch()), by: world.owner,
+            .changeNotApplicable,
             "an unknown invitation")
         try world.append(by: world.owner, [.revoke(seat.id)], epoch: world.epoch(without: [.invitation(seat.id)]))
         #expect(world.roster.invitations.isEmpty)
         refuses(
-            world.entry(by: world.owner, [.revoke(seat.id)], epoch: world.epoch()), by: world.owner, .changeNotApplicable,
+            world.entry(by: world.owner, [.revoke(seat.id)], epoch: world.epoch()), by: world.owner,
+            .changeNotApplicable,
             "a second time")
     }
 }

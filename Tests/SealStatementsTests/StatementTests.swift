@@ -17,10 +17,12 @@ import Testing
     func statement(_ record: String = "Note-1", by author: Person? = nil) throws -> Statement {
         let author = author ?? alice
         return Statement(
-            kind: .save, container: World.container, environment: .production, owner: world.owner.userID, zoneName: "Notes",
+            kind: .save, container: World.container, environment: .production, owner: world.owner.userID,
+            zoneName: "Notes",
             zoneIncarnation: 1, recordName: record, recordType: "Note", creator: author.userID, author: author.userID,
             clientTime: 1, revision: 1, previous: .zero, scopeID: world.scope.id, scopeIncarnation: 1,
-            epoch: world.roster.currentEpoch.number, wrappedKey: [UInt8](repeating: 1, count: Statement.wrappedKeyBytes),
+            epoch: world.roster.currentEpoch.number,
+            wrappedKey: [UInt8](repeating: 1, count: Statement.wrappedKeyBytes),
             rosterSequence: world.roster.sequence, rosterHead: world.roster.head, checkpoint: Checkpoint.none,
             parent: nil, share: nil,
             salt: try ID16([UInt8](repeating: 2, count: 16)), fieldsDigest: try FieldSet.digest([]))
@@ -32,7 +34,9 @@ import Testing
         return StatementProof(signature: signature, leafCount: 1, index: 0, path: [])
     }
 
-    func verify(_ statement: Statement, by key: SigningKey? = nil, asked: String? = "Note-1") throws -> VerifiedStatement {
+    func verify(_ statement: Statement, by key: SigningKey? = nil, asked: String? = "Note-1") throws
+        -> VerifiedStatement
+    {
         var verifier = StatementVerifier(roster: world.roster)
         return try verifier.verify(statement.canonicalBytes(), proof: proof(statement, by: key), recordName: asked)
     }
@@ -108,7 +112,9 @@ import Testing
         try world.append(by: world.owner, [.remove(alice.userID)], epoch: world.epoch(without: [.member(alice.userID)]))
         #expect(throws: SealError.authorNotPermitted) { try verify(statement()) }
         try world.append(by: world.owner, [.close])
-        #expect(throws: SealError.authorNotPermitted) { try verify(statement(by: world.owner), by: world.owner.signingKey) }
+        #expect(throws: SealError.authorNotPermitted) {
+            try verify(statement(by: world.owner), by: world.owner.signingKey)
+        }
         _ = try verify(early)
         _ = try verify(again)
     }
@@ -157,8 +163,14 @@ import Testing
         #expect(try verifyDeparture(good).statement == good)
         _ = try verifyDeparture(good, asked: nil)
         let wrong: [(Comment, SealError, (inout Statement) throws -> Void)] = [
-            ("an earlier life of the scope", .staleEpoch, { $0.formerScope = .init(scopeID: world.scope.id, incarnation: 0) }),
-            ("a life that is yet to come", .staleEpoch, { $0.formerScope = .init(scopeID: world.scope.id, incarnation: 2) }),
+            (
+                "an earlier life of the scope", .staleEpoch,
+                { $0.formerScope = .init(scopeID: world.scope.id, incarnation: 0) }
+            ),
+            (
+                "a life that is yet to come", .staleEpoch,
+                { $0.formerScope = .init(scopeID: world.scope.id, incarnation: 2) }
+            ),
             ("another life of the zone", .staleEpoch, { $0.zoneIncarnation += 1 }),
             ("out of another scope", .wrongContext, { $0.formerScope = .init(scopeID: digest(7), incarnation: 1) }),
             ("out of none", .wrongContext, { $0.formerScope = nil }),
@@ -175,7 +187,9 @@ import Testing
             try change(&altered)
             #expect(throws: error, comment) { try verifyDeparture(altered) }
         }
-        #expect(throws: SealError.invalidSignature, "a member's signature") { try verifyDeparture(good, by: alice.signingKey) }
+        #expect(throws: SealError.invalidSignature, "a member's signature") {
+            try verifyDeparture(good, by: alice.signingKey)
+        }
     }
 
     @Test mutating func `What departed from an earlier life of a scope is there again`() throws {
@@ -204,7 +218,9 @@ import Testing
         return (statements, tree, signature)
     }
 
-    @Test(arguments: [1, 2, 3, 4, 5, 7, 8, 33, 400]) func `Each record of a save verifies with its own path`(count: Int) throws {
+    @Test(arguments: [1, 2, 3, 4, 5, 7, 8, 33, 400]) func `Each record of a save verifies with its own path`(count: Int)
+        throws
+    {
         let (statements, tree, signature) = try batch(count)
         var verifier = StatementVerifier(roster: world.roster)
         for (index, bytes) in statements.enumerated() {
@@ -217,13 +233,16 @@ import Testing
         let (statements, tree, signature) = try batch(5)
         let path = tree.path(to: 2)
         func refuses(
-            _ error: SealError, _ comment: Comment, signature altered: [UInt8]? = nil, leafCount: Int = 5, index: Int = 2,
+            _ error: SealError, _ comment: Comment, signature altered: [UInt8]? = nil, leafCount: Int = 5,
+            index: Int = 2,
             path alteredPath: [Digest]? = nil, statement: Int = 2
         ) {
             var verifier = StatementVerifier(roster: world.roster)
             let proof = StatementProof(
                 signature: altered ?? signature, leafCount: leafCount, index: index, path: alteredPath ?? path)
-            #expect(throws: error, comment) { try verifier.verify(statements[statement], proof: proof, recordName: nil) }
+            #expect(throws: error, comment) {
+                try verifier.verify(statements[statement], proof: proof, recordName: nil)
+            }
         }
         refuses(.invalidSignature, "another record's path", statement: 3)
         refuses(.invalidSignature, "another index", index: 3)
@@ -266,7 +285,10 @@ import Testing
             ("one altered", [fields[0], FieldDigest(name: "b", digest: digest(1)), fields[2]]),
             (
                 "two swapped",
-                [fields[0], FieldDigest(name: "b", digest: fields[2].digest), FieldDigest(name: "c", digest: fields[1].digest)]
+                [
+                    fields[0], FieldDigest(name: "b", digest: fields[2].digest),
+                    FieldDigest(name: "c", digest: fields[1].digest),
+                ]
             ),
             ("out of order", [fields[1], fields[0], fields[2]]),
             ("one twice", [fields[0], fields[1], fields[1], fields[2]]),
@@ -289,10 +311,14 @@ import Testing
             StoredField.encrypted(.type(ValueType(.date)), sealed: sealed).digest(name: "a"),
             StoredField.encrypted(.type(ValueType(.int64, isList: true)), sealed: sealed).digest(name: "a"),
             StoredField.asset(commitment).digest(name: "a"),
-            StoredField.asset(AssetCommitment(salt: digest(2), chunkCount: 1, root: digest(2), descriptor: [1])).digest(name: "a"),
-            StoredField.asset(AssetCommitment(salt: digest(1), chunkCount: 2, root: digest(2), descriptor: [1])).digest(name: "a"),
-            StoredField.asset(AssetCommitment(salt: digest(1), chunkCount: 1, root: digest(1), descriptor: [1])).digest(name: "a"),
-            StoredField.asset(AssetCommitment(salt: digest(1), chunkCount: 1, root: digest(2), descriptor: [2])).digest(name: "a"),
+            StoredField.asset(AssetCommitment(salt: digest(2), chunkCount: 1, root: digest(2), descriptor: [1])).digest(
+                name: "a"),
+            StoredField.asset(AssetCommitment(salt: digest(1), chunkCount: 2, root: digest(2), descriptor: [1])).digest(
+                name: "a"),
+            StoredField.asset(AssetCommitment(salt: digest(1), chunkCount: 1, root: digest(1), descriptor: [1])).digest(
+                name: "a"),
+            StoredField.asset(AssetCommitment(salt: digest(1), chunkCount: 1, root: digest(2), descriptor: [2])).digest(
+                name: "a"),
         ]
         #expect(Set(digests).count == digests.count)
     }

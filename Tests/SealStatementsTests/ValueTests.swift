@@ -17,7 +17,8 @@ import Testing
         (.date(-.greatestFiniteMagnitude), "05" + "ffffffffffffefff"),
         (
             .location(Location(latitude: 1, longitude: 2, time: 1.5)),
-            "06" + "000000000000f03f" + "0000000000000040" + "0000000000000000" + "0000000000000000" + "000000000000f0bf"
+            "06" + "000000000000f03f" + "0000000000000040" + "0000000000000000" + "0000000000000000"
+                + "000000000000f0bf"
                 + "000000000000f0bf" + "000000000000f0bf" + "000000000000f83f"
         ),
         (.reference(ReferenceValue(recordName: "a", action: .deleteSelf)), "07" + "01000000" + "61" + "01"),
@@ -27,7 +28,9 @@ import Testing
         (.list([.reference(ReferenceValue(recordName: "b"))]), "17" + "01000000" + "0100000062" + "00"),
     ]
 
-    @Test(arguments: samples) func `Every kind has exactly these bytes, and reads back`(value: Value, hex: String) throws {
+    @Test(arguments: samples) func `Every kind has exactly these bytes, and reads back`(value: Value, hex: String)
+        throws
+    {
         #expect(Hex.encode(try value.canonicalBytes()) == hex)
         #expect(try Value(canonicalBytes: Hex.decode(hex)) == value)
     }
@@ -81,7 +84,9 @@ import Testing
         }
         // Whatever a server says has an order, and nothing overflows.
         #expect(ReferenceDate.seconds(ofMicroseconds: .min) < ReferenceDate.seconds(ofMicroseconds: .max))
-        for seconds in [Double.nan, .infinity, -.infinity, 1e300, 9.3e12, -9.3e12] { #expect(ReferenceDate.microseconds(ofSeconds: seconds) == nil) }
+        for seconds in [Double.nan, .infinity, -.infinity, 1e300, 9.3e12, -9.3e12] {
+            #expect(ReferenceDate.microseconds(ofSeconds: seconds) == nil)
+        }
     }
 
     @Test func `Strings are as given, not normalised`() throws {
@@ -122,7 +127,8 @@ import Testing
 
     @Test func `A list holds one kind, and no lists`() {
         for list in [
-            Value.list([.int64(1), .string("a")]), .list([.int64(1), .double(1)]), .list([.list([])]), .list([.int64(1), .list([.int64(1)])]),
+            Value.list([.int64(1), .string("a")]), .list([.int64(1), .double(1)]), .list([.list([])]),
+            .list([.int64(1), .list([.int64(1)])]),
         ] {
             #expect(throws: SealError.malformed) { try list.canonicalBytes() }
             #expect(list.fault == .mixedList)
@@ -136,7 +142,9 @@ import Testing
         }
         for kind in ValueKind.allCases {
             #expect(ValueTag.emptyList.fits(ValueType(kind, isList: true)) && !ValueTag.emptyList.fits(ValueType(kind)))
-            #expect(ValueTag.type(ValueType(kind)).fits(ValueType(kind)) && !ValueTag.type(ValueType(kind)).fits(ValueType(kind, isList: true)))
+            #expect(
+                ValueTag.type(ValueType(kind)).fits(ValueType(kind))
+                    && !ValueTag.type(ValueType(kind)).fits(ValueType(kind, isList: true)))
         }
         #expect(ValueTag.emptyList.isList && ValueTag.emptyList.mayBeEncrypted)
     }

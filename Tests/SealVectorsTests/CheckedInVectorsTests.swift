@@ -4,10 +4,12 @@ import Testing
 @testable import SealVectors
 
 @Suite(.serialized, .timeLimit(.minutes(60))) struct CheckedInVectorsTests {
-    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
         .appending(path: "Vectors")
 
-    @Test(arguments: Constructions.all.map { $0.name }) func `A checked-in file is what the source generates, and holds`(name: String) throws {
+    @Test(arguments: Constructions.all.map { $0.name })
+    func `A checked-in file is what the source generates, and holds`(name: String) throws {
         let construction = try #require(Constructions.all.first { $0.name == name })
         let data = try Data(contentsOf: Self.folder.appending(path: "\(name).json"))
         #expect(data == (try Constructions.file(of: construction).encoded()), "stale: run `sealkit vectors generate`")
@@ -16,9 +18,12 @@ import Testing
     }
 
     @Test func `Every file in the folder is generated`() throws {
-        let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter { $0.hasSuffix(".json") }
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter {
+            $0.hasSuffix(".json")
+        }
         #expect(files.sorted() == Constructions.all.map { "\($0.name).json" }.sorted())
-        #expect(try Data(contentsOf: Self.folder.appending(path: "schema/vectors.json")) == Data(VectorSchema.text.utf8))
+        #expect(
+            try Data(contentsOf: Self.folder.appending(path: "schema/vectors.json")) == Data(VectorSchema.text.utf8))
         #expect(try JSONDecoder().decode(JSON.self, from: Data(VectorSchema.text.utf8)) != .bool(false))
     }
 
@@ -33,7 +38,9 @@ import Testing
                 guard case .string(let text) = value, text.count >= 32, text.allSatisfy(\.isHexDigit) else { continue }
                 let last = text.last == "0" ? "1" : "0"
                 let altered = test.fields.merging([key: .string(text.dropLast() + last)]) { $1 }
-                let outcome = Result { try Constructions.outcome(of: altered, shared: group.shared, type: group.type, construction) }
+                let outcome = Result {
+                    try Constructions.outcome(of: altered, shared: group.shared, type: group.type, construction)
+                }
                 #expect((try? outcome.get()) != .some(nil), "\(name) \(group.type) \(key)")
             }
         }

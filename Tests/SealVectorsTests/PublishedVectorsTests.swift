@@ -3,10 +3,12 @@ import Testing
 
 @testable import SealVectors
 
-/// The published vectors where they lie: in no copy of ours. `.ci/run` sets the variable when they stand beside the checkout.
+/// The published vectors where they lie: in no copy of ours. `.ci/run` sets the variable when they stand beside the
+/// checkout.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct PublishedVectorsTests {
     static let folder = ProcessInfo.processInfo.environment["SEALKIT_PUBLISHED_VECTORS"].map { URL(filePath: $0) }
-    static let whyNot: Comment = "not run: SEALKIT_PUBLISHED_VECTORS names no folder; see `sealkit help vectors published`"
+    static let whyNot: Comment =
+        "not run: SEALKIT_PUBLISHED_VECTORS names no folder; see `sealkit help vectors published`"
 
     /// Of each family: an output of a test that holds, to be altered.
     static let targets: [(family: String, key: String, isTarget: @Sendable (Fields) -> Bool)] = [
@@ -14,7 +16,8 @@ import Testing
         ("Wycheproof chacha20-poly1305", "ct", isValid), ("Wycheproof xchacha20-poly1305", "tag", isValid),
         ("Wycheproof hmac-sha256", "tag", isValid), ("Wycheproof hkdf-sha256", "okm", isValid),
         // The one that we accept, and one that only libsodium does.
-        ("CCTV ed25519", "sig", { (try? $0.int("number")) == 305 }), ("CCTV ed25519", "sig", { (try? $0.int("number")) == 7 }),
+        ("CCTV ed25519", "sig", { (try? $0.int("number")) == 305 }),
+        ("CCTV ed25519", "sig", { (try? $0.int("number")) == 7 }),
         ("PASETO v4", "token", { (try? $0.string("name")) == "4-S-1" }),
         ("HPKE with X-Wing", "ct", isOurSuite), ("HPKE with X-Wing", "exported_value", isOurSuite),
         ("HPKE with X-Wing", "key", isOurSuite), ("X-Wing", "ss", { $0.has("ss") }),
@@ -38,7 +41,9 @@ import Testing
             let file = try #require(files.first { family.recognises($0) })
             let altered = try #require(file.altered(target.key, where: target.isTarget))
             let lines = try Self.run(altered)
-            #expect(lines.contains { $0.hasPrefix("some/where/else.json: ") && !$0.contains(", 0 missed") }, "\(target.family): \(lines)")
+            #expect(
+                lines.contains { $0.hasPrefix("some/where/else.json: ") && !$0.contains(", 0 missed") },
+                "\(target.family): \(lines)")
         }
     }
 
@@ -62,7 +67,8 @@ import Testing
         try BLAKE2bConstants.runSelfTest(output: BLAKE2bConstants.selfTest.altered, into: &report)
         for test in Argon2idConstants.derivations {
             let altered = Argon2idConstants.Derivation(
-                password: test.password, salt: test.salt, passes: test.passes, memoryBytes: test.memoryBytes, output: test.output.altered)
+                password: test.password, salt: test.salt, passes: test.passes, memoryBytes: test.memoryBytes,
+                output: test.output.altered)
             try Argon2idConstants.run(altered, into: &report)
         }
         let (password, text) = Argon2idConstants.reference[2]
@@ -76,7 +82,9 @@ import Testing
 
     @Test func `Absent families, unreadable and foreign files are named`() throws {
         let lines = try Self.run(.object(["algorithm": .string("AES-GCM")]), beside: "not JSON")
-        for family in PublishedVectors.families { #expect(lines.contains { $0.hasPrefix("\(family.name): no file of this family") }) }
+        for family in PublishedVectors.families {
+            #expect(lines.contains { $0.hasPrefix("\(family.name): no file of this family") })
+        }
         #expect(lines.contains("broken.json: unreadable, 1 missed"))
         #expect(lines.contains("1 more not run, of no family that SealKit stands on: some/where/else.json"))
         #expect(lines.last == "0 published files, 0 tests, \(PublishedVectors.families.count + 1) missed")
@@ -94,7 +102,8 @@ import Testing
     static func run(_ file: JSON, beside broken: String? = nil) throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "published-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        try FileManager.default.createDirectory(at: folder.appending(path: "some/where"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder.appending(path: "some/where"), withIntermediateDirectories: true)
         try JSONEncoder().encode(file).write(to: folder.appending(path: "some/where/else.json"))
         if let broken { try Data(broken.utf8).write(to: folder.appending(path: "broken.json")) }
         var lines: [String] = []

@@ -37,17 +37,22 @@ import Testing
             let text = "\(SealKitError.integrity(error, "the thing"))"
             switch error {
             case .tooManyParticipants:
-                #expect(text == "tooManyParticipants: the thing would have more than 100 participants (remove some first)")
+                #expect(
+                    text == "tooManyParticipants: the thing would have more than 100 participants (remove some first)")
             case .invalidURL:
                 #expect(
                     text == "invalidArguments: the share URL is cut short, altered, or belongs to another share "
                         + "(copy the whole URL, with everything after the #)")
             case .unsupported:
-                #expect(text == "incompatibleVersion: the thing holds something that this version does not read (update SealKit)")
+                #expect(
+                    text
+                        == "incompatibleVersion: the thing holds something that this version does not read (update SealKit)"
+                )
             default:
                 #expect(
                     text == "integrityFailure: the thing does not verify (\(error)); nothing of it was opened "
-                        + "(the server or somebody with access to it altered data; compare with the owner before trusting it)")
+                        + "(the server or somebody with access to it altered data; compare with the owner before trusting it)"
+                )
             }
         }
     }
@@ -87,7 +92,8 @@ import Testing
 
     @Test func `A client hears nothing of an error that the server did not expect`() {
         let unexpected: [any Error] = [
-            Canary(), StorageError.failed(code: 1, message: "canary"), FileError(path: "canary", action: "open", code: 1),
+            Canary(), StorageError.failed(code: 1, message: "canary"),
+            FileError(path: "canary", action: "open", code: 1),
         ]
         for error in unexpected {
             let (answer, isInternal) = ServerError.describing(error, requestID: "7")

@@ -8,8 +8,8 @@ import Testing
 @testable import SealServer
 @testable import SealService
 
-/// Prints every type that holds a secret, in every way, and sees no secret. What the types call themselves is written out
-/// here: a change of it is looked at.
+/// Prints every type that holds a secret, in every way, and sees no secret. What the types call themselves is written
+/// out here: a change of it is looked at.
 @Suite(.timeLimit(.minutes(60))) struct PrintingTests {
     /// A type that holds a secret, a value of it, and what the value must not show.
     struct Shown {
@@ -34,7 +34,8 @@ import Testing
         let secret = SecretBytes(random: &random)
         let identity = try keys.firstIdentity(time: 0)
         let author = RosterAuthor<XWingHPKE>(user: identity.userID, keys: keys)
-        let scope = Scope(container: "com.example.notes", environment: .production, owner: identity.userID, zoneName: "z")
+        let scope = Scope(
+            container: "com.example.notes", environment: .production, owner: identity.userID, zoneName: "z")
         let draft = try author.open(
             scope, following: nil, encryptionScope: .perRecord, identity: identity, time: 0, random: &random)
         let asset = SealedAsset(fileKey: secret, size: 1, salt: .zero, chunkCount: 1, root: .zero)
@@ -45,17 +46,22 @@ import Testing
             signingKey: keys.signingKey, random: &random)
         var verifier = StatementVerifier(roster: roster)
         let proof = StatementProof(signature: signature, leafCount: 1, index: 0, path: [])
-        let opener = try RecordOpener(verifier.verify(records[0].statementBytes, proof: proof, recordName: nil), epochKey: key)
+        let opener = try RecordOpener(
+            verifier.verify(records[0].statementBytes, proof: proof, recordName: nil), epochKey: key)
         return [
             Shown(type: "SecretBytes", value: secret, description: "SecretBytes", secrets: [secret]),
             Shown(
                 type: "SigningKey", value: keys.signingKey, description: "SigningKey",
                 secrets: [Hash.derive(seed.bytes, .signingSeed, [UInt8]("com.example.notes".utf8))]),
             Shown(type: "AccountSeed", value: seed, description: "AccountSeed", secrets: [seed.bytes]),
-            Shown(type: "IdentityKeys", value: keys, description: "IdentityKeys", secrets: [seed.bytes, keys.grantSeed]),
+            Shown(
+                type: "IdentityKeys", value: keys, description: "IdentityKeys", secrets: [seed.bytes, keys.grantSeed]),
             Shown(type: "LinkSecret", value: link, description: "LinkSecret", secrets: [link.bytes]),
-            Shown(type: "InvitationKeys", value: invitation, description: "InvitationKeys", secrets: [invitation.grantSeed]),
-            Shown(type: "ShareURL", value: url, description: "https://a/s/AAAAAAAAAAAAAAAAAAAAAA", secrets: [link.bytes]),
+            Shown(
+                type: "InvitationKeys", value: invitation, description: "InvitationKeys",
+                secrets: [invitation.grantSeed]),
+            Shown(
+                type: "ShareURL", value: url, description: "https://a/s/AAAAAAAAAAAAAAAAAAAAAA", secrets: [link.bytes]),
             Shown(
                 type: "RecoveryKey", value: recovery, description: "RecoveryKey", secrets: [recovery.bytes],
                 texts: [recovery.text()]),
@@ -89,7 +95,8 @@ import Testing
         return Statement(
             kind: .save, container: scope.container, environment: scope.environment, owner: scope.owner,
             zoneName: scope.zoneName, zoneIncarnation: 1, recordName: "n", recordType: "Note", creator: scope.owner,
-            author: scope.owner, clientTime: 1, revision: 1, previous: .zero, scopeID: roster.scopeID, scopeIncarnation: 1,
+            author: scope.owner, clientTime: 1, revision: 1, previous: .zero, scopeID: roster.scopeID,
+            scopeIncarnation: 1,
             epoch: 0, wrappedKey: [], rosterSequence: 0, rosterHead: roster.head, checkpoint: Checkpoint.none,
             parent: nil, share: nil, salt: .zero,
             fieldsDigest: .zero)
@@ -130,13 +137,16 @@ import Testing
                 description: "RecoveryPassphrase", texts: ["canary"]),
             Shown(type: "AccountKeys", value: account.keys, description: "SealKit.AccountKeys", secrets: [seed.bytes]),
             Shown(
-                type: "OwnIdentity", value: try OwnIdentity([seed], container: "com.example.notes"), description: "OwnIdentity",
+                type: "OwnIdentity", value: try OwnIdentity([seed], container: "com.example.notes"),
+                description: "OwnIdentity",
                 secrets: [seed.bytes]),
             Shown(
-                type: "MemoryKeyStore", value: MemoryKeyStore(try account.secrets), description: "SealKit.MemoryKeyStore",
+                type: "MemoryKeyStore", value: MemoryKeyStore(try account.secrets),
+                description: "SealKit.MemoryKeyStore",
                 secrets: [seed.bytes]),
             Shown(
-                type: "FileKeyStore", value: FileKeyStore(file: URL(fileURLWithPath: "/k")), description: "FileKeyStore(/k)"),
+                type: "FileKeyStore", value: FileKeyStore(file: URL(fileURLWithPath: "/k")),
+                description: "FileKeyStore(/k)"),
             Shown(
                 type: "VerificationToken", value: VerificationToken(text: "canary-token"),
                 description: "VerificationToken", texts: ["canary"]),
@@ -161,10 +171,12 @@ import Testing
             Shown(
                 type: "OutgoingMessage",
                 value: OutgoingMessage(
-                    id: "canary", recipient: "canary@example.org", subject: "canary", body: "12345678", html: "canary", language: "en"),
+                    id: "canary", recipient: "canary@example.org", subject: "canary", body: "12345678", html: "canary",
+                    language: "en"),
                 description: "OutgoingMessage", texts: ["canary", "12345678"]),
             Shown(
-                type: "CodeMessage", value: CodeMessage(recipient: "canary@example.org", code: "12345678", language: "en"),
+                type: "CodeMessage",
+                value: CodeMessage(recipient: "canary@example.org", code: "12345678", language: "en"),
                 description: "CodeMessage", texts: ["canary", "12345678"]),
             Shown(
                 type: "SMSConfiguration", value: SMSConfiguration(url: "https://a.example/canary", token: "canary"),
@@ -212,7 +224,8 @@ import Testing
             let part = [UInt8](bytes[start..<start + 6])
             return [
                 Hex.encode(part), Hex.encode(part).uppercased(), part.map(String.init).joined(separator: ", "),
-                part.map(String.init).joined(separator: " "), String(Data(bytes[start...]).base64EncodedString().prefix(8)),
+                part.map(String.init).joined(separator: " "),
+                String(Data(bytes[start...]).base64EncodedString().prefix(8)),
                 String(Base64URL.encode([UInt8](bytes[start...])).prefix(8)),
             ]
         }

@@ -3,11 +3,12 @@ import SealPrimitives
 import SealService
 import Testing
 
-/// What only the sources tell: where a secret is kept as text, compared, or put into a message. Each place that is right is
-/// written out here; a new one has to be looked at.
+/// What only the sources tell: where a secret is kept as text, compared, or put into a message. Each place that is
+/// right is written out here; a new one has to be looked at.
 @Suite(.timeLimit(.minutes(60))) struct SourceTests {
     static let modules = [
-        "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding", "SealKit", "SealStorage", "SealService", "SealServer",
+        "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding", "SealKit", "SealStorage", "SealService",
+        "SealServer",
         "sealkit",
     ]
 
@@ -73,7 +74,8 @@ import Testing
 
     @Test func `No secret is compared by ==`() throws {
         let names = [
-            "token", "password", "passphrase", "secret", "seed", "mac", "codehash", "tokenhash", "addresshash", "challenge",
+            "token", "password", "passphrase", "secret", "seed", "mac", "codehash", "tokenhash", "addresshash",
+            "challenge",
             "copybytes", "adr",
         ]
         let found = try SourceTests.lines { line in
@@ -129,7 +131,10 @@ import Testing
 
     /// What is printed past it can be lost without a word, and a recovery key with it.
     @Test func `The command prints by StandardStream alone`() throws {
-        let ways = ["print(", "debugPrint(", "dump(", "fputs(", "fwrite(", "puts(", "FileHandle.standardOutput", "STDOUT_FILENO", "stdout"]
+        let ways = [
+            "print(", "debugPrint(", "dump(", "fputs(", "fwrite(", "puts(", "FileHandle.standardOutput",
+            "STDOUT_FILENO", "stdout",
+        ]
         let found = try SecretTypes.swiftFiles(in: ["sealkit", "SealVectors"]).flatMap { file in
             file.text.split(separator: "\n").compactMap { line -> String? in
                 let code = line.drop { $0 == " " }
@@ -153,7 +158,8 @@ import Testing
     }
 
     private static func lastName(_ text: Substring) -> String {
-        String(text.reversed().drop { "()!?".contains($0) }.prefix { $0.isLetter || $0.isNumber || $0 == "_" }.reversed())
+        String(
+            text.reversed().drop { "()!?".contains($0) }.prefix { $0.isLetter || $0.isNumber || $0 == "_" }.reversed())
     }
 
     /// The last part of the dotted name that a text begins with.

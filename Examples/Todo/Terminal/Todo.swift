@@ -18,7 +18,9 @@ struct Todo: AsyncParsableCommand {
               todo login --server http://127.0.0.1:8080 --recover --folder other
               todo watch --folder other
             """,
-        subcommands: [Login.self, Logout.self, Add.self, List.self, Done.self, Rename.self, Remove.self, Sync.self, Watch.self])
+        subcommands: [
+            Login.self, Logout.self, Add.self, List.self, Done.self, Rename.self, Remove.self, Sync.self, Watch.self,
+        ])
 }
 
 /// Where a device keeps its account, what it has verified, and the list.
@@ -31,7 +33,8 @@ struct Device: ParsableArguments {
     private var trustFile: URL { url.appendingPathComponent("account.json.trust") }
 
     func make() throws {
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     func list() throws -> TodoList {
@@ -69,12 +72,16 @@ extension TodoList {
     func show() {
         let items = items
         if items.isEmpty { print("nothing to do") }
-        for (number, one) in items.enumerated() { print("\(number + 1)  [\(one.item.isDone.value ? "x" : " ")] \(one.item.title.value)") }
+        for (number, one) in items.enumerated() {
+            print("\(number + 1)  [\(one.item.isDone.value ? "x" : " ")] \(one.item.title.value)")
+        }
     }
 
     /// - Parameter number: as `show` prints it.
     func name(of number: Int) throws -> String {
-        guard items.indices.contains(number - 1) else { throw ValidationError("There is no number \(number): see todo list.") }
+        guard items.indices.contains(number - 1) else {
+            throw ValidationError("There is no number \(number): see todo list.")
+        }
         return items[number - 1].name
     }
 }
@@ -97,10 +104,13 @@ struct Login: AsyncParsableCommand {
         let transport = try HTTPTransport(server: server)
         if recover {
             print("Recovery key: ", terminator: "")
-            _ = try await Account.recover(try RecoveryKey(text: readLine() ?? ""), transport: transport, in: device.keys)
+            _ = try await Account.recover(
+                try RecoveryKey(text: readLine() ?? ""), transport: transport, in: device.keys)
         } else {
             let (_, recoveryKey) = try await Account.create(transport: transport, in: device.keys)
-            print("The recovery key is shown this once. It brings the account to other devices, and back where all are lost:")
+            print(
+                "The recovery key is shown this once. It brings the account to other devices, and back where all are lost:"
+            )
             print(recoveryKey.text())
         }
         // What was written before anybody was signed in goes to the account.
@@ -171,7 +181,8 @@ struct Remove: AsyncParsableCommand {
 // MARK: Syncing
 
 struct Sync: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Bring this device and the others to the same list, and show it.")
+    static let configuration = CommandConfiguration(
+        abstract: "Bring this device and the others to the same list, and show it.")
     @OptionGroup var device: Device
 
     func run() async throws {

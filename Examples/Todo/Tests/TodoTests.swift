@@ -13,7 +13,8 @@ import Testing
 
     init() async throws {
         server = try ServerProcess.temporary()
-        (account, recoveryKey) = try await Account.create(transport: HTTPTransport(server: server.origin), deviceName: "phone")
+        (account, recoveryKey) = try await Account.create(
+            transport: HTTPTransport(server: server.origin), deviceName: "phone")
     }
 
     deinit { server.remove() }
@@ -99,7 +100,8 @@ import Testing
         }
     }
 
-    /// The app ends before the engine's newest state was written: what it was told it is told again, what was to be sent is sent.
+    /// The app ends before the engine's newest state was written: what it was told it is told again, what was to be
+    /// sent is sent.
     @Test func aDeviceThatStoppedInBetweenLosesNothingAndDoublesNothing() async throws {
         let device = try device(account)
         var phone = try await device.started()
@@ -167,7 +169,8 @@ import Testing
     @Test func theTerminalShowsTheSameListOnTwoDevices() async throws {
         let program = ServerProcess.executable.deletingLastPathComponent().appendingPathComponent("todo")
         func todo(_ arguments: [String], on device: String) async throws -> Command {
-            try await Command.finished(program, arguments + ["--folder", server.folder.appendingPathComponent(device).path])
+            try await Command.finished(
+                program, arguments + ["--folder", server.folder.appendingPathComponent(device).path])
         }
         let made = try await todo(["login", "--server", server.origin], on: "one")
         #expect(made.status == 0, "\(made.errors)")

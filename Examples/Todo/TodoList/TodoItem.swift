@@ -1,8 +1,8 @@
 import Foundation
 import SealKit
 
-/// One thing to do. Each field knows when it was changed, so that two devices which have both changed the item agree on every
-/// field of it, whichever of them merges, and in whatever order.
+/// One thing to do. Each field knows when it was changed, so that two devices which have both changed the item agree on
+/// every field of it, whichever of them merges, and in whatever order.
 public struct TodoItem: Codable, Sendable, Equatable {
     public struct Field<Value: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
         public private(set) var value: Value
@@ -10,7 +10,8 @@ public struct TodoItem: Codable, Sendable, Equatable {
 
         init(_ value: Value, changed: Date) { (self.value, self.changed) = (value, changed) }
 
-        /// The later change wins, and of two at the same moment the one that reads greater: any rule does, if it is one for all.
+        /// The later change wins, and of two at the same moment the one that reads greater: any rule does, if it is one
+        /// for all.
         mutating func merge(_ other: Self) {
             if (other.changed, "\(other.value)") > (changed, "\(value)") { self = other }
         }

@@ -25,7 +25,8 @@ extension TodoList: SyncEngineDelegate {
         switch event {
         case .stateUpdate(let update): kept.engineState = update.stateSerialization
         case .accountChange(let change): accountChanged(change.changeType, syncEngine)
-        case .fetchedDatabaseChanges(let changes): for deletion in changes.deletions { zoneIsGone(deletion, syncEngine) }
+        case .fetchedDatabaseChanges(let changes):
+            for deletion in changes.deletions { zoneIsGone(deletion, syncEngine) }
         case .fetchedRecordZoneChanges(let changes):
             for modification in changes.modifications { take(modification.record) }
             for deletion in changes.deletions { takeDeletion(of: deletion.recordID.recordName) }
@@ -87,7 +88,10 @@ extension TodoList: SyncEngineDelegate {
         let name = record.recordID.recordName
         guard record.recordType == TodoItem.recordType, let theirs = TodoItem(record: record) else { return }
         kept.systemFields[name] = record.encodeSystemFields()
-        guard kept.unsent.contains(name) else { return kept.items[name] = theirs }
+        guard kept.unsent.contains(name) else {
+            kept.items[name] = theirs
+            return
+        }
         // Removed here, and not sent yet: it stays removed, on top of this version.
         kept.items[name]?.merge(theirs)
     }

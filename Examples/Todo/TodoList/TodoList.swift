@@ -3,15 +3,16 @@ import SealKit
 
 /// The list on one device, which works without a network and is kept in step with the account's other devices.
 ///
-/// It is the sync engine's delegate: what the user does goes into the app's own file first and to the engine after; what the engine
-/// tells goes into the file before `handleEvent` returns (`TodoList+Events.swift`).
+/// It is the sync engine's delegate: what the user does goes into the app's own file first and to the engine after;
+/// what the engine tells goes into the file before `handleEvent` returns (`TodoList+Events.swift`).
 public actor TodoList {
     static let zone = RecordZone(zoneName: "todos")
 
     let file: URL
     var kept: TodoFile
     var engine: SyncEngine?
-    /// What the user has to hear of and the next sync does not mend by itself: since the last time that it was asked for.
+    /// What the user has to hear of and the next sync does not mend by itself: since the last time that it was asked
+    /// for.
     var problems: [String] = []
     private var listeners: [UUID: AsyncStream<Void>.Continuation] = [:]
 
@@ -26,7 +27,9 @@ public actor TodoList {
     /// As they are shown: what is to be done first, and by title.
     public var items: [(name: String, item: TodoItem)] {
         kept.items.map { (name: $0.key, item: $0.value) }.sorted { one, other in
-            (one.item.isDone.value ? 1 : 0, one.item.title.value, one.name) < (other.item.isDone.value ? 1 : 0, other.item.title.value, other.name)
+            (one.item.isDone.value ? 1 : 0, one.item.title.value, one.name) < (
+                other.item.isDone.value ? 1 : 0, other.item.title.value, other.name
+            )
         }
     }
 
@@ -74,7 +77,8 @@ public actor TodoList {
 
     /// Fetches, then sends; once more where what was sent met another device's change and was merged with it.
     /// - Returns: what the user has to hear of.
-    /// - Throws: what keeps all of it from happening: no network, nobody signed in. What was to be sent waits for the next time.
+    /// - Throws: what keeps all of it from happening: no network, nobody signed in. What was to be sent waits for the
+    ///   next time.
     public func sync() async throws(SealKitError) -> [String] {
         guard let engine else { return takeProblems() }
         for attempt in 1... {

@@ -2,11 +2,12 @@ import SealStatements
 import SealWire
 
 extension Account {
-    /// One for each container and environment in which the account has an identity, as the server says. What is not this
-    /// account's own name makes nobody register; a container that is left out is come to when it is next used.
+    /// One for each container and environment in which the account has an identity, as the server says. What is not
+    /// this account's own name makes nobody register; a container that is left out is come to when it is next used.
     /// - Throws: `serverRejectedRequest` when the server names an identity that is not this account's.
     func cores(_ trust: TrustStore) async throws(SealKitError) -> [ContainerCore] {
-        let me: Sealkit_V1_AccountResponse = try await exchange(Endpoints.accounts.me.route, .read) { token throws(SealKitError) in
+        let me: Sealkit_V1_AccountResponse = try await exchange(Endpoints.accounts.me.route, .read) {
+            token throws(SealKitError) in
             try Client.decode(try await client.transport.get(Endpoints.accounts.me.route.template, token: token))
         }
         var cores: [ContainerCore] = []

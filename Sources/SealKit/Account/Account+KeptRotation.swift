@@ -4,8 +4,8 @@ import SealPrimitives
 /// New keys of an account that a ``KeyStore`` keeps.
 extension Account {
     /// `rotateKeys`, kept in the account's key store.
-    /// - Throws: as there; `constraintViolation` as well when another process of this device is giving the account new keys;
-    ///   `invalidArguments` for an account without a store.
+    /// - Throws: as there; `constraintViolation` as well when another process of this device is giving the account new
+    ///   keys; `invalidArguments` for an account without a store.
     public func rotateKeys(
         trust: TrustStore, passphrase: RecoveryPassphrase? = nil,
         show: (_ recoveryKey: RecoveryKey) async throws(SealKitError) -> Void,

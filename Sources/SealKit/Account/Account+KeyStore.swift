@@ -1,10 +1,11 @@
 extension Account {
-    /// What a ``KeyStore`` keeps of this account: the device's name only where it was given one, since a key file may be carried
-    /// to another host.
+    /// What a ``KeyStore`` keeps of this account: the device's name only where it was given one, since a key file may
+    /// be carried to another host.
     public var secrets: AccountSecrets {
         get throws(SealKitError) {
             let name = session.deviceName
-            return try AccountSecrets(server: server, seeds: keys.all, deviceName: name == Account.defaultDeviceName ? nil : name)
+            return try AccountSecrets(
+                server: server, seeds: keys.all, deviceName: name == Account.defaultDeviceName ? nil : name)
         }
     }
 
@@ -32,8 +33,9 @@ extension Account {
     /// Makes an account on a server and keeps it in `store`, which must be empty.
     ///
     /// - Returns: the account, and its recovery key. Show the key to the user once and keep it nowhere.
-    /// - Throws: as `create(transport:deviceName:trust:registrationCode:)`; `constraintViolation` when the store keeps an account already: nothing was made. When the account cannot be
-    ///   kept, what the store throws: the account on the server is then nobody's, and holds nothing.
+    /// - Throws: as `create(transport:deviceName:trust:registrationCode:)`; `constraintViolation` when the store keeps
+    ///   an account already: nothing was made. When the account cannot be kept, what the store throws: the account on
+    ///   the server is then nobody's, and holds nothing.
     public static func create(
         transport: any Transport, deviceName: String = Account.defaultDeviceName, registrationCode: String? = nil,
         in store: any KeyStore
@@ -47,14 +49,17 @@ extension Account {
     /// Gets an account back from its recovery key, and keeps it in `store`, which must be empty.
     /// - Throws: `constraintViolation` when the store keeps an account already; as `recover(_:transport:deviceName:)`.
     public static func recover(
-        _ recoveryKey: RecoveryKey, transport: any Transport, deviceName: String = Account.defaultDeviceName, in store: any KeyStore
+        _ recoveryKey: RecoveryKey, transport: any Transport, deviceName: String = Account.defaultDeviceName,
+        in store: any KeyStore
     ) async throws(SealKitError) -> Account {
         try AccountSecrets?.none.checkIsStill(try await store.load())
         return try await recover(recoveryKey, transport: transport, deviceName: deviceName).kept(in: store)
     }
 
     /// HTTP with its usual configuration.
-    public static func overHTTP(_ server: String) throws(SealKitError) -> any Transport { try HTTPTransport(server: server) }
+    public static func overHTTP(_ server: String) throws(SealKitError) -> any Transport {
+        try HTTPTransport(server: server)
+    }
 
     private func kept(in store: any KeyStore) async throws(SealKitError) -> Account {
         try await store.save(try secrets, replacing: nil)

@@ -5,18 +5,22 @@ import SealWire
 import SwiftProtobuf
 
 extension Account {
-    /// A passphrase that brings the account back as its recovery key does, together with a name that the user remembers.
+    /// A passphrase that brings the account back as its recovery key does, together with a name that the user
+    /// remembers.
     ///
-    /// Neither the server nor anybody who asks it finds what they seal without an Argon2id for every passphrase tried. Whoever
-    /// guesses both has the account: choose a passphrase that nobody guesses, and none that is in use elsewhere.
+    /// Neither the server nor anybody who asks it finds what they seal without an Argon2id for every passphrase tried.
+    /// Whoever guesses both has the account: choose a passphrase that nobody guesses, and none that is in use
+    /// elsewhere.
     public struct RecoveryPassphrase: Sendable {
         public static let leastCharacters = 12
 
         let name: String
         let passphrase: SecretBytes
 
-        /// - Parameter name: an e-mail address, say; it keeps people with the same passphrase apart, and is sent nowhere.
-        /// - Throws: `invalidArguments` for a passphrase of fewer than 12 characters; for no name, or one above 255 bytes.
+        /// - Parameter name: an e-mail address, say; it keeps people with the same passphrase apart, and is sent
+        ///   nowhere.
+        /// - Throws: `invalidArguments` for a passphrase of fewer than 12 characters; for no name, or one above 255
+        ///   bytes.
         public init(name: String, passphrase: String) throws(SealKitError) {
             guard passphrase.count >= Self.leastCharacters else {
                 throw SealKitError(
@@ -75,16 +79,17 @@ extension Account {
     }
 
     /// Gets an account back by the passphrase that was set for it. It takes a second, and 256 MiB of memory.
-    /// - Throws: `unknownItem` when no account has this passphrase under this name; `invalidArguments` where the server calls itself
-    ///   otherwise than the transport's address; otherwise as with the recovery key.
+    /// - Throws: `unknownItem` when no account has this passphrase under this name; `invalidArguments` where the server
+    ///   calls itself otherwise than the transport's address; otherwise as with the recovery key.
     public static func recover(
         _ passphrase: RecoveryPassphrase, transport: any Transport, deviceName: String = Account.defaultDeviceName,
         trust: TrustStore? = nil
     ) async throws(SealKitError) -> Account {
         do {
             return try await recover(
-                try passphrase.key(origin: transport.origin), transport: transport, deviceName: deviceName, trust: trust)
-        } catch where error.code == .unknownItem {
+                try passphrase.key(origin: transport.origin), transport: transport, deviceName: deviceName, trust: trust
+            )
+        } catch let error where error.code == .unknownItem {
             // The server's name is part of what the passphrase opens.
             if let misnaming = await Client(transport: transport).misnaming(as: .invalidArguments) { throw misnaming }
             throw SealKitError(
@@ -99,14 +104,16 @@ extension Account {
         let request = Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(recoveryKey.bundleID.bytes) }
         let response = try await Client(transport: transport).call(
             Endpoints.accounts.recover, request)
-        return try verifying("the recovery bundle") { () throws(SealError) in try recoveryKey.open([UInt8](response.sealed)) }
+        return try verifying("the recovery bundle") { () throws(SealError) in
+            try recoveryKey.open([UInt8](response.sealed))
+        }
     }
 
     // MARK: Changing the ways back
 
     /// Makes a new recovery key. The one before opens nothing on the server any more, at once.
-    /// - Parameter show: shows the key to the user, before the server hears of it: where it goes to a file, return when it is on the
-    ///   disk. What it throws leaves the old one in force.
+    /// - Parameter show: shows the key to the user, before the server hears of it: where it goes to a file, return when
+    ///   it is on the disk. What it throws leaves the old one in force.
     /// - Returns: the key. Keep it nowhere.
     @discardableResult
     public func renewRecoveryKey(
@@ -117,7 +124,8 @@ extension Account {
         var random = SystemRandom()
         let key = RecoveryKey(random: &random)
         try await show(key)
-        let _: Sealkit_V1_AccountResponse = try await call(Endpoints.accounts.saveRecovery, bundle(of: seeds, by: key, .printedKey))
+        let _: Sealkit_V1_AccountResponse = try await call(
+            Endpoints.accounts.saveRecovery, bundle(of: seeds, by: key, .printedKey))
         return key
     }
 
@@ -127,8 +135,9 @@ extension Account {
         try await requireSession()
         let key = try passphrase.key(origin: server)
         do {
-            let _: Sealkit_V1_AccountResponse = try await call(Endpoints.accounts.saveRecovery, bundle(of: seeds, by: key, .passphrase))
-        } catch where error.code == .serverRejectedRequest {
+            let _: Sealkit_V1_AccountResponse = try await call(
+                Endpoints.accounts.saveRecovery, bundle(of: seeds, by: key, .passphrase))
+        } catch let error where error.code == .serverRejectedRequest {
             throw SealKitError(
                 .serverRejectedRequest, "this name and passphrase cannot be used", remedy: "choose another passphrase")
         }
@@ -142,15 +151,15 @@ extension Account {
 
     /// Whether a recovery key that the user has typed would bring this account back, with its newest keys.
     ///
-    /// What the server hands out for it is opened and compared, so that a lost, replaced or old bundle is noticed while there
-    /// is still a device that can make a new one.
+    /// What the server hands out for it is opened and compared, so that a lost, replaced or old bundle is noticed while
+    /// there is still a device that can make a new one.
     public func isGood(_ recoveryKey: RecoveryKey) async throws(SealKitError) -> Bool {
         try await requireSession()
         do {
             let sealed = try await Account.fetchBundle(of: recoveryKey, transport: client.transport)
             return SecretBytes.areEqual(
                 SecretBytes(joining: sealed.map(\.bytes)), SecretBytes(joining: seeds.map(\.bytes)))
-        } catch where error.code == .unknownItem {
+        } catch let error where error.code == .unknownItem {
             return false
         }
     }

@@ -3,17 +3,17 @@ import SealPrimitives
 import SealStatements
 
 extension Account {
-    /// Gives up everything encrypted that the account has on the server, and its keys with it: for a user who fears that somebody
-    /// has read along, or wants to start anew (CloudKit's reset of encrypted data).
+    /// Gives up everything encrypted that the account has on the server, and its keys with it: for a user who fears
+    /// that somebody has read along, or wants to start anew (CloudKit's reset of encrypted data).
     ///
-    /// The account's zones end with the reason `encryptedDataReset`, which tells the apps on all its devices to keep what they
-    /// have, make their zones again and upload it; fetches of a zone fail with `zoneNotFound` and
-    /// `userDidResetEncryptedDataKey` until then. The account leaves every share that it takes part in, so that others open a new
-    /// key before they next write. The public database stays. The rest is `rotateKeys`: new keys, signed by the former ones, no
-    /// session, and a new recovery key.
+    /// The account's zones end with the reason `encryptedDataReset`, which tells the apps on all its devices to keep
+    /// what they have, make their zones again and upload it; fetches of a zone fail with `zoneNotFound` and
+    /// `userDidResetEncryptedDataKey` until then. The account leaves every share that it takes part in, so that others
+    /// open a new key before they next write. The public database stays. The rest is `rotateKeys`: new keys, signed by
+    /// the former ones, no session, and a new recovery key.
     ///
-    /// It can be cut off anywhere: `finishKeyRotation(trust:progress:)` goes on once the server has the new keys; before that
-    /// nothing is given up, and this is to be called again.
+    /// It can be cut off anywhere: `finishKeyRotation(trust:progress:)` goes on once the server has the new keys;
+    /// before that nothing is given up, and this is to be called again.
     ///
     /// - Parameters: as of `rotateKeys` and `finishKeyRotation`.
     public func resetEncryptedData(
@@ -65,7 +65,8 @@ extension ContainerCore {
     fileprivate func giveUp(_ given: TrustStore.GivenUp) async throws(SealKitError) {
         let scope = given.scope
         let keeper = keeper(of: scope)
-        guard let view = try await keeper.present(), view.isMember, view.roster.incarnations == given.incarnations else { return }
+        guard let view = try await keeper.present(), view.isMember, view.roster.incarnations == given.incarnations
+        else { return }
         let isOwn = scope.owner == userID()
         // With an own zone its shares end.
         guard !isOwn || scope.shareRecordName.isEmpty else { return }

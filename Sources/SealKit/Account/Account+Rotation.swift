@@ -15,22 +15,24 @@ extension Account {
 
     /// Gives the account new keys, when the ones it has may have come into wrong hands.
     ///
-    /// They are a new generation, signed by the one before: the user record names stay, and whoever has verified this account
-    /// is told to compare its number again. Every session ends, so that all other devices have to be enrolled again, and a new
-    /// recovery key takes the place of the one before. Then every zone and share is told, and gets a new key. Devices that were new
-    /// (`newDevices()`) are none of the account's any more, and are not told of again.
+    /// They are a new generation, signed by the one before: the user record names stay, and whoever has verified this
+    /// account is told to compare its number again. Every session ends, so that all other devices have to be enrolled
+    /// again, and a new recovery key takes the place of the one before. Then every zone and share is told, and gets a
+    /// new key. Devices that were new (`newDevices()`) are none of the account's any more, and are not told of again.
     ///
-    /// It can be cut off anywhere. Where the server was not told yet (`hasUntoldKeys`), logins fail with `notAuthenticated` from
-    /// the next start on; call it again, and the seed that was kept is used. Once the server has been told,
-    /// `finishKeyRotation(trust:progress:)` goes on.
+    /// It can be cut off anywhere. Where the server was not told yet (`hasUntoldKeys`), logins fail with
+    /// `notAuthenticated` from the next start on; call it again, and the seed that was kept is used. Once the server
+    /// has been told, `finishKeyRotation(trust:progress:)` goes on.
     ///
     /// - Parameters:
     ///   - trust: the one that the containers of this account have.
-    ///   - passphrase: sets the recovery passphrase for the new keys; without one, no passphrase brings the account back.
-    ///   - keep: keeps all seeds durably in the place of those that the device has, before the server is told of the new one.
+    ///   - passphrase: sets the recovery passphrase for the new keys; without one, no passphrase brings the account
+    ///     back.
+    ///   - keep: keeps all seeds durably in the place of those that the device has, before the server is told of the
+    ///     new one.
     ///   - show: shows the new recovery key to the user, before it counts; what it throws leaves everything as it was.
-    /// - Throws: `keysReplaced` when another device was faster: enrol this one again; `limitExceeded` after 63 rotations;
-    ///   `constraintViolation` while another one is under way in this process; what `keep` and `show` throw.
+    /// - Throws: `keysReplaced` when another device was faster: enrol this one again; `limitExceeded` after 63
+    ///   rotations; `constraintViolation` while another one is under way in this process; what `keep` and `show` throw.
     public func rotateKeys(
         trust: TrustStore, passphrase: RecoveryPassphrase? = nil,
         keep: (_ seeds: [AccountSeed]) async throws(SealKitError) -> Void,
@@ -44,8 +46,9 @@ extension Account {
         try await finishKeyRotation(trust: trust, progress: progress)
     }
 
-    /// - Parameter note: what is to happen with these keys, before anything does: called with the new login key, which counts once
-    ///   the account has it. Not called where nothing can be asked of the server before it has the new keys.
+    /// - Parameter note: what is to happen with these keys, before anything does: called with the new login key, which
+    ///   counts once the account has it. Not called where nothing can be asked of the server before it has the new
+    ///   keys.
     /// - Returns: whether `note` was called.
     @discardableResult
     func replaceKeys(
@@ -63,7 +66,9 @@ extension Account {
             if isOwnSeed { try await note(keys.loginKeys[0].verificationKey) }
             try await show(recoveryKey)
             var bundles = [bundle(of: keys.all, by: recoveryKey, .printedKey)]
-            if let passphrase { bundles.append(bundle(of: keys.all, by: try passphrase.key(origin: server), .passphrase)) }
+            if let passphrase {
+                bundles.append(bundle(of: keys.all, by: try passphrase.key(origin: server), .passphrase))
+            }
             try await session.rotate(from: former, to: keys.loginKeys[0], recovery: bundles)
             return isOwnSeed
         } catch {
@@ -96,18 +101,18 @@ extension Account {
         return true
     }
 
-    /// Whether the server does not have the newest keys: `rotateKeys` was cut off, or the server was restored from a backup, and
-    /// `rotateKeys` is to be called (again). Known once a login was tried.
+    /// Whether the server does not have the newest keys: `rotateKeys` was cut off, or the server was restored from a
+    /// backup, and `rotateKeys` is to be called (again). Known once a login was tried.
     public var hasUntoldKeys: Bool { keys.hasUntold || keys.isNewestUnknown }
 
     /// How many times the account has taken new keys.
     public var generation: Int { seeds.count - 1 }
 
-    /// Tells every zone and share that this account takes part in of its new keys, each of which then gets a new key of its
-    /// own, and seals by them what the account keeps on the server.
+    /// Tells every zone and share that this account takes part in of its new keys, each of which then gets a new key of
+    /// its own, and seals by them what the account keeps on the server.
     ///
-    /// Call it at each start: it asks nothing of the server unless a rotation is to be finished. What it does not come to is
-    /// told before this account next writes there.
+    /// Call it at each start: it asks nothing of the server unless a rotation is to be finished. What it does not come
+    /// to is told before this account next writes there.
     ///
     /// - Parameters:
     ///   - trust: the one that the containers of this account have.

@@ -46,7 +46,8 @@ public final class Account: Sendable {
         let devices: DeviceKeeper
         if let deviceKeeper { devices = deviceKeeper } else { devices = try DeviceKeeper(account: seeds[0]) }
         self.deviceKeeper = devices
-        session = SessionKeeper(client: client, keys: keys, deviceName: deviceName, devices: devices, isEmpty: !hasSession)
+        session = SessionKeeper(
+            client: client, keys: keys, deviceName: deviceName, devices: devices, isEmpty: !hasSession)
         self.keyStore = keyStore
     }
 
@@ -59,11 +60,12 @@ public final class Account: Sendable {
         self.keyStore = keyStore
     }
 
-    /// Nobody's account, which never logs in: its calls have no session. For reading the public database, and for requests
-    /// that a transport signs.
+    /// Nobody's account, which never logs in: its calls have no session. For reading the public database, and for
+    /// requests that a transport signs.
     static func withoutSession(transport: any Transport) throws(SealKitError) -> Account {
         var random = SystemRandom()
-        return try Account(seeds: [AccountSeed(random: &random)], client: Client(transport: transport), hasSession: false)
+        return try Account(
+            seeds: [AccountSeed(random: &random)], client: Client(transport: transport), hasSession: false)
     }
 
     public static var defaultDeviceName: String { ProcessInfo.processInfo.hostName }
@@ -76,8 +78,8 @@ public final class Account: Sendable {
     ///   - trust: where this device keeps what it has verified, if it has such a place already.
     ///   - registrationCode: what the server's operator has given out, where accounts are made by invitation only
     ///     (``registration(transport:)``); it is good for one account.
-    /// - Throws: `networkFailure`, `serverRejectedRequest`, `requestRateLimited`; `invalidArguments` where the server calls itself otherwise
-    ///   than the transport's address; `permissionFailure` where the server makes no
+    /// - Throws: `networkFailure`, `serverRejectedRequest`, `requestRateLimited`; `invalidArguments` where the server
+    ///   calls itself otherwise than the transport's address; `permissionFailure` where the server makes no
     ///   accounts, or none without a code; `verificationFailed` for a code that is wrong, was used or has expired.
     public static func create(
         transport: any Transport, deviceName: String = Account.defaultDeviceName, trust: TrustStore? = nil,
@@ -145,15 +147,19 @@ public final class Account: Sendable {
     }
 
     /// Runs an exchange with a session's token: logs in when there is none, and once more when it has ended.
-    /// - Parameter again: what the body does when it is run a second time: not what its route does, where each run asks for another thing.
+    /// - Parameter again: what the body does when it is run a second time: not what its route does, where each run asks
+    ///   for another thing.
     func exchange<T>(
-        _ route: Route, _ again: Repetition, after prepare: () async throws(SealKitError) -> Void = { () throws(SealKitError) in },
+        _ route: Route, _ again: Repetition,
+        after prepare: () async throws(SealKitError) -> Void = { () throws(SealKitError) in },
         _ body: (_ token: String) async throws(SealKitError) -> T
     ) async throws(SealKitError) -> T {
         do throws(SealKitError) {
             let result = try await client.attempt(route, again) { () async throws(SealKitError) in
                 try await prepare()
-                do throws(SealKitError) { return try await body(try await session.token()) } catch where error.code == .sessionExpired {
+                do throws(SealKitError) { return try await body(try await session.token()) } catch
+                    where error.code == .sessionExpired
+                {
                     return try await body(try await session.renewedToken())
                 }
             }

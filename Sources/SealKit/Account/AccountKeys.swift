@@ -5,9 +5,9 @@ import Synchronization
 
 /// An account's seeds, which grow when it takes new ones, and the login keys that they give.
 ///
-/// A device keeps a new seed before the server hears of it. Until the server has it, it is *untold*: nothing is signed with it.
-/// Only the process that made it knows that. After a restart the newest seed is the one in use, whatever the server says: one
-/// that denies it must not bring an account back to keys that somebody else may have.
+/// A device keeps a new seed before the server hears of it. Until the server has it, it is *untold*: nothing is signed
+/// with it. Only the process that made it knows that. After a restart the newest seed is the one in use, whatever the
+/// server says: one that denies it must not bring an account back to keys that somebody else may have.
 final class AccountKeys: Sendable {
     private struct Content {
         /// Oldest first, with their login keys; never empty.
@@ -33,7 +33,9 @@ final class AccountKeys: Sendable {
             for seed in seeds { keys.append(try seed.loginKey()) }
             return keys
         }
-        guard let root = loginKeys.first else { throw SealKitError(.invalidArguments, "an account has at least one seed") }
+        guard let root = loginKeys.first else {
+            throw SealKitError(.invalidArguments, "an account has at least one seed")
+        }
         rootKey = root.verificationKey
         content = Mutex(Content(seeds: seeds, loginKeys: loginKeys, told: seeds.count))
     }
@@ -112,7 +114,8 @@ final class AccountKeys: Sendable {
         }
         guard isFirst else {
             throw SealKitError(
-                .constraintViolation, "this account is being given new keys already", remedy: "wait for the end of that")
+                .constraintViolation, "this account is being given new keys already", remedy: "wait for the end of that"
+            )
         }
     }
 

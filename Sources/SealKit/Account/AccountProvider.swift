@@ -27,7 +27,8 @@ public final class AccountProvider: Sendable {
         var state = State.undetermined
         /// Goes up with each change: what was made for one account does nothing for the next.
         var generation = 0
-        /// Under which names, in whichever container, the user of the account in use was known before all keys were lost.
+        /// Under which names, in whichever container, the user of the account in use was known before all keys were
+        /// lost.
         var replaced: Set<String> = []
         /// Of the account that is signed in, or locked.
         var temporaryAssets = TemporaryAssets.Drawer()
@@ -53,21 +54,24 @@ public final class AccountProvider: Sendable {
     }
 
     /// Whom the account that is signed in was said to replace.
-    public var replacedUserRecordIDs: Set<Record.ID> { content.withLock { Set($0.replaced.map { Record.ID(recordName: $0) }) } }
+    public var replacedUserRecordIDs: Set<Record.ID> {
+        content.withLock { Set($0.replaced.map { Record.ID(recordName: $0) }) }
+    }
 
     var current: (state: State, generation: Int, temporaryAssets: TemporaryAssets.Drawer) {
         content.withLock { ($0.state, $0.generation, $0.temporaryAssets) }
     }
 
-    /// Takes an account into use, in the place of another one or of nobody. A locked account is unlocked by signing it in.
+    /// Takes an account into use, in the place of another one or of nobody. A locked account is unlocked by signing it
+    /// in.
     ///
     /// - Parameters:
     ///   - trust: what this device has verified as this account; keep it beside the account's keys. Without one,
     ///     protection against rollback begins anew.
-    ///   - replaced: who the same user was (`Container.userRecordID()`, of each container) in the account whose keys are all lost, and
-    ///     in the place of which this one was made: apps keep what they have of that account, and of no other one, as with CloudKit's
-    ///     reset of encrypted data. An account that is signed in until now has to be that one; they are told `statusChanged`
-    ///     instead of `switchAccounts`.
+    ///   - replaced: who the same user was (`Container.userRecordID()`, of each container) in the account whose keys
+    ///     are all lost, and in the place of which this one was made: apps keep what they have of that account, and of
+    ///     no other one, as with CloudKit's reset of encrypted data. An account that is signed in until now has to be
+    ///     that one; they are told `statusChanged` instead of `switchAccounts`.
     public func signIn(_ account: Account, trust: TrustStore? = nil, replacing replaced: Set<Record.ID> = []) {
         if let trust { account.deviceKeeper.attach(trust) }
         change { content in
@@ -78,7 +82,8 @@ public final class AccountProvider: Sendable {
             case .locked(let previous):
                 change = previous == rootKey || !replaced.isEmpty ? .statusChanged(.available) : .switchAccounts
             case .signedIn(let previous, _):
-                change = previous.keys.rootKey == rootKey || !replaced.isEmpty ? .statusChanged(.available) : .switchAccounts
+                change =
+                    previous.keys.rootKey == rootKey || !replaced.isEmpty ? .statusChanged(.available) : .switchAccounts
             }
             content.state = .signedIn(account, trust: trust)
             content.replaced = Set(replaced.map(\.recordName))
@@ -87,9 +92,9 @@ public final class AccountProvider: Sendable {
         watch(account)
     }
 
-    /// Nobody is signed in any more. Calls under way end with `notAuthenticated` at their next request, and fetched assets that
-    /// were not moved away are removed, as they are when somebody else signs in. What the app itself has kept of the
-    /// account, and its trust file, are the app's to remove.
+    /// Nobody is signed in any more. Calls under way end with `notAuthenticated` at their next request, and fetched
+    /// assets that were not moved away are removed, as they are when somebody else signs in. What the app itself has
+    /// kept of the account, and its trust file, are the app's to remove.
     public func signOut() {
         change { content in
             if case .signedOut = content.state { return nil }
@@ -148,7 +153,8 @@ public final class AccountProvider: Sendable {
                 .notAuthenticated, "no account may be used on this device", remedy: "ask whoever manages the device")
         case .undetermined:
             throw SealKitError(
-                .notAuthenticated, "it is not known yet who is signed in on this device", remedy: "sign an account in, or out")
+                .notAuthenticated, "it is not known yet who is signed in on this device",
+                remedy: "sign an account in, or out")
         case .signedOut:
             throw SealKitError(.notAuthenticated, "nobody is signed in on this device", remedy: "sign an account in")
         }

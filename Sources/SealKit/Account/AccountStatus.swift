@@ -9,9 +9,9 @@ public enum AccountStatus: Int, Sendable {
     case restricted = 2
     /// Nobody is signed in, or the server does not know the account.
     case noAccount = 3
-    /// There is an account, and it has to prove itself again: its keys are locked on this device, or the server does not
-    /// accept its login now, or another device has given the account new keys. Keep caches, and try again when the status
-    /// changes.
+    /// There is an account, and it has to prove itself again: its keys are locked on this device, or the server does
+    /// not accept its login now, or another device has given the account new keys. Keep caches, and try again when the
+    /// status changes.
     case temporarilyUnavailable = 4
 
     /// What a failed call says about the account; nil when it says nothing.
@@ -32,12 +32,13 @@ public enum AccountChange: Sendable, Hashable {
     case switchAccounts
     /// The same account, in another state.
     case statusChanged(AccountStatus)
-    /// A device has come to the account that this one has not seen before. Show it to the user: was it they who added it?
-    /// It is kept as new (`Account.newDevices()`) until `Account.acknowledge(_:)`.
+    /// A device has come to the account that this one has not seen before. Show it to the user: was it they who added
+    /// it? It is kept as new (`Account.newDevices()`) until `Account.acknowledge(_:)`.
     case newDevice(Device)
 }
 
 extension NSNotification.Name {
-    /// Posted without object when the account of any `AccountProvider` of the process changes: check `accountStatus()` again.
+    /// Posted without object when the account of any `AccountProvider` of the process changes: check `accountStatus()`
+    /// again.
     public static let accountChanged = NSNotification.Name("SealKitAccountChanged")
 }

@@ -4,8 +4,8 @@ import SealPrimitives
 
 /// An account's seeds in a file: mode 0600, sealed by a passphrase when one is given (Argon2id).
 ///
-/// Whoever reads an unsealed key file is the user. The file is JSON with one line of base64url, so that it survives mail
-/// and copy and paste. ``FileKeyStore`` keeps an account in one.
+/// Whoever reads an unsealed key file is the user. The file is JSON with one line of base64url, so that it survives
+/// mail and copy and paste. ``FileKeyStore`` keeps an account in one.
 public struct KeyFile: Sendable {
     private struct Content: Codable {
         var format = "sealkit-key-file"
@@ -63,7 +63,8 @@ public struct KeyFile: Sendable {
         do {
             return try AccountSecrets(server: server, seeds: try AccountSeed.all(in: opened), deviceName: deviceName)
         } catch {
-            throw SealKitError(.invalidArguments, "the key file is damaged", remedy: "recover the account with its recovery key")
+            throw SealKitError(
+                .invalidArguments, "the key file is damaged", remedy: "recover the account with its recovery key")
         }
     }
 
@@ -73,7 +74,8 @@ public struct KeyFile: Sendable {
         } catch {
             switch error {
             case .authenticationFailed:
-                throw SealKitError(.wrongPassphrase, "the passphrase does not open the key file", remedy: "type it again")
+                throw SealKitError(
+                    .wrongPassphrase, "the passphrase does not open the key file", remedy: "type it again")
             case .outOfMemory:
                 throw SealKitError(
                     .internalError, "there is not enough memory to check the passphrase",
@@ -87,7 +89,8 @@ public struct KeyFile: Sendable {
     }
 
     /// Writes the file whole or not at all, readable by its user alone.
-    /// - Throws: `constraintViolation` when there is one already; `storageFull` or `internalError` when it cannot be written.
+    /// - Throws: `constraintViolation` when there is one already; `storageFull` or `internalError` when it cannot be
+    ///   written.
     public static func write(_ account: Account, to url: URL, passphrase: String?) throws(SealKitError) {
         guard passphrase?.isEmpty != true else { throw emptyPassphrase }
         let content = try content(try account.secrets, passphrase: passphrase.map(SecretBytes.init(passphrase:)))
@@ -103,11 +106,13 @@ public struct KeyFile: Sendable {
             do {
                 stored = SecretBytes(copying: try PasswordBox.seal(plaintext, password: passphrase, random: &random))
             } catch {
-                throw SealKitError(.internalError, "there is not enough memory to seal the key file", remedy: "Argon2id needs 256 MiB")
+                throw SealKitError(
+                    .internalError, "there is not enough memory to seal the key file", remedy: "Argon2id needs 256 MiB")
             }
         }
         let content = Content(
-            server: secrets.server, deviceName: secrets.deviceName, sealed: passphrase != nil, seeds: Base64URL.encode(stored))
+            server: secrets.server, deviceName: secrets.deviceName, sealed: passphrase != nil,
+            seeds: Base64URL.encode(stored))
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
@@ -119,7 +124,8 @@ public struct KeyFile: Sendable {
 
     static func missing(_ url: URL) -> SealKitError {
         SealKitError(
-            .notAuthenticated, "there is no key file at \(url.path)", remedy: "make an account first, or name its key file")
+            .notAuthenticated, "there is no key file at \(url.path)",
+            remedy: "make an account first, or name its key file")
     }
 
     static var emptyPassphrase: SealKitError {

@@ -31,13 +31,16 @@ struct OwnIdentity: Sendable {
 
     /// The keys that a roster knows this account by now: what it takes an entry from.
     func keys(in roster: Roster) -> IdentityKeys {
-        guard let known = roster.members[chain.userID]?.identity.signed.count, known <= generations.count else { return keys }
+        guard let known = roster.members[chain.userID]?.identity.signed.count, known <= generations.count else {
+            return keys
+        }
         return generations[known - 1]
     }
 
     /// The generations that a roster which this account is a member of has not been told; nil when it knows them all.
     func untold(in roster: Roster) -> [SignedIdentity]? {
-        guard !roster.isClosed, let known = roster.members[chain.userID]?.identity.signed.count, known < chain.signed.count
+        guard !roster.isClosed, let known = roster.members[chain.userID]?.identity.signed.count,
+            known < chain.signed.count
         else { return nil }
         return Array(chain.signed.dropFirst(known))
     }
@@ -51,8 +54,8 @@ struct OwnIdentity: Sendable {
         return try body(generations[0])
     }
 
-    /// Whether the keys that a roster has of this account are its own: an older device must hear that there are newer ones, and
-    /// a thief's must not pass for them.
+    /// Whether the keys that a roster has of this account are its own: an older device must hear that there are newer
+    /// ones, and a thief's must not pass for them.
     /// - Throws: `keysReplaced`, `integrityFailure`.
     func check(_ roster: Roster) throws(SealKitError) {
         guard let known = roster.knownIdentity(of: chain.userID), !chain.continues(known) else { return }
@@ -60,7 +63,9 @@ struct OwnIdentity: Sendable {
             throw SealKitError(
                 .integrityFailure,
                 "the roster of \(roster.scope.zoneName) has keys of this account that none of its devices has made",
-                remedy: "somebody had its former keys: renew them with rotateKeys(trust:show:), and tell those you share with")
+                remedy:
+                    "somebody had its former keys: renew them with rotateKeys(trust:show:), and tell those you share with"
+            )
         }
         throw SealKitError.keysReplaced
     }
@@ -91,7 +96,9 @@ final class OwnIdentities: Sendable {
         let seeds = account.seeds
         return current.withLock { own in
             // Generations of one account follow one another: their number tells which there are.
-            if own.generations.count != seeds.count, let next = try? OwnIdentity(seeds, container: container) { own = next }
+            if own.generations.count != seeds.count, let next = try? OwnIdentity(seeds, container: container) {
+                own = next
+            }
             return own
         }
     }

@@ -1,9 +1,10 @@
 import SealWire
 
-/// What a server says of itself to everybody, before anybody has an account there. Nobody vouches for it but the connection.
+/// What a server says of itself to everybody, before anybody has an account there. Nobody vouches for it but the
+/// connection.
 public struct ServerInformation: Sendable, Equatable {
-    /// The server's name for itself: scheme, host and, if need be, port. Logins sign the name that a server is reached by, so they are
-    /// good under this one only.
+    /// The server's name for itself: scheme, host and, if need be, port. Logins sign the name that a server is reached
+    /// by, so they are good under this one only.
     public var origin: String
     /// Who may make an account; nil for what this version does not know.
     public var registration: Account.Registration?
@@ -13,7 +14,8 @@ public struct ServerInformation: Sendable, Equatable {
     public var sendsTexts: Bool
 
     /// Asks a server.
-    /// - Throws: `networkFailure`, `requestRateLimited`; `serverRejectedRequest` for what is no SealKit server's answer.
+    /// - Throws: `networkFailure`, `requestRateLimited`; `serverRejectedRequest` for what is no SealKit server's
+    ///   answer.
     public init(transport: any Transport) async throws(SealKitError) {
         let client = Client(transport: transport)
         let answer = try await client.attempt(Endpoints.server.limits.route, .read) {
@@ -29,21 +31,26 @@ public struct ServerInformation: Sendable, Equatable {
 
 extension Account {
     /// What this account's server says of itself.
-    /// - Throws: `networkFailure`, `requestRateLimited`; `serverRejectedRequest` for what is no SealKit server's answer.
+    /// - Throws: `networkFailure`, `requestRateLimited`; `serverRejectedRequest` for what is no SealKit server's
+    ///   answer.
     public func serverInformation() async throws(SealKitError) -> ServerInformation {
         try await ServerInformation(transport: client.transport)
     }
 }
 
 extension Client {
-    /// That the server is reached by another name than its own, where that is so: what was signed for one holds for no other.
+    /// That the server is reached by another name than its own, where that is so: what was signed for one holds for no
+    /// other.
     /// - Parameter code: of what failed for it; `invalidArguments` where the address is the call's own.
     func misnaming(as code: SealKitError.Code) async -> SealKitError? {
         guard let name = try? await ServerInformation(transport: transport).origin, name != transport.origin,
             (1...300).contains(name.utf8.count), name.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         return SealKitError(
-            code, "the server that was reached as \(transport.origin) calls itself \(name), and a login holds for that name only",
-            remedy: "reach it as \(name); if \(transport.origin) is its name, its operator has to start it with that origin")
+            code,
+            "the server that was reached as \(transport.origin) calls itself \(name), and a login holds for that name only",
+            remedy:
+                "reach it as \(name); if \(transport.origin) is its name, its operator has to start it with that origin"
+        )
     }
 }

@@ -46,24 +46,26 @@ actor SessionKeeper {
     }
 
     func create(recovery: Sealkit_V1_RecoveryBundle, registrationCode: String? = nil) async throws(SealKitError) {
-        current = begun(try await withAnsweredChallenge(
-            to: Endpoints.accounts.create.route, by: keys.loginKey, misnamed: .invalidArguments) {
-            [client] answer throws(SealKitError) in
-            let request = Sealkit_V1_CreateAccountRequest.with {
-                $0.loginKey = answer.loginKey
-                $0.challenge = answer.challenge
-                $0.time = answer.time
-                $0.signature = answer.signature
-                $0.deviceID = answer.deviceID
-                $0.deviceName = answer.deviceName
-                $0.deviceAdded = answer.deviceAdded
-                $0.deviceSignature = answer.deviceSignature
-                $0.recovery = recovery
-                $0.registrationCode = registrationCode ?? ""
-            }
-            return try await client.call(
-                Endpoints.accounts.create, request)
-        })
+        current = begun(
+            try await withAnsweredChallenge(
+                to: Endpoints.accounts.create.route, by: keys.loginKey, misnamed: .invalidArguments
+            ) {
+                [client] answer throws(SealKitError) in
+                let request = Sealkit_V1_CreateAccountRequest.with {
+                    $0.loginKey = answer.loginKey
+                    $0.challenge = answer.challenge
+                    $0.time = answer.time
+                    $0.signature = answer.signature
+                    $0.deviceID = answer.deviceID
+                    $0.deviceName = answer.deviceName
+                    $0.deviceAdded = answer.deviceAdded
+                    $0.deviceSignature = answer.deviceSignature
+                    $0.recovery = recovery
+                    $0.registrationCode = registrationCode ?? ""
+                }
+                return try await client.call(
+                    Endpoints.accounts.create, request)
+            })
     }
 
     /// The token of a session that has begun, with which the list of devices may come.
@@ -84,7 +86,8 @@ actor SessionKeeper {
 
     private func tellDeletion() async throws(SealKitError) {
         let _: Sealkit_V1_DeleteAccountResponse = try await withAnsweredChallenge(
-            to: Endpoints.accounts.delete.route, by: keys.loginKey, Challenges.deletion) {
+            to: Endpoints.accounts.delete.route, by: keys.loginKey, Challenges.deletion
+        ) {
             [client] answer throws(SealKitError) in
             let request = Sealkit_V1_DeleteAccountRequest.with {
                 $0.loginKey = answer.loginKey
@@ -102,7 +105,7 @@ actor SessionKeeper {
         current = nil
         do {
             try await end(token)
-        } catch where error.code == .sessionExpired {
+        } catch let error where error.code == .sessionExpired {
             // It has ended: at another device's wish, or by an earlier attempt whose answer was lost.
         }
     }
@@ -110,7 +113,8 @@ actor SessionKeeper {
     /// Ends a session. That it has ended says as much as an answer that was lost.
     private func end(_ token: String) async throws(SealKitError) {
         let (client, route) = (client, Endpoints.accounts.logout.route)
-        let _: Sealkit_V1_AccountResponse = try await client.attempt(route, .read) { @Sendable () async throws(SealKitError) in
+        let _: Sealkit_V1_AccountResponse = try await client.attempt(route, .read) {
+            @Sendable () async throws(SealKitError) in
             try Client.decode(try await client.transport.post(route.template, body: Data(), token: token))
         }
     }
@@ -144,13 +148,13 @@ actor SessionKeeper {
             }
             keys.isKnown(key.verificationKey)
             return begun(answer)
-        } catch where error.code == .unknownItem {
+        } catch let error where error.code == .unknownItem {
             return nil
         }
     }
 
-    /// The newest of the former login keys that the server knows: what a rotation that was cut off goes on from. No session comes
-    /// of it.
+    /// The newest of the former login keys that the server knows: what a rotation that was cut off goes on from. No
+    /// session comes of it.
     /// - Throws: `notAuthenticated` when there is none; `keysReplaced`.
     func formerKey() async throws(SealKitError) -> SigningKey {
         for key in keys.loginKeys.dropFirst() {
@@ -168,22 +172,23 @@ actor SessionKeeper {
     ) async throws(SealKitError) {
         let signed = Challenges.loginRotation(origin: client.transport.origin, newKey: new.verificationKey)
         let signature = Data(former.sign(signed))
-        current = begun(try await withAnsweredChallenge(to: Endpoints.accounts.rotate.route, by: new) {
-            [client, keys] answer throws(SealKitError) in
-            let request = Sealkit_V1_RotateKeysRequest.with {
-                $0.login = answer
-                $0.formerLoginKey = Data(former.verificationKey.bytes)
-                $0.formerSignature = signature
-                $0.recovery = recovery
-            }
-            let mayHaveArrived = keys.beginTelling()
-            do throws(SealKitError) {
-                return try await client.call(Endpoints.accounts.rotate, request)
-            } catch {
-                if !mayHaveArrived, error.isRefusedRotation { keys.wasRefused() }
-                throw error
-            }
-        })
+        current = begun(
+            try await withAnsweredChallenge(to: Endpoints.accounts.rotate.route, by: new) {
+                [client, keys] answer throws(SealKitError) in
+                let request = Sealkit_V1_RotateKeysRequest.with {
+                    $0.login = answer
+                    $0.formerLoginKey = Data(former.verificationKey.bytes)
+                    $0.formerSignature = signature
+                    $0.recovery = recovery
+                }
+                let mayHaveArrived = keys.beginTelling()
+                do throws(SealKitError) {
+                    return try await client.call(Endpoints.accounts.rotate, request)
+                } catch {
+                    if !mayHaveArrived, error.isRefusedRotation { keys.wasRefused() }
+                    throw error
+                }
+            })
         keys.isKnown(new.verificationKey)
     }
 
@@ -211,15 +216,16 @@ actor SessionKeeper {
         }
     }
 
-    /// A challenge is good once: whatever is tried again, for a lost answer or a busy server, is tried with a new one. Making the
-    /// same account twice logs in.
+    /// A challenge is good once: whatever is tried again, for a lost answer or a busy server, is tried with a new one.
+    /// Making the same account twice logs in.
     /// - Parameters:
     ///   - route: of what `send` calls.
-    ///   - misnamed: the code where the server is reached by another name than its own. Of an account that is there it is a
-    ///     login that is not accepted now, as its name may be mended any moment.
+    ///   - misnamed: the code where the server is reached by another name than its own. Of an account that is there it
+    ///     is a login that is not accepted now, as its name may be mended any moment.
     private func withAnsweredChallenge<Answer: Sendable>(
         to route: Route, by key: SigningKey,
-        _ message: @escaping @Sendable (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE = Challenges.login,
+        _ message: @escaping @Sendable (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE = Challenges
+            .login,
         misnamed: SealKitError.Code = .notAuthenticated,
         _ send: @escaping @Sendable (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Answer
     ) async throws(SealKitError) -> Answer {
@@ -229,7 +235,9 @@ actor SessionKeeper {
                 try await send(try await self.answerChallenge(by: key, message))
             }
         } catch {
-            guard error.code == .notAuthenticated, let misnaming = await client.misnaming(as: misnamed) else { throw error }
+            guard error.code == .notAuthenticated, let misnaming = await client.misnaming(as: misnamed) else {
+                throw error
+            }
             throw misnaming
         }
     }

@@ -2,12 +2,13 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// How much an account stores on its server: everything that is kept in all zones that it owns, whoever wrote it, as it is stored
-/// (sealed and padded), and everything that is kept for the account itself. What others own counts for them.
+/// How much an account stores on its server: everything that is kept in all zones that it owns, whoever wrote it, as it
+/// is stored (sealed and padded), and everything that is kept for the account itself. What others own counts for them.
 public struct StorageUsage: Sendable, Equatable {
     /// Live records.
     public var recordCount: Int
-    /// Of all that is kept (<doc:Limits>): records and their tombstones, assets, rosters, subscriptions, devices, kept answers.
+    /// Of all that is kept (<doc:Limits>): records and their tombstones, assets, rosters, subscriptions, devices, kept
+    /// answers.
     public var bytes: Int64
     /// What the account may store; nil when the server has no limit.
     public var bytesLimit: Int64?
@@ -52,7 +53,8 @@ extension Account {
 }
 
 extension Container {
-    /// How much the account stores in this container and environment, by the server's count; nil when it stores nothing.
+    /// How much the account stores in this container and environment, by the server's count; nil when it stores
+    /// nothing.
     /// - Throws: `networkFailure`, `notAuthenticated`.
     public func storageUsage() async throws(SealKitError) -> StorageUsage.Container? {
         try await core.account.storageUsage().containers.first {

@@ -2,8 +2,8 @@ import Foundation
 import SealPrimitives
 import SealSystem
 
-/// Reads an archive that anybody may have written: nothing outside of its folder, no more memory than a line takes, and nothing
-/// that differs from its sum.
+/// Reads an archive that anybody may have written: nothing outside of its folder, no more memory than a line takes, and
+/// nothing that differs from its sum.
 struct ArchiveReader {
     /// A record's fields are 1 MiB at most; as JSON they take some times as much.
     static let largestLine = 16 << 20
@@ -14,19 +14,22 @@ struct ArchiveReader {
     func manifest() throws(SealKitError) -> ArchiveFormat.Manifest {
         let handle = try open([ArchiveFormat.manifest])
         defer { try? handle.close() }
-        let manifest: ArchiveFormat.Manifest = try decode(try document(handle, ArchiveFormat.manifest), ArchiveFormat.manifest)
+        let manifest: ArchiveFormat.Manifest = try decode(
+            try document(handle, ArchiveFormat.manifest), ArchiveFormat.manifest)
         guard manifest.format == ArchiveFormat.name else {
             throw refused(ArchiveFormat.manifest, "is not that of a SealKit data archive")
         }
         guard manifest.version == ArchiveFormat.version else {
-            throw SealKitError(.incompatibleVersion, "the archive was made by a newer version", remedy: "update SealKit")
+            throw SealKitError(
+                .incompatibleVersion, "the archive was made by a newer version", remedy: "update SealKit")
         }
         for (index, zone) in manifest.zones.enumerated() {
             guard zone.folder == "zones/\(index + 1)" else {
                 throw refused(ArchiveFormat.manifest, "names a folder that no export makes")
             }
             guard zone.database != .public || zone.zoneName == RecordZone.defaultName else {
-                throw refused(ArchiveFormat.manifest, "names a zone of the public database, which has only its default zone")
+                throw refused(
+                    ArchiveFormat.manifest, "names a zone of the public database, which has only its default zone")
             }
         }
         return manifest
@@ -91,7 +94,9 @@ struct ArchiveReader {
                 start = rest.index(after: end)
             }
             rest = Data(rest[start...])
-            guard rest.count <= Self.largestLine else { throw refused(name, "has a line that is longer than any record's") }
+            guard rest.count <= Self.largestLine else {
+                throw refused(name, "has a line that is longer than any record's")
+            }
         }
         guard rest.isEmpty else { throw refused(name, "ends within a line") }
     }
@@ -108,7 +113,9 @@ struct ArchiveReader {
 
     private func document(_ handle: FileHandle, _ name: String) throws(SealKitError) -> Data {
         let data: Data?
-        do { data = try handle.read(upToCount: Self.largestDocument + 1) } catch { throw refused(name, "cannot be read") }
+        do { data = try handle.read(upToCount: Self.largestDocument + 1) } catch {
+            throw refused(name, "cannot be read")
+        }
         guard let data, data.count <= Self.largestDocument else { throw refused(name, "is empty, or too large") }
         return data
     }
@@ -118,7 +125,8 @@ struct ArchiveReader {
         let name = components.joined(separator: "/")
         var descriptor = Foundation.open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw SealKitError(.invalidArguments, "there is no archive to read at \(folder.path)", remedy: "name its folder")
+            throw SealKitError(
+                .invalidArguments, "there is no archive to read at \(folder.path)", remedy: "name its folder")
         }
         for (index, component) in components.enumerated() {
             let parent = descriptor
@@ -145,7 +153,8 @@ struct ArchiveReader {
         !component.isEmpty && component.utf8.count <= 64 && !component.hasPrefix(".")
             && component.utf8.allSatisfy { byte in
                 switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."): true
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."):
+                    true
                 default: false
                 }
             }

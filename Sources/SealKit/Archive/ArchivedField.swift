@@ -1,8 +1,8 @@
 import Foundation
 import SealStatements
 
-/// A field of a record in an archive: `{"type":"string","encrypted":true,"value":"…"}`, of a list `"list":true` and an array.
-/// An empty list has no type.
+/// A field of a record in an archive: `{"type":"string","encrypted":true,"value":"…"}`, of a list `"list":true` and an
+/// array. An empty list has no type.
 /// What JSON numbers cannot hold in every reader is text: integers, and doubles that are no number.
 struct ArchivedField: Sendable {
     enum Content: Sendable {
@@ -93,10 +93,13 @@ extension ArchivedField: Codable {
         var array = try container.nestedUnkeyedContainer(forKey: .value)
         let kind = try container.decodeIfPresent(Kind.self, forKey: .type)?.valueKind
         guard (kind == nil) == array.isAtEnd else {
-            throw DecodingError.dataCorruptedError(forKey: .type, in: container, debugDescription: "what has elements has a type")
+            throw DecodingError.dataCorruptedError(
+                forKey: .type, in: container, debugDescription: "what has elements has a type")
         }
         var elements: [Value] = []
-        while !array.isAtEnd, let kind { elements.append(try ArchivedScalar(kind, from: try array.superDecoder()).value) }
+        while !array.isAtEnd, let kind {
+            elements.append(try ArchivedScalar(kind, from: try array.superDecoder()).value)
+        }
         content = .value(.list(elements))
     }
 }
@@ -137,7 +140,8 @@ private struct ArchivedScalar: Encodable {
 
     private static var numbers: [(Key, WritableKeyPath<Location, Double>)] {
         [
-            (.latitude, \.latitude), (.longitude, \.longitude), (.altitude, \.altitude), (.horizontalAccuracy, \.horizontalAccuracy),
+            (.latitude, \.latitude), (.longitude, \.longitude), (.altitude, \.altitude),
+            (.horizontalAccuracy, \.horizontalAccuracy),
             (.verticalAccuracy, \.verticalAccuracy), (.course, \.course), (.speed, \.speed),
         ]
     }

@@ -1,11 +1,11 @@
 import Foundation
 import SealPrimitives
 import SealStatements
-import SwiftProtobuf
 import SealWire
+import SwiftProtobuf
 
-/// Writes one zone of an archive, page by page: a zone's by its change feed, of the public database what this user has made there.
-/// It holds a page at a time, and 8 bytes for each record.
+/// Writes one zone of an archive, page by page: a zone's by its change feed, of the public database what this user has
+/// made there. It holds a page at a time, and 8 bytes for each record.
 struct DataExporter {
     typealias Outcome = (entry: ArchiveFormat.Manifest.Zone, failures: [Record.ID: SealKitError])
 
@@ -54,7 +54,7 @@ struct DataExporter {
             // One that ended meanwhile is no share of the zone any more.
             do throws(SealKitError) {
                 zone.shares.append(.init(try await database.share(withID: share)))
-            } catch where error.code == .unknownItem {}
+            } catch let error where error.code == .unknownItem {}
         }
         return try finish(lines)
     }
@@ -95,7 +95,8 @@ struct DataExporter {
             database.scope == .public
             ? UserID(.zero).recordName : zoneID.isCurrentUsers ? database.core.userID().recordName : zoneID.ownerName
         let entry = ArchiveFormat.Manifest.Zone(
-            folder: folder, zoneName: zoneID.zoneName, ownerName: owner, database: .init(database.scope), records: records,
+            folder: folder, zoneName: zoneID.zoneName, ownerName: owner, database: .init(database.scope),
+            records: records,
             assets: assets, sums: sums)
         return (entry, failures)
     }
@@ -131,14 +132,15 @@ struct DataExporter {
             case .asset(let asset):
                 do throws(SealKitError) {
                     line.fields[key] = ArchivedField(content: .asset(try await fetch(asset, of: id)))
-                } catch where error.code == .integrityFailure || error.code == .assetNotAvailable {
+                } catch let error where error.code == .integrityFailure || error.code == .assetNotAvailable {
                     // Whoever may write can sign for a file that there is not: that takes nothing else away.
                     for number in before..<assets { writer.remove(path(ofAsset: number + 1)) }
                     assets = before
                     failures[id] = error
                     return
                 }
-            case .omitted: throw SealKitError(.serverRejectedRequest, "the server left out fields of record \(id.recordName)")
+            case .omitted:
+                throw SealKitError(.serverRejectedRequest, "the server left out fields of record \(id.recordName)")
             }
         }
         try write(line, to: lines)
@@ -156,7 +158,9 @@ struct DataExporter {
         assets += 1
         let path = path(ofAsset: assets)
         let file = writer.url(path)
-        do throws(SealKitError) { try await database.download(asset, of: id, to: file) } catch where error.code == .storageFull {
+        do throws(SealKitError) { try await database.download(asset, of: id, to: file) } catch
+            where error.code == .storageFull
+        {
             // By its place in the archive: the folder that it was in is gone when somebody reads this.
             throw writer.unwritten(path, isFull: true)
         }

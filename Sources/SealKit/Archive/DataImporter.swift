@@ -2,10 +2,11 @@ import Foundation
 import SealPrimitives
 import SealStatements
 
-/// Saves one zone of an archive into the account's zone of the same name, in batches, parents before their children; or what its
-/// exporter had made in the public database into that.
+/// Saves one zone of an archive into the account's zone of the same name, in batches, parents before their children; or
+/// what its exporter had made in the public database into that.
 ///
-/// What is there already is left as it is, so that an import can be repeated: after it was cut short, or with a newer archive.
+/// What is there already is left as it is, so that an import can be repeated: after it was cut short, or with a newer
+/// archive.
 struct DataImporter {
     private static let batchRecords = 50
     private static let batchBytes = 1 << 20
@@ -84,11 +85,13 @@ struct DataImporter {
         try await reader.lines(of: handle, linesName) { number, line throws(SealKitError) in
             let name = "line \(number) of \(me.linesName)"
             let archived: ArchiveFormat.Record = try me.reader.decode(line, name)
-            guard wanted?.contains(me.renamed(archived.recordName)) ?? true, last[archived.recordName] ?? number == number,
+            guard wanted?.contains(me.renamed(archived.recordName)) ?? true,
+                last[archived.recordName] ?? number == number,
                 archived.deleted != true
             else { return }
             guard !me.isPublic || !archived.isPrivate else {
-                throw me.reader.refused(name, "has a parent, a share or an encrypted value, which the public database has not")
+                throw me.reader.refused(
+                    name, "has a parent, a share or an encrypted value, which the public database has not")
             }
             let record = try me.record(archived)
             guard !batch.names.contains(record.recordID.recordName) else {
@@ -114,7 +117,8 @@ struct DataImporter {
         record.parent = archived.parent.map { Record.Reference(recordName: renamed($0)) }
         for (key, field) in archived.fields {
             switch field.content {
-            case .value(let value): record.set(key, field.isEncrypted ? .encrypted(renamed(value)) : .plain(renamed(value)))
+            case .value(let value):
+                record.set(key, field.isEncrypted ? .encrypted(renamed(value)) : .plain(renamed(value)))
             case .asset(let asset): record[key] = Asset(fileURL: try reader.asset(asset, of: entry))
             }
         }
@@ -148,7 +152,8 @@ struct DataImporter {
             case .failure(let error)? where isPublic && error.code == .permissionFailure:
                 result.differentPublic.append(record.recordID)
             case .failure(let error)?: throw error
-            case nil: throw SealKitError(.serverRejectedRequest, "the server's answer lacks a record that was asked for")
+            case nil:
+                throw SealKitError(.serverRejectedRequest, "the server's answer lacks a record that was asked for")
             }
         }
         let parents = Set(saving.values.compactMap { $0.parent?.recordName }).subtracting(found.keys.map(\.recordName))
@@ -171,7 +176,8 @@ struct DataImporter {
         let failures = results.saveResults.compactMap { id, outcome -> SealKitError? in
             guard case .failure(let error) = outcome else { return nil }
             return SealKitError(
-                error.code, "record \(id.recordName) of the archive was not saved: \(error.reason)", remedy: error.remedy,
+                error.code, "record \(id.recordName) of the archive was not saved: \(error.reason)",
+                remedy: error.remedy,
                 retryAfter: error.retryAfter)
         }
         if let failure = failures.first(where: { $0.code != .batchRequestFailed }) ?? failures.first { throw failure }
@@ -206,7 +212,9 @@ struct DataImporter {
         return true
     }
 
-    private static func isSame(_ archived: Record.FieldState, _ present: Record.FieldState?) throws(SealKitError) -> Bool {
+    private static func isSame(_ archived: Record.FieldState, _ present: Record.FieldState?) throws(SealKitError)
+        -> Bool
+    {
         switch (archived, present) {
         case (.plain(let one), .plain(let other)?), (.encrypted(let one), .encrypted(let other)?):
             // Not by `==`, for which a NaN is none.

@@ -3,8 +3,8 @@ import SealPrimitives
 import SealStatements
 
 extension Asset.Remote.Content {
-    /// Whether these are a file's bytes: as they are, or sealed again under the asset's own key, they have the root that was signed.
-    /// Nothing is fetched for that, and nothing that was sealed leaves this device.
+    /// Whether these are a file's bytes: as they are, or sealed again under the asset's own key, they have the root
+    /// that was signed. Nothing is fetched for that, and nothing that was sealed leaves this device.
     /// - Throws: `assetFileModified` for a file that is changed meanwhile.
     func isMade(of file: AssetFile) throws(SealKitError) -> Bool {
         let (size, root, cipher): (UInt64, Digest, AssetCipher?) =

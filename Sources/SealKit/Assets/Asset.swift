@@ -2,12 +2,12 @@ public import Foundation
 import SealEnvelope
 import SealStatements
 
-/// A file that belongs to a record: CloudKit's `CKAsset`. Its bytes are sealed on this device, except in the public database,
-/// where they are hashed and signed.
+/// A file that belongs to a record: CloudKit's `CKAsset`. Its bytes are sealed on this device, except in the public
+/// database, where they are hashed and signed.
 public struct Asset: Sendable {
     /// A local file: of a new asset the file to upload, of a fetched one a copy in the SDK's temporary folder
-    /// (``TemporaryAssets``), which stays there as long as this value does, and which you may move. Nil for a fetched asset that was
-    /// not downloaded.
+    /// (``TemporaryAssets``), which stays there as long as this value does, and which you may move. Nil for a fetched
+    /// asset that was not downloaded.
     public internal(set) var fileURL: URL?
     private var hold: AssetCache.Hold?
     /// Where the stored bytes are, and what opens or at least checks them; nil until the asset is saved.

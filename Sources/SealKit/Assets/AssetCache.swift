@@ -5,13 +5,15 @@ import SealStatements
 import SealSystem
 import Synchronization
 
-/// The files of assets that came with records. Each content is downloaded and opened once, and handed out under names of its own:
-/// an app that moves one away, or writes into it, takes and changes nothing of the next fetch, nor of what it has fetched before.
+/// The files of assets that came with records. Each content is downloaded and opened once, and handed out under names
+/// of its own: an app that moves one away, or writes into it, takes and changes nothing of the next fetch, nor of what
+/// it has fetched before.
 final class AssetCache: Sendable {
     static let shared = AssetCache(limit: 1 << 30)
 
-    /// What identifies an asset's bytes, as they were signed for, and whose device has opened them. Bytes belong to one field: who
-    /// names another record's in a field of its own has no key that opens them, and is not answered from here.
+    /// What identifies an asset's bytes, as they were signed for, and whose device has opened them. Bytes belong to one
+    /// field: who names another record's in a field of its own has no key that opens them, and is not answered from
+    /// here.
     fileprivate struct Key: Hashable {
         let drawer: UInt64
         let recordID: Record.ID
@@ -32,8 +34,8 @@ final class AssetCache: Sendable {
     }
 
     private struct Entry {
-        /// Never handed out. One handed-out name at most is a second one of this very file, the others are copies: whoever writes into
-        /// that one changes this, and nobody else's.
+        /// Never handed out. One handed-out name at most is a second one of this very file, the others are copies:
+        /// whoever writes into that one changes this, and nobody else's.
         let file: URL
         /// As it was written.
         let status: FileStatus
@@ -98,8 +100,8 @@ final class AssetCache: Sendable {
 
     /// The file of an asset, fetched where it is not there yet.
     /// - Parameter fetch: downloads it to a file.
-    /// - Throws: `limitExceeded` where there is no room for it; `notAuthenticated` where the account has signed out meanwhile; what
-    ///   `fetch` throws.
+    /// - Throws: `limitExceeded` where there is no room for it; `notAuthenticated` where the account has signed out
+    ///   meanwhile; what `fetch` throws.
     func file(
         of remote: Asset.Remote, in drawer: TemporaryAssets.Drawer, fetch: (URL) async throws(SealKitError) -> Void
     ) async throws(SealKitError) -> Hold {
@@ -121,7 +123,8 @@ final class AssetCache: Sendable {
                 if Task.isCancelled { throw .cancelled }
             case .full(let limit):
                 throw SealKitError(
-                    .limitExceeded, "an asset of record \(remote.recordID.recordName) has no room beside those in use: all have \(limit) bytes",
+                    .limitExceeded,
+                    "an asset of record \(remote.recordID.recordName) has no room beside those in use: all have \(limit) bytes",
                     remedy: "fetch records with fetchingAssets(.onDemand), and download(_:of:to:) what you want")
             case .fetch:
                 let file = drawer.newFile()
@@ -188,7 +191,9 @@ final class AssetCache: Sendable {
 
     // MARK: Names
 
-    private func newName(beside file: URL) -> URL { file.deletingLastPathComponent().appendingPathComponent(UUID().uuidString) }
+    private func newName(beside file: URL) -> URL {
+        file.deletingLastPathComponent().appendingPathComponent(UUID().uuidString)
+    }
 
     private func touch(_ key: Key, _ content: inout Content) {
         content.uses += 1
@@ -242,12 +247,18 @@ final class AssetCache: Sendable {
     private func release(_ url: URL, _ key: Key) {
         content.withLock { content in
             guard let name = content.entries[key]?.names[url] else { return }
-            if name.status == nil { forget(url, of: key, &content) } else { content.entries[key]?.names[url]?.isInUse = false }
+            if name.status == nil {
+                forget(url, of: key, &content)
+            } else {
+                content.entries[key]?.names[url]?.isInUse = false
+            }
         }
     }
 
     private func forget(_ url: URL, of key: Key, _ content: inout Content) {
-        if content.entries[key]?.names.removeValue(forKey: url)?.isCopy == true { content.bytes -= Int64(clamping: key.size) }
+        if content.entries[key]?.names.removeValue(forKey: url)?.isCopy == true {
+            content.bytes -= Int64(clamping: key.size)
+        }
     }
 
     // MARK: Room
@@ -255,7 +266,8 @@ final class AssetCache: Sendable {
     /// Removes what nothing refers to, from the longest unused on.
     private func makeRoom(for size: Int64, keeping kept: Key? = nil, _ content: inout Content) {
         guard size <= content.limit, content.bytes > content.limit - size else { return }
-        for (key, entry) in content.entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) where content.bytes > content.limit - size {
+        for (key, entry) in content.entries.sorted(by: { $0.value.lastUse < $1.value.lastUse })
+        where content.bytes > content.limit - size {
             for (url, name) in entry.names where !name.isInUse {
                 if name.status?.identity == FileStatus(path: url.path)?.identity { unlink(url.path) }
                 forget(url, of: key, &content)
@@ -295,9 +307,11 @@ extension FileStatus {
 }
 
 extension SealKitError {
-    fileprivate static let signedOut = SealKitError(.notAuthenticated, "the account has signed out meanwhile", remedy: "sign an account in")
+    fileprivate static let signedOut = SealKitError(
+        .notAuthenticated, "the account has signed out meanwhile", remedy: "sign an account in")
 
     fileprivate static func unwritable(_ file: URL) -> SealKitError {
-        SealKitError(.internalError, "\(file.path) cannot be written", remedy: "choose another temporary folder (TMPDIR)")
+        SealKitError(
+            .internalError, "\(file.path) cannot be written", remedy: "choose another temporary folder (TMPDIR)")
     }
 }

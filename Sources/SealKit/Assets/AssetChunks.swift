@@ -5,7 +5,8 @@ import SealPrimitives
 import SealStatements
 import Synchronization
 
-/// The chunks of a new asset as they are stored: its bytes and their padding, sealed; in the public database its bytes as they are.
+/// The chunks of a new asset as they are stored: its bytes and their padding, sealed; in the public database its bytes
+/// as they are.
 final class AssetChunks: @unchecked Sendable {
     // Unchecked: the buffer is used under the lock.
     let file: AssetFile
@@ -47,11 +48,12 @@ final class AssetChunks: @unchecked Sendable {
         return try verifying("the asset") { () throws(SealError) in try AssetTree.root(leaves) }
     }
 
-    /// The next chunks, or such as were read before: then they are the same, or nobody gets them. Two plaintexts never leave this
-    /// device under one key and nonce.
+    /// The next chunks, or such as were read before: then they are the same, or nobody gets them. Two plaintexts never
+    /// leave this device under one key and nonce.
     /// - Throws: `assetFileModified`.
     func read(_ chunks: Range<UInt64>) throws(SealKitError) -> ByteBuffer {
-        // One at a time: a connection may still be pulling for a request that was answered early, while the next one is on its way.
+        // One at a time: a connection may still be pulling for a request that was answered early, while the next one is
+        // on its way.
         try known.withLock { leaves throws(SealKitError) in
             let (bytes, new) = if let cipher { try seal(chunks, cipher) } else { try plain(chunks) }
             for (offset, leaf) in new.enumerated() {
@@ -79,7 +81,9 @@ final class AssetChunks: @unchecked Sendable {
                 return 0
             }
             for start in stride(from: 0, to: max(count, 1), by: Limits.assetChunkBytes) {
-                leaves.append(AssetHash.leaf(UnsafeRawBufferPointer(rebasing: output[start..<min(start + Limits.assetChunkBytes, count)])))
+                leaves.append(
+                    AssetHash.leaf(
+                        UnsafeRawBufferPointer(rebasing: output[start..<min(start + Limits.assetChunkBytes, count)])))
             }
             return count
         }
@@ -103,7 +107,8 @@ final class AssetChunks: @unchecked Sendable {
                 let size = file.layout.plaintextBytes(ofChunk: index)
                 let sealed = UnsafeMutableRawBufferPointer(rebasing: output[written..<written + size + 16])
                 do throws(SealError) {
-                    try cipher.seal(chunk: index, UnsafeRawBufferPointer(rebasing: buffer[read..<read + size]), into: sealed)
+                    try cipher.seal(
+                        chunk: index, UnsafeRawBufferPointer(rebasing: buffer[read..<read + size]), into: sealed)
                 } catch {
                     thrown = error
                     return written
@@ -123,11 +128,15 @@ final class AssetChunks: @unchecked Sendable {
         let offset = chunk * UInt64(Limits.assetChunkBytes)
         let wanted = offset < file.size ? Int(min(UInt64(count), file.size - offset)) : 0
         try file.read(UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: offset)
-        if wanted < count { UnsafeMutableRawBufferPointer(rebasing: buffer[wanted..<count]).initializeMemory(as: UInt8.self, repeating: 0) }
+        if wanted < count {
+            UnsafeMutableRawBufferPointer(rebasing: buffer[wanted..<count]).initializeMemory(
+                as: UInt8.self, repeating: 0)
+        }
     }
 }
 
-/// What one request sends of an asset, as the connection takes it: chunks, and the hashes behind them. Memory stays flat.
+/// What one request sends of an asset, as the connection takes it: chunks, and the hashes behind them. Memory stays
+/// flat.
 final class AssetStream: @unchecked Sendable {
     /// What follows the chunks.
     enum Tail {
@@ -187,7 +196,8 @@ final class AssetStream: @unchecked Sendable {
             for leaf in own { bytes.writeBytes(leaf.bytes) }
             return bytes
         case .root:
-            return ByteBuffer(bytes: try verifying("the asset") { () throws(SealError) in try AssetTree.root(own) }.bytes)
+            return ByteBuffer(
+                bytes: try verifying("the asset") { () throws(SealError) in try AssetTree.root(own) }.bytes)
         }
     }
 }

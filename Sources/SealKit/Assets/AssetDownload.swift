@@ -6,13 +6,14 @@ import SealStatements
 import SealWire
 
 extension Database {
-    /// Downloads a fetched asset: each chunk is checked against the signed root before it is opened, and the file appears
-    /// whole or not at all.
+    /// Downloads a fetched asset: each chunk is checked against the signed root before it is opened, and the file
+    /// appears whole or not at all.
     ///
     /// - Parameter progress: bytes received so far, and of all.
     /// - Throws: `assetNotAvailable`; `integrityFailure` at the first wrong byte; `storageFull`.
     public func download(
-        _ asset: Asset, of recordID: Record.ID, to file: URL, progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)? = nil
+        _ asset: Asset, of recordID: Record.ID, to file: URL,
+        progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)? = nil
     ) async throws(SealKitError) {
         try core.requireAccess(to: scope)
         try await core.witnessing(zone: recordID.zoneID, record: recordID.recordName) { () async throws(SealKitError) in
@@ -21,10 +22,12 @@ extension Database {
     }
 
     private func fetch(
-        _ asset: Asset, of recordID: Record.ID, to file: URL, progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)?
+        _ asset: Asset, of recordID: Record.ID, to file: URL,
+        progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)?
     ) async throws(SealKitError) {
         guard let remote = asset.remote else {
-            throw SealKitError(.assetNotAvailable, "the asset has not been saved yet", remedy: "its bytes are in its own file")
+            throw SealKitError(
+                .assetNotAvailable, "the asset has not been saved yet", remedy: "its bytes are in its own file")
         }
         let path = assetPath(Endpoints.assets.download.route, of: remote.blob, in: try zoneScope(recordID.zoneID))
         let sealed: SealedAsset
@@ -63,8 +66,11 @@ extension Asset.Remote {
         let what = "an asset of record \(recordID.recordName)"
         guard let author = author?.recordName else { return .integrity(.invalidProof, what) }
         return SealKitError(
-            .integrityFailure, "\(what), signed last by \(author), is not what was signed for (\(SealError.invalidProof)); nothing of it was opened",
-            remedy: "either who uploaded it signed for something else, or the server altered it: ask \(author); where it stays so, delete the record or give it another file")
+            .integrityFailure,
+            "\(what), signed last by \(author), is not what was signed for (\(SealError.invalidProof)); nothing of it was opened",
+            remedy:
+                "either who uploaded it signed for something else, or the server altered it: ask \(author); where it stays so, delete the record or give it another file"
+        )
     }
 
     /// Those bytes came, and do not open: whoever uploaded them sealed them so.
@@ -72,7 +78,8 @@ extension Asset.Remote {
         let what = "an asset of record \(recordID.recordName)"
         guard let author = author?.recordName else { return .integrity(error, what) }
         return SealKitError(
-            .integrityFailure, "\(what) does not open (\(error)): \(author), who signed it last, made it so or took that over; nothing of it was given out",
+            .integrityFailure,
+            "\(what) does not open (\(error)): \(author), who signed it last, made it so or took that over; nothing of it was given out",
             remedy: "ask \(author) about it; delete the record, or give it another file")
     }
 }
@@ -101,7 +108,8 @@ final class AssetOpener {
         for start in stride(from: 0, to: leafBytes.count - leafBytes.count % 32, by: 32) {
             if let leaf = try? Digest(leafBytes[start..<start + 32]) { leaves.append(leaf) }
         }
-        guard leaves.count == Int(asset.layout.chunkCount), let root = try? AssetTree.root(leaves), root == asset.root else {
+        guard leaves.count == Int(asset.layout.chunkCount), let root = try? AssetTree.root(leaves), root == asset.root
+        else {
             throw remote.mismatch()
         }
         self.asset = asset

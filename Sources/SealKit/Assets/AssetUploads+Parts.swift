@@ -7,8 +7,9 @@ import SealWire
 import SwiftProtobuf
 import Synchronization
 
-/// One asset on its way up: its key, its id on the server, and what of it has left this device. What is sent in parts is kept when
-/// it breaks off, so that the next attempt sends only what is missing, under the same key and only the same bytes.
+/// One asset on its way up: its key, its id on the server, and what of it has left this device. What is sent in parts
+/// is kept when it breaks off, so that the next attempt sends only what is missing, under the same key and only the
+/// same bytes.
 final class AssetUpload: Sendable {
     let fileKey: SecretBytes
     let salt: Digest
@@ -21,7 +22,8 @@ final class AssetUpload: Sendable {
         fileKey = SecretBytes(random: &random)
         salt = Digest(random: &random)
         id = ID16(random: &random)
-        chunks = AssetChunks(file, cipher: isSealed ? AssetCipher(fileKey: fileKey, salt: salt, layout: file.layout) : nil)
+        chunks = AssetChunks(
+            file, cipher: isSealed ? AssetCipher(fileKey: fileKey, salt: salt, layout: file.layout) : nil)
     }
 
     static func isInParts(_ file: AssetFile, isSealed: Bool) -> Bool {
@@ -84,7 +86,8 @@ extension AssetUploads {
     func uploadInParts(
         _ file: AssetFile, for field: (id: Record.ID, key: String), progress: @escaping @Sendable (Int64) -> Void
     ) async throws(SealKitError) -> AssetUpload {
-        let key = BrokenUploads.Key(recordID: field.id, field: field.key, isPublic: database.scope == .public, file: file.version)
+        let key = BrokenUploads.Key(
+            recordID: field.id, field: field.key, isPublic: database.scope == .public, file: file.version)
         let broken = database.core.brokenUploads
         let upload = broken.take(key) ?? AssetUpload(file, isSealed: !key.isPublic)
         do {
@@ -94,8 +97,8 @@ extension AssetUploads {
             if error.mayGoOn {
                 broken.keep(upload, key)
             } else {
-                // The caller is told why the upload failed, which a failure of this must not hide; what gets no part any more the server
-                // gives up within a day by itself.
+                // The caller is told why the upload failed, which a failure of this must not hide; what gets no part
+                // any more the server gives up within a day by itself.
                 _ = try? await call(Endpoints.assets.abandon, upload, Sealkit_V1_AbandonUploadRequest())
             }
             throw error
@@ -112,7 +115,9 @@ extension AssetUploads {
             do {
                 let present = try await begin(upload)
                 for part in 0..<upload.partCount {
-                    let before = Int64(part * UInt64(Limits.assetPartChunks) * (upload.bytes(ofPart: 0) / UInt64(Limits.assetPartChunks)))
+                    let before = Int64(
+                        part * UInt64(Limits.assetPartChunks)
+                            * (upload.bytes(ofPart: 0) / UInt64(Limits.assetPartChunks)))
                     if present.contains(part) {
                         try check(upload, part)
                     } else {
@@ -124,7 +129,7 @@ extension AssetUploads {
                 let finish = Sealkit_V1_FinishUploadRequest.with { $0.root = Data(root.bytes) }
                 _ = try await call(Endpoints.assets.finish, upload, finish)
                 return
-            } catch where error.code == .assetNotAvailable && round < Self.rounds {
+            } catch let error where error.code == .assetNotAvailable && round < Self.rounds {
                 continue
             }
         }
@@ -143,14 +148,17 @@ extension AssetUploads {
         let state = try await call(Endpoints.assets.begin, upload, request)
         guard state.contentBytes == upload.chunks.contentBytes, Int(state.partChunks) == Limits.assetPartChunks,
             UInt64(state.partCount) == upload.partCount
-        else { throw SealKitError(.incompatibleVersion, "the server takes parts of another size", remedy: "update SealKit") }
+        else {
+            throw SealKitError(.incompatibleVersion, "the server takes parts of another size", remedy: "update SealKit")
+        }
         var present: Set<UInt64> = []
         var next: UInt64 = 0
         for range in state.parts {
             let (first, count) = (UInt64(range.first), UInt64(range.count))
             // In their order, so that nobody is told of the same part again and again.
             guard first >= next, count > 0, first + count <= upload.partCount else {
-                throw SealKitError(.serverRejectedRequest, "the server says that it has parts which there are not, or twice")
+                throw SealKitError(
+                    .serverRejectedRequest, "the server says that it has parts which there are not, or twice")
             }
             next = first + count
             present.formUnion(first..<next)
@@ -182,7 +190,8 @@ extension SealKitError {
     /// What was sent of an upload is good still.
     fileprivate var mayGoOn: Bool {
         switch code {
-        case .networkFailure, .networkUnavailable, .serverResponseLost, .serviceUnavailable, .requestRateLimited, .zoneBusy,
+        case .networkFailure, .networkUnavailable, .serverResponseLost, .serviceUnavailable, .requestRateLimited,
+            .zoneBusy,
             .operationCancelled, .storageFull, .sessionExpired, .accountTemporarilyUnavailable:
             true
         default: false

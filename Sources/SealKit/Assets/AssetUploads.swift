@@ -1,4 +1,3 @@
-import struct Crypto.SHA256
 import Foundation
 import NIOCore
 import SealEnvelope
@@ -6,6 +5,8 @@ import SealPrimitives
 import SealStatements
 import SealSystem
 import SealWire
+
+import struct Crypto.SHA256
 
 /// Seals the new assets of a batch and sends them, before the records that name them.
 struct AssetUploads {
@@ -76,10 +77,12 @@ struct AssetUploads {
         return jobs
     }
 
-    private func blobBytes(_ file: AssetFile) -> UInt64 { database.scope == .public ? file.size : file.layout.blobBytes }
+    private func blobBytes(_ file: AssetFile) -> UInt64 {
+        database.scope == .public ? file.size : file.layout.blobBytes
+    }
 
-    /// A small asset goes in one request, which starts over with another key and another blob where it breaks: what the server has of
-    /// the first is garbage. A larger one goes in parts.
+    /// A small asset goes in one request, which starts over with another key and another blob where it breaks: what the
+    /// server has of the first is garbage. A larger one goes in parts.
     private func upload(
         _ file: AssetFile, for field: (id: Record.ID, key: String), progress: @escaping @Sendable (Int64) -> Void
     ) async throws(SealKitError) -> Asset.Remote {
@@ -89,12 +92,14 @@ struct AssetUploads {
             upload = try await uploadInParts(file, for: field, progress: progress)
         } else {
             // Every attempt takes an id of its own, and so repeats none.
-            upload = try await database.core.account.exchange(Endpoints.assets.upload.route, .read) { token throws(SealKitError) in
+            upload = try await database.core.account.exchange(Endpoints.assets.upload.route, .read) {
+                token throws(SealKitError) in
                 let upload = AssetUpload(file, isSealed: isSealed)
                 let stream = AssetStream(
                     upload.chunks, 0..<upload.chunks.count, tail: isSealed ? .leaves : .nothing, progress: progress)
                 try await send(
-                    stream, length: Int64(blobBytes(file)), to: database.assetPath(Endpoints.assets.upload.route, of: upload.id.hex, in: scope), token: token)
+                    stream, length: Int64(blobBytes(file)),
+                    to: database.assetPath(Endpoints.assets.upload.route, of: upload.id.hex, in: scope), token: token)
                 return upload
             }
         }
@@ -105,7 +110,8 @@ struct AssetUploads {
         let parts = AsyncThrowingStream<ByteBuffer, any Error>(unfolding: { try stream.next() })
         let response: TransportResponse
         do {
-            response = try await database.core.account.client.transport.upload(path, length: length, parts: parts, token: token)
+            response = try await database.core.account.client.transport.upload(
+                path, length: length, parts: parts, token: token)
         } catch {
             // A file that changed under way shows as a broken request; its own error says more.
             throw stream.failure ?? error
@@ -125,7 +131,9 @@ extension Database {
 
     /// Where a part of an upload goes.
     func partPath(_ part: UInt64, of blob: String, in zone: SealStatements.Scope) -> String {
-        core.path(Endpoints.assets.part.route, in: scope, assetPlace(of: blob, in: zone).merging(["part": String(part)]) { $1 })
+        core.path(
+            Endpoints.assets.part.route, in: scope,
+            assetPlace(of: blob, in: zone).merging(["part": String(part)]) { $1 })
     }
 
     private func assetPlace(of blob: String, in zone: SealStatements.Scope) -> [String: String] {
@@ -171,14 +179,18 @@ struct AssetFile: Sendable {
     var isUnchanged: Bool { AssetFile.version(handle) == version }
 
     var changed: SealKitError {
-        SealKitError(.assetFileModified, "\(url.lastPathComponent) changed while it was being uploaded", remedy: "save the record again")
+        SealKitError(
+            .assetFileModified, "\(url.lastPathComponent) changed while it was being uploaded",
+            remedy: "save the record again")
     }
 
     /// Fills the buffer with the file's bytes from `offset` on.
     func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SealKitError) {
         var done = 0
         while done < buffer.count {
-            let got = pread(handle.fileDescriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
+            let got = pread(
+                handle.fileDescriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done,
+                off_t(offset) + off_t(done))
             guard got > 0 else { throw changed }
             done += got
         }

@@ -13,7 +13,8 @@ final class PartFile {
         descriptor = Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw SealKitError(
-                .internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))", remedy: "choose another place")
+                .internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))",
+                remedy: "choose another place")
         }
     }
 
@@ -24,7 +25,9 @@ final class PartFile {
             guard wrote > 0 else {
                 if errno == EINTR { continue }
                 throw errno == ENOSPC
-                    ? SealKitError(.storageFull, "this device's disk is full; \(file.path) was not written", remedy: "free some space")
+                    ? SealKitError(
+                        .storageFull, "this device's disk is full; \(file.path) was not written",
+                        remedy: "free some space")
                     : SealKitError(.internalError, "\(file.path) cannot be written")
             }
             done += wrote

@@ -1,26 +1,29 @@
 public import Foundation
 import Synchronization
 
-/// The SDK's temporary folder for assets that came with records: one file for each content, however often it is fetched, as long as
-/// there is room.
+/// The SDK's temporary folder for assets that came with records: one file for each content, however often it is
+/// fetched, as long as there is room.
 ///
-/// A file stays as long as a fetched ``Asset`` of it is in memory. After that it goes when its room is needed, at the latest when the
-/// account signs out, when the container it was fetched by has gone with all its databases and assets, when the process ends, or,
-/// should that be killed, at the next start of one. Move what you want to keep, and write into it as you like: what is fetched again,
-/// or was fetched before, is another file.
+/// A file stays as long as a fetched ``Asset`` of it is in memory. After that it goes when its room is needed, at the
+/// latest when the account signs out, when the container it was fetched by has gone with all its databases and assets,
+/// when the process ends, or, should that be killed, at the next start of one. Move what you want to keep, and write
+/// into it as you like: what is fetched again, or was fetched before, is another file.
 public enum TemporaryAssets {
     /// Made by this process under a name that nobody can guess, mode 0700: no other user can put files into it.
     public static let folder: URL = {
         // Where none can be made, writing into it fails, and says so.
-        guard let folder = ProcessFolder(in: parent) else { return URL(fileURLWithPath: "/nonexistent", isDirectory: true) }
+        guard let folder = ProcessFolder(in: parent) else {
+            return URL(fileURLWithPath: "/nonexistent", isDirectory: true)
+        }
         atexit { try? FileManager.default.removeItem(at: TemporaryAssets.folder) }
         return folder.url
     }()
 
     private static var parent: URL { FileManager.default.temporaryDirectory }
 
-    /// How many bytes of assets the folder may hold; at first 1 GiB. A fetch whose assets do not fit fails with `limitExceeded`:
-    /// fetch large ones by themselves (``Database/fetchingAssets(_:)`` and ``Database/download(_:of:to:progress:)``).
+    /// How many bytes of assets the folder may hold; at first 1 GiB. A fetch whose assets do not fit fails with
+    /// `limitExceeded`: fetch large ones by themselves (``Database/fetchingAssets(_:)`` and
+    /// ``Database/download(_:of:to:progress:)``).
     public static var byteLimit: Int64 {
         get { AssetCache.shared.limit }
         set { AssetCache.shared.limit = newValue }
@@ -38,7 +41,8 @@ public enum TemporaryAssets {
 
     private static let leftovers: Void = ProcessFolder.removeAbandoned(in: parent)
 
-    /// What came for one account, as long as it is signed in, and as long as anybody has the container or an asset of it.
+    /// What came for one account, as long as it is signed in, and as long as anybody has the container or an asset of
+    /// it.
     final class Drawer: Sendable {
         private static let numbers = Atomic<UInt64>(0)
         /// No other drawer of this process has it, nor will.
@@ -57,7 +61,9 @@ public enum TemporaryAssets {
         /// A name for a file in it. Where the account has gone meanwhile, nothing can be written there.
         func newFile() -> URL {
             content.withLock { content in
-                let folder = content.folder ?? TemporaryAssets.folder.appendingPathComponent(UUID().uuidString, isDirectory: true)
+                let folder =
+                    content.folder
+                    ?? TemporaryAssets.folder.appendingPathComponent(UUID().uuidString, isDirectory: true)
                 content.folder = folder
                 if !content.isClosed {
                     try? FileManager.default.createDirectory(

@@ -20,15 +20,17 @@ public struct Audit: Sendable {
         public let keys: RecordZone.KeyStatus
         /// Keys that this account holds, of `keys.newestEpoch + 1`.
         public let heldEpochs: Int
-        /// Keys whose grant to this account does not open, though the roster commits to it: whoever opened them gave out bad ones.
-        /// An owner or administrator opens another one (`rotateKeys(of:)`), and seals again under that what is there (`rekey(_:)`);
-        /// once nothing is under a bad key any more it does no harm, and stays on the record.
+        /// Keys whose grant to this account does not open, though the roster commits to it: whoever opened them gave
+        /// out bad ones. An owner or administrator opens another one (`rotateKeys(of:)`), and seals again under that
+        /// what is there (`rekey(_:)`); once nothing is under a bad key any more it does no harm, and stays on the
+        /// record.
         public let badGrants: [Int]
         /// Who opened the keys of `badGrants`, in their order.
         public let badGrantAuthors: [Record.ID]
         /// Keys from the oldest in use on that this account was not given.
         let missingKeys: [Int]
-        /// Members and invitations that the newest key was not given to, by user name or invitation id. The rules allow none.
+        /// Members and invitations that the newest key was not given to, by user name or invitation id. The rules allow
+        /// none.
         public let uncovered: [String]
 
         var isSound: Bool { uncovered.isEmpty && missingKeys.isEmpty }
@@ -66,11 +68,13 @@ public struct Audit: Sendable {
     /// Devices of the account that this one had not seen before, until the user has acknowledged them.
     public internal(set) var newDevices: [Device] = []
     public internal(set) var failures: [Failure] = []
-    /// What the user has taken over though this device could not tell whether it was written in time, oldest first. It is no fault.
+    /// What the user has taken over though this device could not tell whether it was written in time, oldest first. It
+    /// is no fault.
     public internal(set) var acceptances: [Acceptance] = []
 
     public var outcome: Outcome {
-        if !violations.isEmpty || !newDevices.isEmpty || contacts.contains(where: { $0.conflict != nil }) || scopes.contains(where: { !$0.isSound })
+        if !violations.isEmpty || !newDevices.isEmpty || contacts.contains(where: { $0.conflict != nil })
+            || scopes.contains(where: { !$0.isSound })
             || failures.contains(where: \.error.isViolation)
         {
             return .violated

@@ -7,13 +7,15 @@ import SealWire
 import SwiftProtobuf
 
 extension Container {
-    /// Checks everything: each roster is fetched whole, held against what this device has seen, and replayed from its first entry;
-    /// grants are opened; the keys in use are asked for; each zone's feed is read from its beginning, system fields alone, and its records
-    /// are verified and held against what this device has seen; contacts and what did not verify earlier come along.
+    /// Checks everything: each roster is fetched whole, held against what this device has seen, and replayed from its
+    /// first entry; grants are opened; the keys in use are asked for; each zone's feed is read from its beginning,
+    /// system fields alone, and its records are verified and held against what this device has seen; contacts and what
+    /// did not verify earlier come along.
     ///
-    /// Zones and records that this device knows and the server leaves out are asked for too: what is gone has to show who ended it, and
-    /// what is there should not have been left out, which is a violation.
-    /// - Throws: `notAuthenticated`; `internalError` when the trust store cannot be read. What concerns a zone is in the result.
+    /// Zones and records that this device knows and the server leaves out are asked for too: what is gone has to show
+    /// who ended it, and what is there should not have been left out, which is a violation.
+    /// - Throws: `notAuthenticated`; `internalError` when the trust store cannot be read. What concerns a zone is in
+    ///   the result.
     public func audit() async throws(SealKitError) -> Audit {
         let core = core
         try await core.requireAccount(for: .private)
@@ -25,7 +27,8 @@ extension Container {
                 let known = try await database.knownZones()
                 let listed = try await database.listedScopes()
                 let names = Set(listed.map { core.zoneID(of: $0) })
-                for (zoneID, life) in known.sorted(by: { $0.key.description < $1.key.description }) where !names.contains(zoneID) {
+                for (zoneID, life) in known.sorted(by: { $0.key.description < $1.key.description })
+                where !names.contains(zoneID) {
                     do { _ = try await database.leftOut([zoneID: life]) } catch {
                         unanswered.append(Audit.Failure(zoneID: zoneID, error: await core.noted(error, zone: zoneID)))
                     }
@@ -53,14 +56,18 @@ extension Container {
             }
         }
         // What cannot be had of a zone is mostly said with its roster already.
-        for failure in unanswered where !audit.failures.contains(where: { $0.zoneID == failure.zoneID }) { audit.failures.append(failure) }
+        for failure in unanswered where !audit.failures.contains(where: { $0.zoneID == failure.zoneID }) {
+            audit.failures.append(failure)
+        }
         do { audit.contacts = try await contacts.all() } catch {
             audit.failures.append(Audit.Failure(zoneID: nil, error: error))
         }
         do { audit.newDevices = try await core.account.newDevices() } catch {
             audit.failures.append(Audit.Failure(zoneID: nil, error: await core.noted(error)))
         }
-        audit.acceptances = try await core.trust.acceptedRecords(container: core.identifier, environment: core.environment).map {
+        audit.acceptances = try await core.trust.acceptedRecords(
+            container: core.identifier, environment: core.environment
+        ).map {
             Audit.Acceptance(
                 zoneID: $0.zone, recordName: $0.record, authorUserRecordID: Record.ID(recordName: $0.author.recordName),
                 accepted: Date(microseconds: $0.accepted))
@@ -90,7 +97,8 @@ extension Scope {
 extension Database {
     /// What the server says that there is; nothing of it is believed before its roster is there.
     func listedScopes() async throws(SealKitError) -> [SealStatements.Scope] {
-        let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, Endpoints.zones.lookup, Sealkit_V1_LookupZonesRequest())
+        let response: Sealkit_V1_LookupZonesResponse = try await core.call(
+            scope, Endpoints.zones.lookup, Sealkit_V1_LookupZonesRequest())
         var scopes: [SealStatements.Scope] = []
         for result in response.results {
             guard case .zone(let wire)? = result.outcome else { continue }
@@ -122,7 +130,9 @@ extension Database {
         let covered = Set(epoch.grantHashes.keys)
         let uncovered = roster.subjects.filter { subject in
             // Who has joined since has sealed the key to itself.
-            if case .member(let user) = subject, let member = roster.members[user], member.since > epoch.openedAt { return false }
+            if case .member(let user) = subject, let member = roster.members[user], member.since > epoch.openedAt {
+                return false
+            }
             return !covered.contains(subject)
         }
         let share = scope.shareRecordName.isEmpty ? nil : scope.shareRecordName
@@ -154,7 +164,8 @@ extension Database {
         let bad = tail.grants.compactMap { grant -> (epoch: UInt32, author: UserID)? in
             guard let epoch = roster.epoch(grant.epoch, incarnations: roster.incarnations) else { return nil }
             let sealed = [UInt8](grant.sealed)
-            // One that the roster does not commit to is the server's making, or was sealed by this account as it joined.
+            // One that the roster does not commit to is the server's making, or was sealed by this account as it
+            // joined.
             guard epoch.grantHashes[own] == GrantHash.of(sealed) else { return nil }
             let opened = try? core.identity().open { keys throws(SealError) in
                 try Grants<XWingHPKE>.open(sealed, epoch: epoch, as: core.userID(), keys: keys)

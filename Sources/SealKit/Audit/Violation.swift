@@ -2,8 +2,8 @@ public import Foundation
 import SealPrimitives
 import SealStatements
 
-/// Something that the server, or somebody with its help, showed this device, and that did not verify. Nothing of it was used,
-/// except of records that are their own ancestors: each of those is good in itself, and was given out.
+/// Something that the server, or somebody with its help, showed this device, and that did not verify. Nothing of it was
+/// used, except of records that are their own ancestors: each of those is good in itself, and was given out.
 public struct Violation: Sendable, Hashable {
     /// `integrityFailure` or `rollback`.
     public let code: SealKitError.Code
@@ -27,13 +27,15 @@ public struct Violation: Sendable, Hashable {
 }
 
 extension Container {
-    /// What did not verify, newest first: the errors are gone once an app has handled them, these stay in the trust store. The
-    /// newest 1,000 are kept.
+    /// What did not verify, newest first: the errors are gone once an app has handled them, these stay in the trust
+    /// store. The newest 1,000 are kept.
     /// - Throws: `notAuthenticated`.
     public func violations() async throws(SealKitError) -> [Violation] {
         let core = core
         try core.requireSignedIn()
-        return try await core.trust.violations(container: core.identifier, environment: core.environment).map { Violation($0) }
+        return try await core.trust.violations(container: core.identifier, environment: core.environment).map {
+            Violation($0)
+        }
     }
 
     /// Forgets violations that the user has looked at. What is seen meanwhile stays.
@@ -59,7 +61,8 @@ extension ContainerCore {
     func noted(_ error: SealKitError, zone: RecordZone.ID? = nil, record: String? = nil) async -> SealKitError {
         guard error.isViolation else { return error }
         try? await trust.note(
-            error.code, error.reason, container: identifier, environment: environment, zone: zone, record: record, time: currentTime())
+            error.code, error.reason, container: identifier, environment: environment, zone: zone, record: record,
+            time: currentTime())
         return error
     }
 

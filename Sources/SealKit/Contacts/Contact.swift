@@ -2,7 +2,8 @@ public import Foundation
 import SealPrimitives
 import SealStatements
 
-/// Somebody whose keys this device has seen: in a share, looked up to be invited, or as an author in the public database.
+/// Somebody whose keys this device has seen: in a share, looked up to be invited, or as an author in the public
+/// database.
 public struct Contact: Sendable {
     /// In this container; another one has another name for the same person.
     public let userRecordID: Record.ID
@@ -14,8 +15,8 @@ public struct Contact: Sendable {
     public let generation: Int
     /// The user has compared the safety number, and the keys are still those.
     public let isVerified: Bool
-    /// When newer keys were seen, each signed by the one before, that the user has taken no note of yet. They count; but whoever
-    /// had the old key could have made them, so compare again.
+    /// When newer keys were seen, each signed by the one before, that the user has taken no note of yet. They count;
+    /// but whoever had the old key could have made them, so compare again.
     public let keysChanged: Date?
     /// What to compare, by voice or on paper: twelve groups of five digits, the same on both sides.
     public let safetyNumber: [String]

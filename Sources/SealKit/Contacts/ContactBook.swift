@@ -6,7 +6,8 @@ import SealWire
 import SwiftProtobuf
 
 /// Holds everybody's keys against those that this device knows them by. Rosters, look-ups, share URLs and the public
-/// database's authors all come through here, after their own signatures were verified and before anything rests on them.
+/// database's authors all come through here, after their own signatures were verified and before anything rests on
+/// them.
 struct ContactBook: Sendable {
     let trust: TrustStore
     let container: String
@@ -20,8 +21,8 @@ struct ContactBook: Sendable {
     }
 
     /// - Throws: `integrityFailure` for keys that are neither those known, nor older or newer generations of them: the
-    ///   person, or whoever had the person's former key, or the server made them, and the user has to find out. `rollback` for
-    ///   a directory that answers with keys that were replaced.
+    ///   person, or whoever had the person's former key, or the server made them, and the user has to find out.
+    ///   `rollback` for a directory that answers with keys that were replaced.
     func observe(_ chains: [IdentityChain], from source: Source = .log) async throws(SealKitError) {
         let others = chains.filter { $0.userID != own }
         guard !others.isEmpty else { return }
@@ -31,7 +32,9 @@ struct ContactBook: Sendable {
         try await trust.observe(seen, container: container, time: currentTime()) { [container] index, known in
             let chain = others[index]
             let former = try ContactBook.chain(known, container: container)
-            if chain.continues(former) { return chain.signed.count > former.signed.count ? .extend(try ContactBook.data(chain)) : .nothing }
+            if chain.continues(former) {
+                return chain.signed.count > former.signed.count ? .extend(try ContactBook.data(chain)) : .nothing
+            }
             if former.continues(chain) {
                 if source == .directory { findings.add(chain.userID, isOlder: true) }
                 return .nothing
@@ -47,7 +50,9 @@ struct ContactBook: Sendable {
     func verified(among users: [UserID]) async throws(SealKitError) -> Set<UserID> {
         var found: Set<UserID> = []
         for user in users {
-            guard let row = try await trust.contact(user, container: container), let mark = row.verified else { continue }
+            guard let row = try await trust.contact(user, container: container), let mark = row.verified else {
+                continue
+            }
             if mark == Data(try ContactBook.chain(row.chain, container: container).hash.bytes) { found.insert(user) }
         }
         return found
@@ -55,7 +60,8 @@ struct ContactBook: Sendable {
 
     static func changed(_ user: UserID) -> SealKitError {
         SealKitError(
-            .integrityFailure, "other keys of the contact \(user.recordName) were shown than this device knows, and nothing signed leads to them",
+            .integrityFailure,
+            "other keys of the contact \(user.recordName) were shown than this device knows, and nothing signed leads to them",
             remedy: "ask that person, compare the safety number, and accept the keys only if they are that person's")
     }
 

@@ -17,9 +17,12 @@ public struct LocalNames: Sendable {
     public var userRecordIDs: [Record.ID] { names.keys.sorted { $0.recordName < $1.recordName } }
 
     /// - Returns: nil for somebody without one.
-    public subscript(_ userRecordID: Record.ID) -> String? { names[Record.ID(recordName: userRecordID.recordName)]?.text }
+    public subscript(_ userRecordID: Record.ID) -> String? {
+        names[Record.ID(recordName: userRecordID.recordName)]?.text
+    }
 
-    /// Who is called so, however the name is capitalised; nil for nobody. No two people of a container have the same name.
+    /// Who is called so, however the name is capitalised; nil for nobody. No two people of a container have the same
+    /// name.
     public func userRecordID(named name: String) -> Record.ID? { people[LocalName.folded(name)] }
 }
 
@@ -32,8 +35,10 @@ extension Contacts {
     }
 
     /// Gives somebody a name on this device, whether its keys were seen already or not.
-    /// - Parameter name: 1 to 64 characters that can be seen, the first a letter or digit, without `@`; nil takes it away.
-    /// - Throws: `invalidArguments` for another name, or what names nobody; `constraintViolation` for one that somebody else has.
+    /// - Parameter name: 1 to 64 characters that can be seen, the first a letter or digit, without `@`; nil takes it
+    ///   away.
+    /// - Throws: `invalidArguments` for another name, or what names nobody; `constraintViolation` for one that somebody
+    ///   else has.
     public func setName(_ name: String?, for userRecordID: Record.ID) async throws(SealKitError) {
         try core.requireSignedIn()
         let user = try user(userRecordID)
@@ -41,6 +46,7 @@ extension Contacts {
         let checked = try LocalName(name)
         guard let holder = try await core.trust.setName(checked, of: user, container: core.identifier) else { return }
         throw SealKitError(
-            .constraintViolation, "\(holder.recordName) has that name already", remedy: "choose another one, or take it away there")
+            .constraintViolation, "\(holder.recordName) has that name already",
+            remedy: "choose another one, or take it away there")
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
 
-/// A name that the user has given somebody. It is shown where a person is meant, so nothing may pass for it that it is not: no
-/// character that cannot be seen, no letters of two alphabets that look alike, nothing that reads like an id or an address.
+/// A name that the user has given somebody. It is shown where a person is meant, so nothing may pass for it that it is
+/// not: no character that cannot be seen, no letters of two alphabets that look alike, nothing that reads like an id or
+/// an address.
 struct LocalName: Sendable {
     let text: String
     /// The same for all spellings that are hard to tell apart.
@@ -22,13 +23,18 @@ struct LocalName: Sendable {
         guard text.unicodeScalars.allSatisfy(LocalName.isSeen) else {
             throw LocalName.refused("has no control character, and none that cannot be seen")
         }
-        guard let first = text.unicodeScalars.first, first.properties.isAlphabetic || first.properties.numericType != nil else {
+        guard let first = text.unicodeScalars.first,
+            first.properties.isAlphabetic || first.properties.numericType != nil
+        else {
             throw LocalName.refused("begins with a letter or a digit")
         }
         guard !text.contains("@") else { throw LocalName.refused("has no @, by which addresses are known") }
-        guard text.last != " ", !text.contains("  ") else { throw LocalName.refused("has single spaces, and none at its end") }
+        guard text.last != " ", !text.contains("  ") else {
+            throw LocalName.refused("has single spaces, and none at its end")
+        }
         guard text.split(separator: " ").allSatisfy({ Alphabet.all(in: $0).count < 2 }) else {
-            throw LocalName.refused("has letters of one alphabet in a word, as those of Latin, Greek, Cyrillic and their kin look alike")
+            throw LocalName.refused(
+                "has letters of one alphabet in a word, as those of Latin, Greek, Cyrillic and their kin look alike")
         }
         self.init(text: text, folded: LocalName.folded(text))
     }
@@ -62,7 +68,8 @@ struct LocalName: Sendable {
         private init?(_ scalar: Unicode.Scalar) {
             guard scalar.properties.isAlphabetic else { return nil }
             switch scalar.value {
-            case 0x41...0x5A, 0x61...0x7A, 0xC0...0x2AF, 0x1D00...0x1D25, 0x1D6B...0x1DBF, 0x1E00...0x1EFF, 0x2C60...0x2C7F, 0xA722...0xA7FF,
+            case 0x41...0x5A, 0x61...0x7A, 0xC0...0x2AF, 0x1D00...0x1D25, 0x1D6B...0x1DBF, 0x1E00...0x1EFF,
+                0x2C60...0x2C7F, 0xA722...0xA7FF,
                 0xAB30...0xAB64:
                 self = .latin
             case 0x3E2...0x3EF, 0x2C80...0x2CFF: self = .coptic

@@ -21,8 +21,8 @@ public struct Container: Sendable {
 
     /// - Parameters:
     ///   - identifier: letters, digits, dots and hyphens, like `com.example.notes`.
-    ///   - environment: development, where record types and fields appear when they are first saved, or production, which
-    ///     takes what was deployed from there. Each has its own data. What you ship names production.
+    ///   - environment: development, where record types and fields appear when they are first saved, or production,
+    ///     which takes what was deployed from there. Each has its own data. What you ship names production.
     ///   - trust: what this device has verified; keep it beside the account's keys. Without one, protection against
     ///     rollback lasts as long as the process.
     /// - Throws: `badContainer`.
@@ -37,8 +37,9 @@ public struct Container: Sendable {
 
     /// A container whose account comes, goes and changes while the app runs.
     ///
-    /// Its databases belong to the account that is signed in when they are taken from it: take them again when the account
-    /// changes. One that was taken before fails with `notAuthenticated`, so that nothing ends up in another account.
+    /// Its databases belong to the account that is signed in when they are taken from it: take them again when the
+    /// account changes. One that was taken before fails with `notAuthenticated`, so that nothing ends up in another
+    /// account.
     /// - Throws: `badContainer`.
     public init(
         _ identifier: String, environment: Environment = .development, accounts: AccountProvider
@@ -58,8 +59,8 @@ public struct Container: Sendable {
     /// CloudKit's database scopes.
     public func database(with scope: Database.Scope) -> Database { Database(core: core, scope: scope) }
 
-    /// Makes the account known in this container, so that others can invite it by `userRecordID()`: for one that was only made. Any
-    /// other call does it on its way, and `accountStatus()` as well.
+    /// Makes the account known in this container, so that others can invite it by `userRecordID()`: for one that was
+    /// only made. Any other call does it on its way, and `accountStatus()` as well.
     /// - Throws: `notAuthenticated`; why the server could not be asked.
     public func register() async throws(SealKitError) { try await core.register() }
 
@@ -69,7 +70,7 @@ public struct Container: Sendable {
         let status = try await currentStatus()
         // Whoever may use the account is known in the container by then; what keeps it from that, the next call tells.
         if status == .available {
-            do { try await register() } catch where error.code == .operationCancelled { throw error } catch {}
+            do { try await register() } catch let error where error.code == .operationCancelled { throw error } catch {}
         }
         return status
     }
@@ -84,17 +85,18 @@ public struct Container: Sendable {
         }
     }
 
-    /// Sign-ins, sign-outs, switches and changes of the account's status from now on: CloudKit's `CKAccountChanged`, which is
-    /// also posted as `Notification.Name.accountChanged`.
+    /// Sign-ins, sign-outs, switches and changes of the account's status from now on: CloudKit's `CKAccountChanged`,
+    /// which is also posted as `Notification.Name.accountChanged`.
     public var accountChanges: AsyncStream<AccountChange> { store.accounts.changes }
 
     init(store: ContainerStore) { self.store = store }
 
-    /// This account's name in this container, or that of the server-to-server key. It commits to the keys; another container has
-    /// another one. It also names the user's own record, of the type `Users`, in the public and in the private database.
+    /// This account's name in this container, or that of the server-to-server key. It commits to the keys; another
+    /// container has another one. It also names the user's own record, of the type `Users`, in the public and in the
+    /// private database.
     ///
-    /// It is computed here, without asking the server: others find the account under it from the first call on that the account
-    /// makes in the container, or from `register()` on.
+    /// It is computed here, without asking the server: others find the account under it from the first call on that the
+    /// account makes in the container, or from `register()` on.
     /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable` while nobody is signed in.
     public func userRecordID() throws(SealKitError) -> Record.ID {
         let core = core

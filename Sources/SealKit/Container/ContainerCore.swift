@@ -5,8 +5,8 @@ import SealEnvelope
 import SealPrimitives
 import SealStatements
 import SealWire
-import Synchronization
 import SwiftProtobuf
+import Synchronization
 
 extension Database.Scope {
     var pathComponent: String {
@@ -43,7 +43,8 @@ final class ContainerCore: Sendable {
     }
 
     init(
-        account: Account, access: ContainerAccess = .account, identifier: String, environment: SealStatements.Environment,
+        account: Account, access: ContainerAccess = .account, identifier: String,
+        environment: SealStatements.Environment,
         trust: TrustStore, temporaryAssets: TemporaryAssets.Drawer = TemporaryAssets.Drawer(), gate: @escaping Gate
     ) throws(SealKitError) {
         guard Names.isContainer(identifier) else {
@@ -82,7 +83,8 @@ final class ContainerCore: Sendable {
 
     func zoneID(of scope: Scope) -> RecordZone.ID {
         RecordZone.ID(
-            zoneName: scope.zoneName, ownerName: scope.owner == userID() ? RecordZone.ID.currentUser : scope.owner.recordName)
+            zoneName: scope.zoneName,
+            ownerName: scope.owner == userID() ? RecordZone.ID.currentUser : scope.owner.recordName)
     }
 
     func identity() -> OwnIdentity { own.now }
@@ -114,7 +116,8 @@ final class ContainerCore: Sendable {
     }
 
     private func call<Access, Request: Message, Response: Message>(
-        _ endpoint: Endpoint<Access, Request, Response>, at path: String, _ request: Request, in database: Database.Scope?
+        _ endpoint: Endpoint<Access, Request, Response>, at path: String, _ request: Request,
+        in database: Database.Scope?
     ) async throws(SealKitError) -> Response {
         try await account.call(endpoint, at: path, request) { () async throws(SealKitError) in
             try gate()
@@ -135,8 +138,8 @@ final class ContainerCore: Sendable {
         try access.check(database)
     }
 
-    /// Every call of a database needs an account that the server lets in, also one that has nothing to ask it; the public
-    /// database can do without one.
+    /// Every call of a database needs an account that the server lets in, also one that has nothing to ask it; the
+    /// public database can do without one.
     /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable`, or why the server could not be asked.
     func requireAccount(for database: Database.Scope) async throws(SealKitError) {
         try requireAccess(to: database)
@@ -185,7 +188,9 @@ final class ContainerCore: Sendable {
             guard let named = try? UserID(recordName: zone.ownerName) else {
                 throw SealKitError(
                     .invalidArguments, "\"\(zone.ownerName)\" is not a user's record name, and so nobody's zone",
-                    remedy: "name the zone's owner by the record name that comes with the zone: _ and 32 hexadecimal digits")
+                    remedy:
+                        "name the zone's owner by the record name that comes with the zone: _ and 32 hexadecimal digits"
+                )
             }
             owner = named
         }
@@ -238,7 +243,8 @@ private actor Registration {
             $0.chain = identity.chain.wire
             $0.loginBinding = Data(identity.keys.signingKey.sign(binding))
         }
-        let response: Sealkit_V1_RegisterIdentityResponse = try await core.account.call(Endpoints.accounts.registerIdentity, request)
+        let response: Sealkit_V1_RegisterIdentityResponse = try await core.account.call(
+            Endpoints.accounts.registerIdentity, request)
         guard response.userRecordName == core.userID().recordName else {
             throw await core.noted(
                 SealKitError(.integrityFailure, "the server names this account otherwise than its own keys do"))

@@ -59,7 +59,8 @@ final class ContainerStore: Sendable {
             let known: TrustStore
             if let trust { known = trust } else { known = try TrustStore() }
             return try ContainerCore(
-                account: account, identifier: identifier, environment: environment, trust: known, temporaryAssets: assets
+                account: account, identifier: identifier, environment: environment, trust: known,
+                temporaryAssets: assets
             ) {
                 [accounts] () throws(SealKitError) in try accounts.require(generation)
             }
@@ -73,9 +74,12 @@ final class ContainerStore: Sendable {
 /// Leads nowhere.
 private struct NoTransport: Transport {
     let origin = ""
-    private let refusal = SealKitError(.notAuthenticated, "nobody is signed in on this device", remedy: "sign an account in")
+    private let refusal = SealKitError(
+        .notAuthenticated, "nobody is signed in on this device", remedy: "sign an account in")
 
-    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse { throw refusal }
+    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
+        throw refusal
+    }
     func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse { throw refusal }
 
     func upload(

@@ -1,5 +1,5 @@
-// What `dump`, a debugger or a log shows of values that hold secrets. The core's keys are `SecretBytes`, which shows its
-// name alone wherever it lies; what is here holds a secret as text, or leads to one.
+// What `dump`, a debugger or a log shows of values that hold secrets. The core's keys are `SecretBytes`, which shows
+// its name alone wherever it lies; what is here holds a secret as text, or leads to one.
 
 extension Account: CustomReflectable {
     /// Without seeds and session.
@@ -62,13 +62,16 @@ extension Share.Metadata: CustomStringConvertible, CustomReflectable {
 extension Share.Preview: CustomStringConvertible, CustomReflectable {
     /// Without title, type and thumbnail.
     public var description: String { "Share.Preview(by \(authorRecordID.recordName))" }
-    public var customMirror: Mirror { Mirror(self, children: ["author": authorRecordID.recordName], displayStyle: .struct) }
+    public var customMirror: Mirror {
+        Mirror(self, children: ["author": authorRecordID.recordName], displayStyle: .struct)
+    }
 }
 
 extension Record: CustomReflectable {
     /// Names only: values do not end up in logs.
     public var customMirror: Mirror {
-        Mirror(self, children: ["recordID": recordID, "recordType": recordType, "keys": allKeys()], displayStyle: .struct)
+        Mirror(
+            self, children: ["recordID": recordID, "recordType": recordType, "keys": allKeys()], displayStyle: .struct)
     }
 }
 
@@ -81,5 +84,7 @@ extension Record.EncryptedValues: CustomStringConvertible, CustomReflectable {
 extension TransportResponse: CustomStringConvertible, CustomReflectable {
     /// Bodies hold session tokens.
     public var description: String { "TransportResponse(\(status), \(body.count) bytes)" }
-    public var customMirror: Mirror { Mirror(self, children: ["status": status, "bytes": body.count], displayStyle: .struct) }
+    public var customMirror: Mirror {
+        Mirror(self, children: ["status": status, "bytes": body.count], displayStyle: .struct)
+    }
 }

@@ -33,30 +33,39 @@ extension Database {
 
         /// `modifications` by their ids, in no order: `try result.get().record`, as in CloudKit.
         public var modificationResultsByID: [Record.ID: Result<RecordZoneChange.Modification, SealKitError>] {
-            Dictionary(modifications.map { ($0.recordID, $0.result.map { RecordZoneChange.Modification(record: $0) }) }) { $1 }
+            Dictionary(modifications.map { ($0.recordID, $0.result.map { RecordZoneChange.Modification(record: $0) }) })
+            { $1 }
         }
     }
 
     /// What changed in a zone since a token; nil for everything.
     ///
-    /// Records come with the contents of their assets unless the database is ``fetchingAssets(_:)`` on demand. A record whose assets have
-    /// no room beside those of the records in memory (``TemporaryAssets``) is `limitExceeded` in the answer, whose token is past it: let
-    /// go of records, or start again from the token before with `.onDemand`.
+    /// Records come with the contents of their assets unless the database is ``fetchingAssets(_:)`` on demand. A record
+    /// whose assets have no room beside those of the records in memory (``TemporaryAssets``) is `limitExceeded` in the
+    /// answer, whose token is past it: let go of records, or start again from the token before with `.onDemand`.
     ///
-    /// A reading that begins without a token is held against what this device knows: what did not come is asked for when nothing more is
-    /// coming, and is part of that answer, as the record, as its deletion, or as that record's `rollback`.
+    /// A reading that begins without a token is held against what this device knows: what did not come is asked for
+    /// when nothing more is coming, and is part of that answer, as the record, as its deletion, or as that record's
+    /// `rollback`.
     /// - Parameter resultsLimit: nil lets the server decide; it may give fewer.
-    /// - Throws: `changeTokenExpired` (start again from nil), `zoneNotFound`; `serverRejectedRequest` for a server that goes in circles;
-    ///   a deletion that does not verify is an `integrityFailure` of the whole answer, since it must not be applied.
+    /// - Throws: `changeTokenExpired` (start again from nil), `zoneNotFound`; `serverRejectedRequest` for a server that
+    ///   goes in circles; a deletion that does not verify is an `integrityFailure` of the whole answer, since it must
+    ///   not be applied.
     public func recordZoneChanges(
         inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken? = nil, desiredKeys: [String]? = nil,
         resultsLimit: Int? = nil
     ) async throws(SealKitError) -> RecordZoneChanges {
         let (request, known) = try await request(
-            zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, resultsLimit: resultsLimit, desiredKeys: desiredKeys))
+            zoneID,
+            ZoneChangesConfiguration(
+                previousServerChangeToken: token, resultsLimit: resultsLimit, desiredKeys: desiredKeys))
         let response: Sealkit_V1_RecordChangesResponse
-        do { response = try await core.call(scope, Endpoints.records.changes, request) } catch { throw await confirmed(error, zoneID) }
-        return try await changes(in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reading(of: known, since: token))
+        do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
+            throw await confirmed(error, zoneID)
+        }
+        return try await changes(
+            in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reading(of: known, since: token)
+        )
     }
 
     /// What is asked of one zone among many: CloudKit's `ZoneConfiguration`.
@@ -68,7 +77,9 @@ extension Database {
         /// nil for all fields, empty for system fields only.
         public var desiredKeys: [String]?
 
-        public init(previousServerChangeToken: ServerChangeToken? = nil, resultsLimit: Int? = nil, desiredKeys: [String]? = nil) {
+        public init(
+            previousServerChangeToken: ServerChangeToken? = nil, resultsLimit: Int? = nil, desiredKeys: [String]? = nil
+        ) {
             self.previousServerChangeToken = previousServerChangeToken
             self.resultsLimit = resultsLimit
             self.desiredKeys = desiredKeys
@@ -108,9 +119,11 @@ extension Database {
         }
         try zones.throwCommonFailure()
         guard !asked.isEmpty else { return results }
-        let response: Sealkit_V1_ZonesRecordChangesResponse = try await core.call(scope, Endpoints.records.changesOfZones, message)
+        let response: Sealkit_V1_ZonesRecordChangesResponse = try await core.call(
+            scope, Endpoints.records.changesOfZones, message)
         guard response.zones.count == asked.count else {
-            throw SealKitError(.serverRejectedRequest, "the server answered \(response.zones.count) of \(asked.count) zones")
+            throw SealKitError(
+                .serverRejectedRequest, "the server answered \(response.zones.count) of \(asked.count) zones")
         }
         for (index, ((zoneID, known), zone)) in zip(asked, response.zones).enumerated() {
             do throws(SealKitError) {
@@ -118,7 +131,8 @@ extension Database {
                 switch zone.outcome {
                 case .changes(let given): changes = given
                 case .failure(let failure): throw await confirmed(SealKitError(failure), zoneID)
-                case nil: throw SealKitError(.serverRejectedRequest, "the server's answer says nothing of the zone \(zoneID)")
+                case nil:
+                    throw SealKitError(.serverRejectedRequest, "the server's answer says nothing of the zone \(zoneID)")
                 }
                 let configuration = configurations[zoneID]
                 let token = configuration?.previousServerChangeToken
@@ -141,7 +155,8 @@ extension Database {
         let known = try await zoneGround(zoneID, asked: moment)
         let token = configuration.previousServerChangeToken
         if let token, token.zone != known.zoneID.hex {
-            throw SealKitError(.changeTokenExpired, "the token is of another zone", remedy: "fetch again without a token")
+            throw SealKitError(
+                .changeTokenExpired, "the token is of another zone", remedy: "fetch again without a token")
         }
         let request = Sealkit_V1_RecordChangesRequest.with {
             $0.zone = known.zone.zoneIDOnWire
@@ -166,7 +181,8 @@ extension Database {
         marking: Bool = true
     ) async throws(SealKitError) -> RecordZoneChanges {
         let part = FeedReading.Part(
-            response.records.map { FeedReading.Item($0) }, from: token?.bytes, to: response.token, isMoreComing: response.moreComing,
+            response.records.map { FeedReading.Item($0) }, from: token?.bytes, to: response.token,
+            isMoreComing: response.moreComing,
             kind)
         try reading.check(part)
         let ground = try await known.settled(by: response.scopes, core)
@@ -180,7 +196,8 @@ extension Database {
                 beganAt: isToGoOn ? beginning : nil),
             moreComing: response.moreComing)
         let outcomes = try await read(
-            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground), notesCycles: true)
+            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground),
+            notesCycles: true)
         changes.modifications.reserveCapacity(outcomes.count)
         for (wire, outcome) in zip(response.records, outcomes) {
             switch outcome {
@@ -200,7 +217,9 @@ extension Database {
         }
         if reading.isWhole, !response.moreComing {
             // Before the mark: a deletion that has left the feed is one of its past.
-            for one in try await missing(from: reading, and: part, since: beginning, zoneID, desiredKeys: desiredKeys, in: ground) {
+            for one in try await missing(
+                from: reading, and: part, since: beginning, zoneID, desiredKeys: desiredKeys, in: ground)
+            {
                 switch one.outcome {
                 case .success(.record(let record)): changes.modifications.append((one.id, await materialize(record)))
                 case .success(.unopened(let there)): changes.modifications.append((one.id, .failure(there.error)))
@@ -228,7 +247,8 @@ extension Database {
         public enum DeletionReason: Int, Sendable {
             /// An app deleted it: delete the local copy.
             case deleted = 1
-            /// The user wanted the data gone: delete the local copy, and do not upload it again unless the user asks for it.
+            /// The user wanted the data gone: delete the local copy, and do not upload it again unless the user asks
+            /// for it.
             case purged = 2
             /// The account's keys were lost: make the zone again and upload the local copy.
             case encryptedDataReset = 3
@@ -236,8 +256,8 @@ extension Database {
             case unshared = 4
         }
         public var modifications: [RecordZone]
-        /// That a zone is gone is verified; why, is the word of the account's own device that deleted it, passed on by the
-        /// server.
+        /// That a zone is gone is verified; why, is the word of the account's own device that deleted it, passed on by
+        /// the server.
         public var deletions: [(zoneID: RecordZone.ID, reason: DeletionReason)]
         public var changeToken: ServerChangeToken
         public var moreComing: Bool
@@ -245,16 +265,18 @@ extension Database {
 
     /// Which zones changed since a token; nil for all.
     ///
-    /// Zones are given out only when their signed roster shows this account as a member, and a deletion of a zone that this
-    /// device knows only when the roster shows its end. A zone that this device knows and that all parts without a token leave out is among
-    /// the modifications of the last one, unless something signed shows that it is gone; the claim is one of `Container.violations()`.
-    /// - Throws: `rollback` when the server claims a deletion that nothing signed shows; `integrityFailure`; `serverRejectedRequest` for a
-    ///   server that goes in circles.
+    /// Zones are given out only when their signed roster shows this account as a member, and a deletion of a zone that
+    /// this device knows only when the roster shows its end. A zone that this device knows and that all parts without a
+    /// token leave out is among the modifications of the last one, unless something signed shows that it is gone; the
+    /// claim is one of `Container.violations()`.
+    /// - Throws: `rollback` when the server claims a deletion that nothing signed shows; `integrityFailure`;
+    ///   `serverRejectedRequest` for a server that goes in circles.
     public func databaseChanges(
         since token: ServerChangeToken? = nil, resultsLimit: Int? = nil
     ) async throws(SealKitError) -> DatabaseChanges {
         if let token, token.zone != nil {
-            throw SealKitError(.changeTokenExpired, "the token is of a zone, not of a database", remedy: "fetch again without a token")
+            throw SealKitError(
+                .changeTokenExpired, "the token is of a zone, not of a database", remedy: "fetch again without a token")
         }
         let request = Sealkit_V1_DatabaseChangesRequest.with {
             $0.token = token?.bytes ?? Data()
@@ -268,7 +290,8 @@ extension Database {
         let items =
             response.modifications.map { FeedReading.Item(zoneID($0.zoneID), version: $0.hashValue) }
             + response.deletions.map { FeedReading.Item(zoneID($0.zoneID), version: $0.hashValue) }
-        let part = FeedReading.Part(items, from: token?.bytes, to: response.token, isMoreComing: response.moreComing, .zones)
+        let part = FeedReading.Part(
+            items, from: token?.bytes, to: response.token, isMoreComing: response.moreComing, .zones)
         try reading.check(part)
         var modifications: [RecordZone] = []
         for wire in response.modifications { if let zone = try await verified(wire) { modifications.append(zone) } }

@@ -31,7 +31,7 @@ extension Database {
         do {
             let _: Sealkit_V1_ModifyRecordsResponse = try await core.call(scope, Endpoints.records.modify, request)
             return SealKitError(.zoneNotFound, "there is no zone \(zoneID)")
-        } catch where [.zoneNotFound, .userDeletedZone].contains(error.code) {
+        } catch let error where [.zoneNotFound, .userDeletedZone].contains(error.code) {
             return error
         }
     }

@@ -7,7 +7,8 @@ import SwiftProtobuf
 extension Database {
     /// A record by its name, with the contents of its assets unless the database is ``fetchingAssets(_:)`` on demand.
     ///
-    /// The user's own record (`Container.userRecordID()`), in the public or private database, is made where it is not there yet.
+    /// The user's own record (`Container.userRecordID()`), in the public or private database, is made where it is not
+    /// there yet.
     /// - Throws: `unknownItem`, `zoneNotFound`, `integrityFailure`, `rollback`.
     public func record(for recordID: Record.ID) async throws(SealKitError) -> Record {
         let results = try await records(for: [recordID])
@@ -17,8 +18,10 @@ extension Database {
         return try result.get()
     }
 
-    /// Records by their names, with the contents of their assets unless the database is ``fetchingAssets(_:)`` on demand.
-    /// - Parameter desiredKeys: nil for all fields, empty for system fields only. What is left out is verified all the same.
+    /// Records by their names, with the contents of their assets unless the database is ``fetchingAssets(_:)`` on
+    /// demand.
+    /// - Parameter desiredKeys: nil for all fields, empty for system fields only. What is left out is verified all the
+    ///   same.
     /// - Returns: a result for each id: an absent record is that id's `unknownItem`, an absent zone its records'
     ///   `zoneNotFound`.
     /// - Throws: `limitExceeded` above 400 ids; `notAuthenticated`; whatever concerns the whole request.
@@ -55,7 +58,8 @@ extension Database {
     static func checkCount(_ count: Int) throws(SealKitError) {
         guard count <= Limits.itemsPerRequest else {
             throw SealKitError(
-                .limitExceeded, "\(count) items in one request; \(Limits.itemsPerRequest) are allowed", remedy: "send them in parts")
+                .limitExceeded, "\(count) items in one request; \(Limits.itemsPerRequest) are allowed",
+                remedy: "send them in parts")
         }
     }
 
@@ -79,13 +83,15 @@ extension Database {
             let asked: RecordGround
             do {
                 asked = try await ground(of: zone)
-            } catch where error.code == .zoneNotFound && isDefault(zone) {
+            } catch let error where error.code == .zoneNotFound && isDefault(zone) {
                 // It is there without being made; as long as nobody has written to it, it is empty.
                 try await confirmGone(zone)
                 outcomes += ids.map { ($0, .failure(Database.unknown($0))) }
                 continue
             }
-            let found = try await find(ids, in: zone, from: asked, desiredKeys: desiredKeys, checksPlacement: checksPlacement).found
+            let found = try await find(
+                ids, in: zone, from: asked, desiredKeys: desiredKeys, checksPlacement: checksPlacement
+            ).found
             outcomes += found.map { ($0.id, $0.outcome) }
         }
         return outcomes
@@ -107,7 +113,8 @@ extension Database {
     ///   - accepting: late statements that the user has accepted.
     /// - Returns: each with what the server shows, and the zone as the answers cite it.
     func find(
-        _ ids: [Record.ID], in zone: RecordZone.ID, from asked: RecordGround, desiredKeys: [String]?, checksPlacement: Bool = true,
+        _ ids: [Record.ID], in zone: RecordZone.ID, from asked: RecordGround, desiredKeys: [String]?,
+        checksPlacement: Bool = true,
         accepting: Set<Digest> = []
     ) async throws(SealKitError) -> (found: [Found], ground: RecordGround) {
         var ground = asked
@@ -126,10 +133,13 @@ extension Database {
             }
             ground.asked = try await core.trust.moment()
             let response: Sealkit_V1_LookupRecordsResponse
-            do { response = try await core.call(scope, Endpoints.records.lookup, request) } catch { throw await confirmed(error, zone) }
+            do { response = try await core.call(scope, Endpoints.records.lookup, request) } catch {
+                throw await confirmed(error, zone)
+            }
             ground = try await ground.settled(by: response.scopes, response.authors, core)
             guard response.results.count == part.count else {
-                throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(part.count) records")
+                throw SealKitError(
+                    .serverRejectedRequest, "the server answered \(response.results.count) of \(part.count) records")
             }
             var present: [(wire: Sealkit_V1_Record, name: String?)] = []
             for (id, result) in zip(part, response.results) {
@@ -137,7 +147,8 @@ extension Database {
             }
             // What was found belongs to the very bytes that came.
             let outcomes = try await self.read(
-                present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement, asksAgain: false,
+                present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement,
+                asksAgain: false,
                 notesCycles: true, accepting: accepting)
             var read = outcomes.makeIterator()
             for (id, result) in zip(part, response.results) {
@@ -168,13 +179,19 @@ extension Database {
         return (found, ground)
     }
 
-    /// What it means that an answer shows nothing under a name, whether it says that there is no such record, no such zone, or
-    /// nothing at all: the server shows a deletion with the statement that made it, so that without one what was seen is being hidden.
+    /// What it means that an answer shows nothing under a name, whether it says that there is no such record, no such
+    /// zone, or nothing at all: the server shows a deletion with the statement that made it, so that without one what
+    /// was seen is being hidden.
     /// - Parameter refusal: nil for an answer that says nothing.
-    /// - Returns: nil where this device has come to know the record only since it asked: that answer says nothing of it.
-    func absence(of id: Record.ID, _ refusal: SealKitError?, in ground: RecordGround) async throws(SealKitError) -> SealKitError? {
+    /// - Returns: nil where this device has come to know the record only since it asked: that answer says nothing of
+    ///   it.
+    func absence(of id: Record.ID, _ refusal: SealKitError?, in ground: RecordGround) async throws(SealKitError)
+        -> SealKitError?
+    {
         if let refusal, ![.unknownItem, .zoneNotFound, .userDeletedZone].contains(refusal.code) { return refusal }
-        switch try await core.trust.memory(of: id.recordName, in: ground.place, scopes: ground.readableScopes, asked: ground.asked) {
+        switch try await core.trust.memory(
+            of: id.recordName, in: ground.place, scopes: ground.readableScopes, asked: ground.asked)
+        {
         case .seen: return await core.noted(Database.hidden(id), zone: id.zoneID, record: id.recordName)
         case .seenSince: return nil
         case .unseen: break
@@ -196,7 +213,8 @@ extension Database {
             guard let remote = asset.remote else { continue }
             do {
                 asset.isHeld(
-                    by: try await AssetCache.shared.file(of: remote, in: core.temporaryAssets) { file async throws(SealKitError) in
+                    by: try await AssetCache.shared.file(of: remote, in: core.temporaryAssets) {
+                        file async throws(SealKitError) in
                         try await download(asset, of: record.recordID, to: file)
                     })
             } catch {

@@ -3,14 +3,16 @@ import SealStatements
 
 /// Zones that this device knows, held against lists of all: a list says nothing by leaving one out.
 extension Database {
-    /// The zones of this database whose rosters this device has verified as open, with this account in them, each with its life.
+    /// The zones of this database whose rosters this device has verified as open, with this account in them, each with
+    /// its life.
     func knownZones() async throws(SealKitError) -> [RecordZone.ID: UInt32] {
         var zones: [RecordZone.ID: UInt32] = [:]
         for scope in try await core.knownScopes() {
             let isOwn = scope.owner == core.userID()
             // With an own zone its shares end.
             guard isOwn == (self.scope == .private), !isOwn || scope.shareRecordName.isEmpty,
-                let roster = try await core.keeper(of: scope).known(), !roster.isClosed, roster.members[core.userID()] != nil
+                let roster = try await core.keeper(of: scope).known(), !roster.isClosed,
+                roster.members[core.userID()] != nil
             else { continue }
             let life = roster.incarnations.zone
             zones[core.zoneID(of: scope), default: life] = max(zones[core.zoneID(of: scope)] ?? 0, life)
@@ -18,8 +20,8 @@ extension Database {
         return zones
     }
 
-    /// What has become of zones that a list of all has left out. One that nothing signed has ended is there still: it is given out,
-    /// and that it was left out is kept as a violation.
+    /// What has become of zones that a list of all has left out. One that nothing signed has ended is there still: it
+    /// is given out, and that it was left out is kept as a violation.
     /// - Parameters:
     ///   - zones: with their lives, as they were known before the server was asked.
     ///   - isListComplete: nothing else names the zones.

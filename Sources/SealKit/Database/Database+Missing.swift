@@ -4,15 +4,16 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// What a reading from the beginning did not bring, though this device knows it to be there: only a statement takes it away.
+/// What a reading from the beginning did not bring, though this device knows it to be there: only a statement takes it
+/// away.
 extension Database {
-    /// Asks what has become of such records, once nothing more is coming: all at once, whatever there is of them. Where nothing is
-    /// missing, nothing is asked.
+    /// Asks what has become of such records, once nothing more is coming: all at once, whatever there is of them. Where
+    /// nothing is missing, nothing is asked.
     ///
-    /// One that is there all the same, and that the feed does not go on with either, the server left out, which is kept as a
-    /// violation.
-    /// - Parameter beginning: the moment at which the reading began. Where its parts are not known any more, what this device has met
-    ///   only since then has come by it.
+    /// One that is there all the same, and that the feed does not go on with either, the server left out, which is kept
+    /// as a violation.
+    /// - Parameter beginning: the moment at which the reading began. Where its parts are not known any more, what this
+    ///   device has met only since then has come by it.
     /// - Returns: the records, their deletions, or why neither is believed: `rollback` where the server shows nothing.
     /// - Throws: why it could not be asked.
     func missing(
@@ -21,7 +22,8 @@ extension Database {
     ) async throws(SealKitError) -> [Found] {
         let came = last.names
         let names = try await core.trust.living(
-            in: ground.place, scopes: RecordGround.zone(ground).readableScopes, since: reading.isComplete ? nil : beginning
+            in: ground.place, scopes: RecordGround.zone(ground).readableScopes,
+            since: reading.isComplete ? nil : beginning
         ) { name in
             !came.contains(name.hashValue) && !reading.has(name.hashValue)
         }
@@ -30,7 +32,7 @@ extension Database {
         let found: [Found]
         do throws(SealKitError) {
             found = try await find(ids, in: zoneID, from: .zone(ground), desiredKeys: desiredKeys).found
-        } catch where !error.concernsWholeRequest {
+        } catch let error where !error.concernsWholeRequest {
             return ids.map { Found(id: $0, wire: nil, outcome: .failure(error)) }
         }
         let present = found.filter(\.isRecord)
@@ -60,9 +62,11 @@ extension Database {
                 $0.token = place
                 $0.desiredKeys = Sealkit_V1_DesiredKeys([])
             }
-            let response: Sealkit_V1_RecordChangesResponse = try await core.call(scope, Endpoints.records.changes, request)
+            let response: Sealkit_V1_RecordChangesResponse = try await core.call(
+                scope, Endpoints.records.changes, request)
             let part = FeedReading.Part(
-                response.records.map { FeedReading.Item($0) }, from: place, to: response.token, isMoreComing: response.moreComing)
+                response.records.map { FeedReading.Item($0) }, from: place, to: response.token,
+                isMoreComing: response.moreComing)
             try reading.check(part)
             reading.take(part)
             names.formUnion(response.records.lazy.map(\.recordName).filter(wanted.contains))
@@ -76,11 +80,14 @@ extension Database {
     private static func leftOut(_ id: Record.ID) -> SealKitError {
         SealKitError(
             .rollback, "the server left record \(id.recordName) out of the zone's feed, and has it",
-            remedy: "it was asked for, and nothing is missing of what this device knows; distrust a server that keeps doing so")
+            remedy:
+                "it was asked for, and nothing is missing of what this device knows; distrust a server that keeps doing so"
+        )
     }
 
     /// Reads a zone from its beginning, without a trace in what the app has read of it, and gives what does not hold.
-    /// - Throws: what concerns the whole zone; `serverRejectedRequest` for a server that gives what nobody has signed without end.
+    /// - Throws: what concerns the whole zone; `serverRejectedRequest` for a server that gives what nobody has signed
+    ///   without end.
     func failuresOfReading(_ zoneID: RecordZone.ID) async throws(SealKitError) -> [SealKitError] {
         let database = fetchingAssets(.onDemand)
         let reading = FeedReading(isWhole: true)
@@ -89,7 +96,9 @@ extension Database {
         var isMore = true
         while isMore {
             let changes = try await database.unmarkedChanges(inZoneWith: zoneID, since: token, desiredKeys: [], reading)
-            failures += changes.modifications.compactMap { if case .failure(let error) = $0.result { error } else { nil } }
+            failures += changes.modifications.compactMap {
+                if case .failure(let error) = $0.result { error } else { nil }
+            }
             guard failures.count <= Database.mostUnreadable else { throw Database.endless(zoneID) }
             (token, isMore) = (changes.changeToken, changes.moreComing)
         }
@@ -101,18 +110,22 @@ extension Database {
 
     static func endless(_ zoneID: RecordZone.ID) -> SealKitError {
         SealKitError(
-            .serverRejectedRequest, "the server names more than \(mostUnreadable) records of the zone \(zoneID) that do not verify",
+            .serverRejectedRequest,
+            "the server names more than \(mostUnreadable) records of the zone \(zoneID) that do not verify",
             remedy: "try again; distrust a server that keeps doing so")
     }
 
     /// As `recordZoneChanges`, without a trace in what the app has read of the zone.
     func unmarkedChanges(
-        inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken?, desiredKeys: [String]? = nil, _ reading: FeedReading
+        inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken?, desiredKeys: [String]? = nil,
+        _ reading: FeedReading
     ) async throws(SealKitError) -> RecordZoneChanges {
         let (request, known) = try await request(
             zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: desiredKeys))
         let response: Sealkit_V1_RecordChangesResponse
-        do { response = try await core.call(scope, Endpoints.records.changes, request) } catch { throw await confirmed(error, zoneID) }
+        do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
+            throw await confirmed(error, zoneID)
+        }
         return try await changes(
             in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reading, marking: false)
     }

@@ -10,13 +10,14 @@ extension Database {
         case ifServerRecordUnchanged = 0
         /// Changed keys are merged into whatever the server has.
         case changedKeys = 1
-        /// All local keys replace the server's; keys that only the server has are kept. A record that does not open, whoever made it so,
-        /// is replaced as a whole; the other policies refuse that (`integrityFailure`), since nothing could be merged into it.
+        /// All local keys replace the server's; keys that only the server has are kept. A record that does not open,
+        /// whoever made it so, is replaced as a whole; the other policies refuse that (`integrityFailure`), since
+        /// nothing could be merged into it.
         case allKeys = 2
-        /// Not CloudKit's: the records, and deletions, are those that a server has lost which was restored from a backup. Each is
-        /// saved again, all of it, over the older version that the server has, where this device has seen a later one; what
-        /// the server has not lost stays as it is. A copy lacking a key that it was fetched without is refused, and so is an
-        /// asset whose file is neither here nor there.
+        /// Not CloudKit's: the records, and deletions, are those that a server has lost which was restored from a
+        /// backup. Each is saved again, all of it, over the older version that the server has, where this device has
+        /// seen a later one; what the server has not lost stays as it is. A copy lacking a key that it was fetched
+        /// without is refused, and so is an asset whose file is neither here nor there.
         case restoring = 3
     }
 
@@ -45,9 +46,10 @@ extension Database {
     ///     Otherwise the others are saved: what is wrong with one record, as an asset without its file, or a field's
     ///     name, is that record's failure alone.
     ///   - progress: of asset uploads: bytes sent so far, and of all.
-    /// - Throws: `limitExceeded` above 400 items; `invalidArguments`; `notAuthenticated`, `networkFailure`, `operationCancelled` and
-    ///   what else concerns the whole request and not its items. Cancelled, or without an answer (`serverResponseLost`), a zone's
-    ///   batch may or may not have been stored; what was sent twice was stored once.
+    /// - Throws: `limitExceeded` above 400 items; `invalidArguments`; `notAuthenticated`, `networkFailure`,
+    ///   `operationCancelled` and what else concerns the whole request and not its items. Cancelled, or without an
+    ///   answer (`serverResponseLost`), a zone's batch may or may not have been stored; what was sent twice was stored
+    ///   once.
     public func modifyRecords(
         saving: [Record] = [], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
         atomically: Bool = true, progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil
@@ -58,7 +60,8 @@ extension Database {
         try Database.checkCount(saving.count + deleting.count)
         let ids = saving.map(\.recordID) + deleting
         guard Set(ids).count == ids.count else {
-            throw SealKitError(.invalidArguments, "a record appears twice in one request", remedy: "name each record once")
+            throw SealKitError(
+                .invalidArguments, "a record appears twice in one request", remedy: "name each record once")
         }
 
         var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
@@ -80,10 +83,15 @@ extension Database {
                 deleteResults.merge(batch.deleteResults) { $1 }
                 zones.succeeded()
             } catch {
-                // What concerns one zone fails its items, except those that were stored before, or met another version; other zones go on.
-                let (saved, deleted) = (batch.saveResults.filter(\.value.isFinal), batch.deleteResults.filter(\.value.isSuccess))
+                // What concerns one zone fails its items, except those that were stored before, or met another version;
+                // other zones go on.
+                let (saved, deleted) = (
+                    batch.saveResults.filter(\.value.isFinal), batch.deleteResults.filter(\.value.isSuccess)
+                )
                 if saved.isEmpty, deleted.isEmpty { zones.failed(error) } else { zones.succeeded() }
-                for record in saves[zone] ?? [] { saveResults[record.recordID] = saved[record.recordID] ?? .failure(error) }
+                for record in saves[zone] ?? [] {
+                    saveResults[record.recordID] = saved[record.recordID] ?? .failure(error)
+                }
                 for id in deletes[zone] ?? [] { deleteResults[id] = deleted[id] ?? .failure(error) }
             }
         }
@@ -97,7 +105,8 @@ extension Result {
 }
 
 extension Result where Success == Record, Failure == SealKitError {
-    /// It does not go again: it is stored, or the app has to merge it into what there is, or what it was a copy of is gone.
+    /// It does not go again: it is stored, or the app has to merge it into what there is, or what it was a copy of is
+    /// gone.
     fileprivate var isFinal: Bool {
         switch self {
         case .success: true
@@ -116,7 +125,8 @@ enum RecordRules {
             throw refuse("a record name has 1 to 255 printable ASCII characters", "choose another name")
         }
         guard Names.isRecordType(record.recordType) else {
-            throw refuse("\"\(record.recordType)\" is not a record type", "use a letter, then letters, digits and underscores")
+            throw refuse(
+                "\"\(record.recordType)\" is not a record type", "use a letter, then letters, digits and underscores")
         }
         guard record.parent?.recordName != record.recordID.recordName else {
             throw refuse("a record cannot be its own parent", "name another parent, or none")
@@ -137,8 +147,10 @@ enum RecordRules {
             switch state {
             case .plain(let value), .encrypted(let value):
                 switch value.fault {
-                case .dateNotFinite?: throw refuse("\(key) has a date that is no finite number", "set a date that there is")
-                case .mixedList?: throw refuse("\(key) is a list of several kinds, or of lists", "give all elements one kind")
+                case .dateNotFinite?:
+                    throw refuse("\(key) has a date that is no finite number", "set a date that there is")
+                case .mixedList?:
+                    throw refuse("\(key) is a list of several kinds, or of lists", "give all elements one kind")
                 case nil: break
                 }
             case .asset, .omitted: break

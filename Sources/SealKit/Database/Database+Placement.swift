@@ -1,12 +1,14 @@
 import SealPrimitives
 import SealStatements
 
-/// What a participant is shown of a share: its root, its own record, and what has a parent there. Whatever else was signed for
-/// the share is held back, without being an error: its owner's devices move it, or somebody put it where nobody looks.
+/// What a participant is shown of a share: its root, its own record, and what has a parent there. Whatever else was
+/// signed for the share is held back, without being an error: its owner's devices move it, or somebody put it where
+/// nobody looks.
 extension Database {
     static func heldBack(_ name: String) -> SealKitError {
         SealKitError(
-            .unknownItem, "record \(name) is not in the shared hierarchy", remedy: "its owner's devices move it; fetch changes later")
+            .unknownItem, "record \(name) is not in the shared hierarchy",
+            remedy: "its owner's devices move it; fetch changes later")
     }
 
     /// - Returns: the same outcomes, with `unknownItem` for what is out of place.
@@ -36,7 +38,8 @@ extension Database {
         }
         return outcomes.map { outcome in
             guard case .success(let found) = outcome, let statement = found.present?.base?.statement,
-                let roster = ground.view(of: statement)?.roster, !roster.isInPlace(statement, parentPlace: statement.parent.flatMap { places[$0] })
+                let roster = ground.view(of: statement)?.roster,
+                !roster.isInPlace(statement, parentPlace: statement.parent.flatMap { places[$0] })
             else { return outcome }
             return .failure(Database.heldBack(statement.recordName))
         }
@@ -44,13 +47,15 @@ extension Database {
 }
 
 extension Database {
-    /// Keeps for the user to see that an answer, which is of one moment, shows records that are their own ancestors: no server takes
-    /// what makes them that. They are good in themselves, and are given out: whoever may write deletes them together, or gives one
-    /// another parent.
+    /// Keeps for the user to see that an answer, which is of one moment, shows records that are their own ancestors: no
+    /// server takes what makes them that. They are good in themselves, and are given out: whoever may write deletes
+    /// them together, or gives one another parent.
     func noteCycles(in outcomes: [Outcome], _ zoneID: RecordZone.ID) async {
         var parents: [String: String] = [:]
         for case .success(let found) in outcomes {
-            if let statement = found.present?.base?.statement, let parent = statement.parent { parents[statement.recordName] = parent }
+            if let statement = found.present?.base?.statement, let parent = statement.parent {
+                parents[statement.recordName] = parent
+            }
         }
         // Most are trees of one level: nothing that is a parent there has one.
         guard parents.values.contains(where: { parents[$0] != nil }) else { return }
@@ -69,7 +74,8 @@ extension Result where Success == RecordReader.Outcome, Failure == SealKitError 
     fileprivate func parent(
         outside known: [String: SealStatements.Statement.FormerScope]
     ) -> (name: String, place: SealStatements.Statement.FormerScope)? {
-        guard case .success(let found) = self, let statement = found.present?.base?.statement, let parent = statement.parent,
+        guard case .success(let found) = self, let statement = found.present?.base?.statement,
+            let parent = statement.parent,
             known[parent] == nil
         else { return nil }
         return (parent, statement.place)

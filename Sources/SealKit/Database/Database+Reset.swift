@@ -6,9 +6,9 @@ import SealWire
 import SwiftProtobuf
 
 extension Database {
-    /// Says of zones that a lost account had, and that its user's new account does not, that their encrypted data is gone: apps
-    /// are told a deletion with the reason `encryptedDataReset`, and `zoneNotFound` with `userDidResetEncryptedDataKey`, make
-    /// the zones again and upload what they have.
+    /// Says of zones that a lost account had, and that its user's new account does not, that their encrypted data is
+    /// gone: apps are told a deletion with the reason `encryptedDataReset`, and `zoneNotFound` with
+    /// `userDidResetEncryptedDataKey`, make the zones again and upload what they have.
     ///
     /// A zone that this account has or had is left as it is, so calling it again does nothing.
     ///
@@ -53,7 +53,9 @@ extension Database {
         let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, Endpoints.zones.modify, request)
         for result in response.results {
             // Another device was faster: what it has made counts.
-            if case .failure(let failure)? = result.outcome, failure.errorCode != .rosterChanged { throw SealKitError(failure) }
+            if case .failure(let failure)? = result.outcome, failure.errorCode != .rosterChanged {
+                throw SealKitError(failure)
+            }
         }
         _ = try await keeper.refresh()
     }

@@ -4,14 +4,14 @@ import SealStatements
 
 /// What reading does about a server that was restored from a backup, beside what the rosters do by themselves.
 extension Database {
-    /// A zone that this device knows and the server does not find has to show who ended it; one that the server has lost is
-    /// given back.
+    /// A zone that this device knows and the server does not find has to show who ended it; one that the server has
+    /// lost is given back.
     /// - Returns: the error, or `rollback` where nothing signed shows that the zone is gone.
     func confirmed(_ refusal: SealKitError, _ zoneID: RecordZone.ID) async -> SealKitError {
         guard [.zoneNotFound, .userDeletedZone].contains(refusal.code), scope != .public else { return refusal }
         do throws(SealKitError) {
             try await confirmGone(zoneID)
-        } catch where error.code == .rollback {
+        } catch let error where error.code == .rollback {
             return error
         } catch {
             // Whether it is gone could not be asked.
@@ -19,12 +19,14 @@ extension Database {
         return refusal
     }
 
-    /// Opens a new key where the server lacks grants of the one in force: whoever's is lost could not read otherwise. Where that fails,
-    /// what does not verify is kept for the user to see; all else waits for the next reading, or for the next write, which cannot do
-    /// without and throws.
+    /// Opens a new key where the server lacks grants of the one in force: whoever's is lost could not read otherwise.
+    /// Where that fails, what does not verify is kept for the user to see; all else waits for the next reading, or for
+    /// the next write, which cannot do without and throws.
     func grantAgain(_ ground: ZoneGround) async {
         for view in ground.views.values where view.lacksGrants && view.mayAdminister {
-            do { _ = try await rotate(core.keeper(of: view.scope), onDemand: true) } catch { _ = await core.noted(error, scope: view.scope) }
+            do { _ = try await rotate(core.keeper(of: view.scope), onDemand: true) } catch {
+                _ = await core.noted(error, scope: view.scope)
+            }
         }
     }
 }

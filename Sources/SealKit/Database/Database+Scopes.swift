@@ -4,8 +4,9 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// The scopes of a zone, as this account sees it: of its own zones all that is cited, of others' the zone as a whole or the
-/// hierarchical shares that it takes part in. What the server says of them is where to look; the rosters say what is.
+/// The scopes of a zone, as this account sees it: of its own zones all that is cited, of others' the zone as a whole or
+/// the hierarchical shares that it takes part in. What the server says of them is where to look; the rosters say what
+/// is.
 extension Database {
     /// What is known of a zone before it is asked about.
     /// - Parameter asked: the moment at which the server was asked, where that was before.
@@ -32,7 +33,7 @@ extension Database {
         let whole: ZoneView
         do throws(SealKitError) {
             whole = try await own.current()
-        } catch where error.code == .zoneNotFound {
+        } catch let error where error.code == .zoneNotFound {
             try await discoverShares(of: zone, into: &ground)
             if ground.views.isEmpty { throw error }
             return ground
@@ -48,7 +49,9 @@ extension Database {
         var named = NamedShares()
         while named.isMoreComing {
             let heads: [Sealkit_V1_ScopeHead]
-            do throws(SealKitError) { heads = try await more(&named, in: zone) } catch where error.code == .zoneNotFound { return }
+            do throws(SealKitError) { heads = try await more(&named, in: zone) } catch
+                where error.code == .zoneNotFound
+            { return }
             for head in heads {
                 let view = try await core.keeper(of: zone.ofShare(head.shareRecordName)).refresh()
                 if view.isMember { ground.add(view) }
@@ -87,7 +90,8 @@ extension Database {
         var named = NamedShares()
         while named.isMoreComing {
             for head in try await more(&named, in: zone) {
-                let view = try await core.keeper(of: zone.ofShare(head.shareRecordName)).current(citedBy: [head], asked: 0)
+                let view = try await core.keeper(of: zone.ofShare(head.shareRecordName)).current(
+                    citedBy: [head], asked: 0)
                 if view.isMember { views.append(view) }
             }
         }
@@ -101,14 +105,17 @@ extension Database {
         var isMoreComing = true
     }
 
-    /// The next hierarchical shares in a zone that the server names to this account, each once. Their rosters are read before more is
-    /// asked for: of those that it makes up there is none.
-    private func more(_ named: inout NamedShares, in zone: SealStatements.Scope) async throws(SealKitError) -> [Sealkit_V1_ScopeHead] {
+    /// The next hierarchical shares in a zone that the server names to this account, each once. Their rosters are read
+    /// before more is asked for: of those that it makes up there is none.
+    private func more(_ named: inout NamedShares, in zone: SealStatements.Scope) async throws(SealKitError)
+        -> [Sealkit_V1_ScopeHead]
+    {
         let request = Sealkit_V1_LookupSharesRequest.with {
             $0.zone = zone.zoneIDOnWire
             $0.after = named.last
         }
-        let response: Sealkit_V1_LookupSharesResponse = try await core.call(scope, Endpoints.sharing.lookupShares, request)
+        let response: Sealkit_V1_LookupSharesResponse = try await core.call(
+            scope, Endpoints.sharing.lookupShares, request)
         for share in response.shares {
             named.last = try shareName(share.scope)
             guard named.names.insert(named.last).inserted else { throw FeedReading.circle }
@@ -133,8 +140,8 @@ extension Database {
 
 extension ZoneGround {
     /// As an answer cites it: each roster at least as far as the answer goes by it.
-    /// - Throws: `integrityFailure` when a scope that is known is not cited; `rollback` when one is older than it was, or
-    ///   another.
+    /// - Throws: `integrityFailure` when a scope that is known is not cited; `rollback` when one is older than it was,
+    ///   or another.
     func settled(by heads: [Sealkit_V1_ScopeHead], _ core: ContainerCore) async throws(SealKitError) -> ZoneGround {
         var settled = ZoneGround(zone: zone, asked: asked)
         let isOwners = zone.owner == core.userID()
@@ -168,7 +175,8 @@ extension ZoneGround {
 
 extension Sealkit_V1_ScopeHead {
     fileprivate func isOf(_ scope: SealStatements.Scope) -> Bool {
-        shareRecordName == scope.shareRecordName && zone.zoneName == scope.zoneName && zone.ownerName == scope.owner.recordName
+        shareRecordName == scope.shareRecordName && zone.zoneName == scope.zoneName
+            && zone.ownerName == scope.owner.recordName
     }
 }
 

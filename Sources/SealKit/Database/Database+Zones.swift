@@ -9,8 +9,8 @@ import SwiftProtobuf
 extension Database {
     /// All zones of this database that the account sees.
     ///
-    /// One that this device knows and the server leaves out is asked for, and is among them unless something signed shows that it is
-    /// gone. That it was left out is one of `Container.violations()`.
+    /// One that this device knows and the server leaves out is asked for, and is among them unless something signed
+    /// shows that it is gone. That it was left out is one of `Container.violations()`.
     public func allRecordZones() async throws(SealKitError) -> [RecordZone] {
         var known = try await knownZones()
         let response: Sealkit_V1_LookupZonesResponse = try await core.call(
@@ -32,7 +32,8 @@ extension Database {
         return try result.get()
     }
 
-    /// - Returns: a result for each id; an absent zone is that id's `zoneNotFound`, one of another database its `badDatabase`.
+    /// - Returns: a result for each id; an absent zone is that id's `zoneNotFound`, one of another database its
+    ///   `badDatabase`.
     /// - Throws: `notAuthenticated`; `limitExceeded` above 400 ids; whatever concerns the whole request.
     public func recordZones(
         for zoneIDs: [RecordZone.ID]
@@ -53,7 +54,8 @@ extension Database {
         let request = Sealkit_V1_LookupZonesRequest.with { $0.zones = scopes }
         let response: Sealkit_V1_LookupZonesResponse = try await core.call(scope, Endpoints.zones.lookup, request)
         guard response.results.count == ids.count else {
-            throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) zones")
+            throw SealKitError(
+                .serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) zones")
         }
         for (id, result) in zip(ids, response.results) {
             do {
@@ -68,8 +70,8 @@ extension Database {
         return results
     }
 
-    /// A zone as the server names it, once its roster shows that this account is a member; nil when it shows that it is not,
-    /// or not any more.
+    /// A zone as the server names it, once its roster shows that this account is a member; nil when it shows that it is
+    /// not, or not any more.
     func verified(_ wire: Sealkit_V1_Zone) async throws(SealKitError) -> RecordZone? {
         let id = zoneID(wire.zoneID)
         var zone = RecordZone(zoneID: id)
@@ -84,7 +86,9 @@ extension Database {
     }
 
     /// The zone's newest life by the rosters of these hierarchical shares that show this account; nil where none does.
-    private func incarnation(of id: RecordZone.ID, sharedBy heads: [Sealkit_V1_ScopeHead]) async throws(SealKitError) -> UInt32? {
+    private func incarnation(of id: RecordZone.ID, sharedBy heads: [Sealkit_V1_ScopeHead]) async throws(SealKitError)
+        -> UInt32?
+    {
         let zone = try zoneScope(id)
         var newest: UInt32?
         for head in heads {
@@ -101,22 +105,27 @@ extension Database {
         var hasEnded = try await hasEnded(zone)
         // An owner's shares end with the zone, whose own roster says so.
         if scope == .shared {
-            for share in try await core.trust.shares(of: zone.id) where hasEnded { hasEnded = try await self.hasEnded(zone.ofShare(share)) }
+            for share in try await core.trust.shares(of: zone.id) where hasEnded {
+                hasEnded = try await self.hasEnded(zone.ofShare(share))
+            }
         }
         guard hasEnded else { throw await core.noted(Database.gone(zoneID), zone: zoneID) }
     }
 
-    /// Whether a scope's roster shows its end, or that this account is out of it. One that this device does not know has none.
+    /// Whether a scope's roster shows its end, or that this account is out of it. One that this device does not know
+    /// has none.
     private func hasEnded(_ scope: SealStatements.Scope) async throws(SealKitError) -> Bool {
         let keeper = core.keeper(of: scope)
         guard var roster = try await keeper.known() else { return true }
-        do { roster = try await keeper.refresh().roster } catch where error.code == .zoneNotFound || error.code == .unknownItem {}
+        do { roster = try await keeper.refresh().roster } catch
+            where error.code == .zoneNotFound || error.code == .unknownItem
+        {}
         return roster.isClosed || roster.members[core.userID()] == nil
     }
 
     /// Makes a zone; one that exists is left as it is, with its records.
-    /// - Throws: `invalidArguments` for what cannot name a zone, and where a zone that is encrypted per record, which the default
-    ///   zone always is, was to be one that is encrypted per zone.
+    /// - Throws: `invalidArguments` for what cannot name a zone, and where a zone that is encrypted per record, which
+    ///   the default zone always is, was to be one that is encrypted per zone.
     @discardableResult
     public func save(_ zone: RecordZone) async throws(SealKitError) -> RecordZone {
         let results = try await modifyRecordZones(saving: [zone])
@@ -128,9 +137,9 @@ extension Database {
 
     /// Deletes a zone with all its records and its share.
     ///
-    /// - Parameter reason: what the account's other devices are told (`DatabaseChanges.DeletionReason`): `purged` when the
-    ///   user wants the data gone everywhere, `encryptedDataReset` when its keys are lost and devices shall upload what
-    ///   they have anew. Participants are told that the zone is not shared any more, whatever the reason.
+    /// - Parameter reason: what the account's other devices are told (`DatabaseChanges.DeletionReason`): `purged` when
+    ///   the user wants the data gone everywhere, `encryptedDataReset` when its keys are lost and devices shall upload
+    ///   what they have anew. Participants are told that the zone is not shared any more, whatever the reason.
     /// - Throws: `zoneNotFound`; `invalidArguments` for the reason `unshared`.
     public func deleteRecordZone(
         withID zoneID: RecordZone.ID, reason: DatabaseChanges.DeletionReason = .deleted
@@ -147,7 +156,8 @@ extension Database {
     public func modifyRecordZones(
         saving: [RecordZone] = [], deleting: [RecordZone.ID] = []
     ) async throws(SealKitError) -> (
-        saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>], deleteResults: [RecordZone.ID: Result<Void, SealKitError>]
+        saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>],
+        deleteResults: [RecordZone.ID: Result<Void, SealKitError>]
     ) {
         try await modifyRecordZones(saving: saving, deleting: deleting, reason: .deleted)
     }
@@ -155,10 +165,12 @@ extension Database {
     private func modifyRecordZones(
         saving: [RecordZone], deleting: [RecordZone.ID], reason: DatabaseChanges.DeletionReason
     ) async throws(SealKitError) -> (
-        saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>], deleteResults: [RecordZone.ID: Result<Void, SealKitError>]
+        saveResults: [RecordZone.ID: Result<RecordZone, SealKitError>],
+        deleteResults: [RecordZone.ID: Result<Void, SealKitError>]
     ) {
         guard scope == .private else {
-            throw SealKitError(.badDatabase, "zones are made and deleted in the private database", remedy: "use it instead")
+            throw SealKitError(
+                .badDatabase, "zones are made and deleted in the private database", remedy: "use it instead")
         }
         try await core.requireAccount(for: scope)
         var zones = ZoneOutcomes()
@@ -208,13 +220,14 @@ extension Database {
         }
         guard wanted.encryptionScope == .perRecord || zoneID.zoneName != Names.defaultZone else {
             throw SealKitError(
-                .invalidArguments, "the default zone is encrypted per record", remedy: "make a zone with a name of its own")
+                .invalidArguments, "the default zone is encrypted per record",
+                remedy: "make a zone with a name of its own")
         }
         let keeper = core.keeper(of: zoneScope)
         var existing: Roster?
         do {
             existing = try await keeper.refresh().roster
-        } catch where error.code == .zoneNotFound {
+        } catch let error where error.code == .zoneNotFound {
             // A server that has lost a log that this device knows must not be given a second beginning of it.
             existing = try await keeper.known()
             if let existing, !existing.isClosed { try await confirmGone(zoneID) }
@@ -254,7 +267,8 @@ extension Database {
         // With a zone end the shares in it, each by its own roster.
         let shares = try await openShares(in: zoneScope)
         let closings = shares.map { view in
-            (scope: view.scope, draft: core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime())) }
+            (scope: view.scope, draft: core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime()))
+        }
         let request = Sealkit_V1_ModifyZonesRequest.with {
             $0.operationID = newOperationID()
             $0.deletes = [
@@ -272,7 +286,9 @@ extension Database {
         for closing in closings { _ = try await core.keeper(of: closing.scope).adopt(closing.draft) }
     }
 
-    private func zone(in result: Sealkit_V1_ZoneResult?, _ zoneID: RecordZone.ID) async throws(SealKitError) -> RecordZone {
+    private func zone(in result: Sealkit_V1_ZoneResult?, _ zoneID: RecordZone.ID) async throws(SealKitError)
+        -> RecordZone
+    {
         switch result?.outcome {
         case .zone(let wire): if let zone = try await verified(wire) { return zone }
         case .failure(let failure): throw SealKitError(failure)

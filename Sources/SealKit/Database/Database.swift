@@ -17,9 +17,11 @@ public struct Database: Sendable {
 
     /// Whether the contents of assets are downloaded with their records, as CloudKit does.
     public enum AssetFetching: Sendable {
-        /// Into the SDK's temporary folder (``TemporaryAssets``), each content once. An asset that cannot be had fails its record.
+        /// Into the SDK's temporary folder (``TemporaryAssets``), each content once. An asset that cannot be had fails
+        /// its record.
         case automatic
-        /// Records come with their assets' sizes, and without files: call ``Database/download(_:of:to:progress:)`` for those that you want.
+        /// Records come with their assets' sizes, and without files: call ``Database/download(_:of:to:progress:)`` for
+        /// those that you want.
         case onDemand
     }
 
@@ -58,7 +60,8 @@ public struct Database: Sendable {
         guard isOwn == (scope == .private) else {
             throw SealKitError(
                 .badDatabase, "the zone \(zone) is not in the \(scope.pathComponent) database",
-                remedy: isOwn ? "use the private database for your own zones" : "use the shared database for zones of others")
+                remedy: isOwn
+                    ? "use the private database for your own zones" : "use the shared database for zones of others")
         }
         return found
     }
@@ -78,12 +81,14 @@ public struct Database: Sendable {
 
     /// Verifies, opens, and holds against what this device has seen.
     ///
-    /// Where this device has come to know more of a record than an answer shows since it asked, the record is looked up again.
+    /// Where this device has come to know more of a record than an answer shows since it asked, the record is looked up
+    /// again.
     /// - Parameters:
     ///   - asksAgain: false for a reader of the very bytes that came: such a record is a `serverRecordChanged` to it.
     ///   - notesCycles: what came is of one moment. What was looked up again since is not.
     func read(
-        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?, ground start: RecordGround,
+        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?,
+        ground start: RecordGround,
         checksPlacement: Bool = true, asksAgain: Bool = true, notesCycles: Bool = false, accepting: Set<Digest> = []
     ) async throws(SealKitError) -> [Outcome] {
         var reader = RecordReader(ground: start, zoneID: zone, desiredKeys: desiredKeys)
@@ -96,7 +101,8 @@ public struct Database: Sendable {
                 readings.append(.success(try reader.read(wire, recordName: name)))
             } catch .unknownRosterHead where !hasRefreshed {
                 hasRefreshed = true
-                reader = RecordReader(ground: try await reader.ground.refreshed(core), zoneID: zone, desiredKeys: desiredKeys)
+                reader = RecordReader(
+                    ground: try await reader.ground.refreshed(core), zoneID: zone, desiredKeys: desiredKeys)
                 do throws(SealError) {
                     readings.append(.success(try reader.read(wire, recordName: name)))
                 } catch {
@@ -114,7 +120,9 @@ public struct Database: Sendable {
                 ids, in: zone, from: reader.ground, desiredKeys: desiredKeys, checksPlacement: checksPlacement
             ).found
             let outcomesNow = Dictionary(newer.map { ($0.id, $0.outcome) }, uniquingKeysWith: { $1 })
-            for (index, id) in zip(overtaken, ids) { outcomes[index] = outcomesNow[id] ?? .failure(Database.unanswered(id)) }
+            for (index, id) in zip(overtaken, ids) {
+                outcomes[index] = outcomesNow[id] ?? .failure(Database.unanswered(id))
+            }
         }
         for (record, outcome) in zip(records, outcomes) {
             let error: SealKitError
@@ -146,7 +154,8 @@ public struct Database: Sendable {
         sightings.reserveCapacity(readings.count)
         for case .success(let reading) in readings { sightings.append(reading.sighting) }
         let admitted = try await core.trust.admit(
-            sightings, zone: ground.place.zone, incarnation: ground.place.incarnation, asked: ground.asked, accepted: accepted)
+            sightings, zone: ground.place.zone, incarnation: ground.place.incarnation, asked: ground.asked,
+            accepted: accepted)
         var verdicts = try await withOldDepartures(admitted, sightings, in: ground).makeIterator()
         var overtaken: [Int] = []
         let outcomes: [Outcome] = readings.enumerated().map { index, reading in
@@ -160,9 +169,9 @@ public struct Database: Sendable {
         return (outcomes, overtaken)
     }
 
-    /// A record that left one share for another one was changed there, and then that one ended, or this account left it: of the first
-    /// share there is no newer statement than that by which the record left it. What was seen since in scopes that this account may
-    /// read says that it is not there; what was seen elsewhere does not.
+    /// A record that left one share for another one was changed there, and then that one ended, or this account left
+    /// it: of the first share there is no newer statement than that by which the record left it. What was seen since in
+    /// scopes that this account may read says that it is not there; what was seen elsewhere does not.
     private func withOldDepartures(
         _ verdicts: [TrustStore.Verdict], _ sightings: [TrustStore.Sighting], in ground: RecordGround
     ) async throws(SealKitError) -> [TrustStore.Verdict] {
@@ -170,7 +179,8 @@ public struct Database: Sendable {
         var verdicts = verdicts
         for (index, sighting) in sightings.enumerated() where sighting.isDeparture {
             guard case .older = verdicts[index] else { continue }
-            let memory = try await core.trust.memory(of: sighting.recordName, in: ground.place, scopes: scopes, asked: ground.asked)
+            let memory = try await core.trust.memory(
+                of: sighting.recordName, in: ground.place, scopes: scopes, asked: ground.asked)
             if case .unseen = memory { verdicts[index] = .unknownDeletion }
         }
         return verdicts
@@ -187,7 +197,8 @@ public struct Database: Sendable {
                 remedy: "it may have been restored from a backup; do not overwrite what you have")
         case .overtaken:
             return SealKitError(
-                .serverRecordChanged, "record \(name) was written while the server was asked for it", remedy: "ask again")
+                .serverRecordChanged, "record \(name) was written while the server was asked for it",
+                remedy: "ask again")
         case .forked:
             return SealKitError(
                 .rollback, "the server shows another revision \(sighting.revision) of record \(name) than before",
@@ -202,7 +213,8 @@ public struct Database: Sendable {
                 remedy: "both stay until a record is deleted; nothing of this one was taken over")
         case .behind:
             return SealKitError(
-                .rollback, "record \(name) was signed under an older list of members than what this device has seen of it",
+                .rollback,
+                "record \(name) was signed under an older list of members than what this device has seen of it",
                 remedy: "somebody who was removed may be writing with the server's help; nothing of it was opened")
         case .backdated, nil: return late(sighting)
         }

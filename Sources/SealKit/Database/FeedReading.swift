@@ -3,8 +3,8 @@ import SealStatements
 import SealWire
 import Synchronization
 
-/// One way through something that comes in parts: every part leads on, nothing comes twice, and at the end it is known what has
-/// come. It holds some 20 to 45 bytes for each item, twice that where it began at the beginning.
+/// One way through something that comes in parts: every part leads on, nothing comes twice, and at the end it is known
+/// what has come. It holds some 20 to 45 bytes for each item, twice that where it began at the beginning.
 final class FeedReading: Sendable {
     /// An item of a part, as it came.
     struct Item: Sendable {
@@ -37,7 +37,8 @@ final class FeedReading: Sendable {
             case records
             /// Of several zones in one answer: what the zones before have left no room for comes with the next one.
             case recordsBesideOthers
-            /// One that has changed since comes again, and may look as it did: its records have changed, or it was made and deleted again.
+            /// One that has changed since comes again, and may look as it did: its records have changed, or it was made
+            /// and deleted again.
             case zones
             /// A part of what was looked through may have nothing that was looked for.
             case results
@@ -64,7 +65,8 @@ final class FeedReading: Sendable {
         /// Of a whole reading: of others nobody asks what has come. Two names with one hash count as one.
         var names: Set<Int> = []
         var versions: Set<Int> = []
-        /// Of lists of zones: the places that were passed, and how many parts in a row brought nothing that had not come.
+        /// Of lists of zones: the places that were passed, and how many parts in a row brought nothing that had not
+        /// come.
         var places: Set<Data> = []
         var repeats = 0
 
@@ -73,7 +75,8 @@ final class FeedReading: Sendable {
         }
     }
 
-    /// So often in a row a zone may come again as it was, each time at a place of its own: somebody has to make and delete it as often.
+    /// So often in a row a zone may come again as it was, each time at a place of its own: somebody has to make and
+    /// delete it as often.
     private static let mostRepeats = 16
 
     /// It began at the beginning.
@@ -84,8 +87,8 @@ final class FeedReading: Sendable {
 
     init(isWhole: Bool, isComplete: Bool = true) { (self.isWhole, self.isComplete) = (isWhole, isComplete) }
 
-    /// - Throws: `serverRejectedRequest` for a part that leads nowhere, or that has come before. Nothing is noted yet: what is asked
-    ///   for again after a failure comes again.
+    /// - Throws: `serverRejectedRequest` for a part that leads nowhere, or that has come before. Nothing is noted yet:
+    ///   what is asked for again after a failure comes again.
     func check(_ part: Part) throws(SealKitError) {
         guard !part.isMoreComing || part.leadsOn else { throw FeedReading.circle }
         let (fresh, mayRepeat) = state.withLock { state in
@@ -118,7 +121,8 @@ final class FeedReading: Sendable {
     var hasBegun: Bool { state.withLock { !$0.versions.isEmpty } }
 
     static let circle = SealKitError(
-        .serverRejectedRequest, "the server says that more is coming, and goes in circles: it gives what it gave before, or nothing",
+        .serverRejectedRequest,
+        "the server says that more is coming, and goes in circles: it gives what it gave before, or nothing",
         remedy: "try again; distrust a server that keeps doing so")
 }
 
@@ -144,7 +148,8 @@ final class FeedReadings: Sendable {
         return known ?? FeedReading(isWhole: isWhole, isComplete: false)
     }
 
-    /// A part was taken. Whoever reads the same at the same time from another device's or task's place goes on by itself.
+    /// A part was taken. Whoever reads the same at the same time from another device's or task's place goes on by
+    /// itself.
     func take(_ part: FeedReading.Part, _ reading: FeedReading, of feed: String) {
         let hasBegun = reading.hasBegun
         reading.take(part)

@@ -2,7 +2,8 @@ import SealPrimitives
 import SealStatements
 import SealWire
 
-/// Records that go along with a deletion in its own scope: they get no deletions of their own, so the target's covers them.
+/// Records that go along with a deletion in its own scope: they get no deletions of their own, so the target's covers
+/// them.
 extension ZoneBatch {
     /// What an item's deletion takes along, as far as it is known: the batch's own records do not go.
     func covered(by item: Item, beside names: Set<String>) -> [VerifiedStatement] {
@@ -39,13 +40,14 @@ extension ZoneBatch {
         // The answer had no room for these: it is told when the others' are known.
         guard result.hasTaken else { return true }
         do {
-            covered[id.recordName] = try await database.verified(result.taken, goingWith: base.statement, in: ground, zoneID)
+            covered[id.recordName] = try await database.verified(
+                result.taken, goingWith: base.statement, in: ground, zoneID)
             return true
-        } catch where error.code == .serverRecordChanged {
+        } catch let error where error.code == .serverRecordChanged {
             // This device has come to know more of one of them meanwhile: the next round is told anew.
             covered[id.recordName] = nil
             return true
-        } catch where error.isViolation {
+        } catch let error where error.isViolation {
             fail(item, await database.core.noted(error, zone: zoneID, record: id.recordName))
             return false
         }
@@ -53,8 +55,8 @@ extension ZoneBatch {
 }
 
 extension Database {
-    /// The records that a server says go along with one that is to be deleted. Each is verified as if it had been read, and held
-    /// against what this device has seen; so are the references that lead from it to the target.
+    /// The records that a server says go along with one that is to be deleted. Each is verified as if it had been read,
+    /// and held against what this device has seen; so are the references that lead from it to the target.
     /// - Throws: `integrityFailure`, `rollback`; `serverRecordChanged` where it has seen more of one since it asked.
     fileprivate func verified(
         _ wire: Sealkit_V1_TakenRecords, goingWith target: Statement, in start: ZoneGround, _ zoneID: RecordZone.ID

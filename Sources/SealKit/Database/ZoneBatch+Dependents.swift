@@ -5,8 +5,8 @@ import SealWire
 extension ZoneBatch {
     /// What goes to be sent beside deletions that the server has refused without it.
     ///
-    /// The server finds such records; that each refers with `deleteSelf` to one that is deleted here, this device reads off
-    /// their verified values. Nothing else is ever deleted because a server names it.
+    /// The server finds such records; that each refers with `deleteSelf` to one that is deleted here, this device reads
+    /// off their verified values. Nothing else is ever deleted because a server names it.
     /// - Parameter refused: the deletions, with the names that the server gave, and why it refused.
     /// - Returns: the deletions that go again, and what was added to the batch.
     mutating func completing(
@@ -17,7 +17,9 @@ extension ZoneBatch {
         var added: [Item] = []
         if !wanted.isEmpty {
             var deleted = Set(
-                items.compactMap { item -> String? in if case .delete(let id, _, _, _) = item { id.recordName } else { nil } })
+                items.compactMap { item -> String? in
+                    if case .delete(let id, _, _, _) = item { id.recordName } else { nil }
+                })
             var left: [Record] = []
             let ids = wanted.sorted().map { Record.ID(recordName: $0, zoneID: zoneID) }
             for (_, outcome) in try await database.look(up: ids, desiredKeys: nil) {
@@ -31,7 +33,9 @@ extension ZoneBatch {
                     deleted.insert(record.recordID.recordName)
                     implied.insert(record.recordID)
                     added.append(
-                        .delete(record.recordID, base, recordType: record.recordType, changeTag: record.recordChangeTag ?? ""))
+                        .delete(
+                            record.recordID, base, recordType: record.recordType,
+                            changeTag: record.recordChangeTag ?? ""))
                     hasGrown = true
                 }
             }
@@ -43,8 +47,8 @@ extension ZoneBatch {
         return (refused.map(\.item), added)
     }
 
-    /// Where each item stands for itself, a deletion that takes records of other scopes along waits until the others are done,
-    /// and goes with those in a batch of its own: they go only if it does.
+    /// Where each item stands for itself, a deletion that takes records of other scopes along waits until the others
+    /// are done, and goes with those in a batch of its own: they go only if it does.
     /// - Parameters:
     ///   - id: of a record that the app deletes.
     ///   - names: what goes along, as the server says.
@@ -57,8 +61,9 @@ extension ZoneBatch {
         return true
     }
 
-    /// What is to be sent, and where that has deletions, what the call has saved already and might go with one of them: what one
-    /// call saves stays, which the server sees to in each request by itself. Saved once more it says what it said.
+    /// What is to be sent, and where that has deletions, what the call has saved already and might go with one of them:
+    /// what one call saves stays, which the server sees to in each request by itself. Saved once more it says what it
+    /// said.
     func besideDeletions(_ items: [Item]) -> [Item] {
         guard items.contains(where: { $0.saved == nil }) else { return items }
         let names = Set(items.map(\.id))
@@ -76,7 +81,9 @@ extension ZoneBatch {
 
     /// All of them at once, and where that fails each by itself, which tells why.
     mutating func deleteWaiting() async {
-        if waitingDeletions.count > 1, let together = try? await deleted(waitingDeletions), together.values.allSatisfy(\.isSuccess) {
+        if waitingDeletions.count > 1, let together = try? await deleted(waitingDeletions),
+            together.values.allSatisfy(\.isSuccess)
+        {
             deleteResults.merge(together) { $1 }
             return
         }
@@ -89,10 +96,13 @@ extension ZoneBatch {
         }
     }
 
-    private mutating func deleted(_ ids: [Record.ID]) async throws(SealKitError) -> [Record.ID: Result<Void, SealKitError>] {
+    private mutating func deleted(
+        _ ids: [Record.ID]
+    ) async throws(SealKitError) -> [Record.ID: Result<Void, SealKitError>] {
         var staying = staying
         while true {
-            var batch = ZoneBatch(database: database, zoneID: zoneID, savePolicy: savePolicy, isAtomic: true, progress: nil)
+            var batch = ZoneBatch(
+                database: database, zoneID: zoneID, savePolicy: savePolicy, isAtomic: true, progress: nil)
             try await batch.run(saving: staying, deleting: ids)
             let hasChanged = batch.saveResults.values.contains { result in
                 if case .failure(let error) = result { error.code != .batchRequestFailed } else { false }

@@ -13,12 +13,15 @@ extension ZoneBatch {
     private static func leftBehind(_ id: Record.ID) -> SealKitError {
         SealKitError(
             .constraintViolation, "record \(id.recordName) is in a share that has ended still",
-            remedy: "settleShares(in:) moves it out; where it does not open, save over it with the policy allKeys, then delete it")
+            remedy:
+                "settleShares(in:) moves it out; where it does not open, save over it with the policy allKeys, then delete it"
+        )
     }
 
     private static func moves(_ id: Record.ID) -> SealKitError {
         SealKitError(
-            .permissionFailure, "record \(id.recordName) would leave its share, and only the zone's owner moves records",
+            .permissionFailure,
+            "record \(id.recordName) would leave its share, and only the zone's owner moves records",
             remedy: "keep its parent within the share, or make a copy there")
     }
 
@@ -30,7 +33,8 @@ extension ZoneBatch {
 
     private static func elsewhere(_ id: Record.ID) -> SealKitError {
         SealKitError(
-            .unknownItem, "record \(id.recordName) is of a life of its zone, or of a share in it, that the server does not show",
+            .unknownItem,
+            "record \(id.recordName) is of a life of its zone, or of a share in it, that the server does not show",
             remedy: "fetch it again")
     }
 
@@ -52,7 +56,9 @@ extension ZoneBatch {
             for (id, outcome) in try await database.look(
                 up: unknown.map { Record.ID(recordName: $0, zoneID: zoneID) }, desiredKeys: [])
             {
-                guard case .success(let parent) = outcome, let statement = parent.present?.base?.statement else { continue }
+                guard case .success(let parent) = outcome, let statement = parent.present?.base?.statement else {
+                    continue
+                }
                 places.parents[id.recordName] = statement.scopeID
                 if let view = try await database.view(of: statement.scopeID, in: &ground), view.roster.isClosed {
                     // It is on its way into the zone's own scope.
@@ -72,7 +78,9 @@ extension ZoneBatch {
             }
             // Of a share that this account is out of only an old copy can be.
             var isOut = view == nil
-            if let known = view, !known.isMember, !known.scope.shareRecordName.isEmpty, !sharing.opens(known.roster.scopeID) {
+            if let known = view, !known.isMember, !known.scope.shareRecordName.isEmpty,
+                !sharing.opens(known.roster.scopeID)
+            {
                 let now = try await database.core.keeper(of: known.scope).refresh()
                 ground.add(now)
                 isOut = !now.isMember
@@ -106,8 +114,8 @@ extension ZoneBatch {
         return try await !database.core.trust.shares(of: ground.zone.id).isEmpty
     }
 
-    /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again. Nor is
-    /// anything signed for a scope that this device does not know.
+    /// What was fetched in an earlier life of the zone is gone, keys included: it must not be sealed under them again.
+    /// Nor is anything signed for a scope that this device does not know.
     /// - Parameter hasFailed: whether one has before these.
     private mutating func livingNow(
         _ items: [Item], _ ground: inout ZoneGround, hasFailed: Bool = false
@@ -128,7 +136,9 @@ extension ZoneBatch {
                             hasFailed = true
                             continue
                         }
-                        if let scopeID = again.base?.statement.scopeID { _ = try await database.view(of: scopeID, in: &ground) }
+                        if let scopeID = again.base?.statement.scopeID {
+                            _ = try await database.view(of: scopeID, in: &ground)
+                        }
                         living.append(again)
                         continue
                     }
@@ -170,15 +180,20 @@ extension ZoneBatch {
     }
 
     /// What there is of these, to be written over: what a copy is of already is left out.
-    private func there(_ items: [Item], _ ground: ZoneGround) async throws(SealKitError) -> [Record.ID: Database.Outcome] {
+    private func there(_ items: [Item], _ ground: ZoneGround) async throws(SealKitError) -> [Record.ID: Database
+        .Outcome]
+    {
         let bases = Dictionary(items.map { ($0.id, $0.base?.hash) }) { first, _ in first }
         var found: [Record.ID: Database.Outcome] = [:]
         for (id, outcome) in try await database.look(up: items.map(\.id), desiredKeys: nil) {
-            guard case .success(let there) = outcome, let base = there.present?.base, base.hash != bases[id] ?? nil else { continue }
+            guard case .success(let there) = outcome, let base = there.present?.base, base.hash != bases[id] ?? nil
+            else { continue }
             // Whoever may only read there is told so, whatever there is.
             var known = ground
             let scopeID = base.statement.scopeID
-            if let scope = scopeID == ground.zone.id ? ground.zone : try await database.view(of: scopeID, in: &known)?.scope {
+            if let scope = scopeID == ground.zone.id
+                ? ground.zone : try await database.view(of: scopeID, in: &known)?.scope
+            {
                 // As the look-up has left it.
                 let view = try await database.core.keeper(of: scope).current()
                 if view.roster.permission(of: view.user) != .readWrite { continue }
@@ -188,9 +203,9 @@ extension ZoneBatch {
         return found
     }
 
-    /// Who sees shares alone makes no record beside them; but one without a parent may be meant for a record that there is, of
-    /// which this device knows nothing any more: a root, say. What there is decides then, as the server decides it for others. So it
-    /// does of an old copy that would be refused.
+    /// Who sees shares alone makes no record beside them; but one without a parent may be meant for a record that there
+    /// is, of which this device knows nothing any more: a root, say. What there is decides then, as the server decides
+    /// it for others. So it does of an old copy that would be refused.
     private mutating func meetingWhatIsThere(
         _ items: [Item], _ ground: ZoneGround, where isLoose: (Item) -> Bool
     ) async throws(SealKitError) -> [Item] {
@@ -210,18 +225,18 @@ extension ZoneBatch {
         return []
     }
 
-    /// Every scope that is written to: open, and no key due. What is in one that this account may only read goes on as it is: the
-    /// server refuses it by itself, and not what is sent with it.
-    /// - Parameter placed: without those, at the end, whose scope waits for a key that is somebody else's to open, where the others
-    ///   need not wait with them.
+    /// Every scope that is written to: open, and no key due. What is in one that this account may only read goes on as
+    /// it is: the server refuses it by itself, and not what is sent with it.
+    /// - Parameter placed: without those, at the end, whose scope waits for a key that is somebody else's to open,
+    ///   where the others need not wait with them.
     /// - Returns: false where a share has ended since its records were placed: they belong elsewhere now.
     mutating func makeReady(_ placed: inout [Placed], _ ground: inout ZoneGround) async throws(SealKitError) -> Bool {
         let scopes = Set(placed.map(\.scopeID))
         for scopeID in scopes where !sharing.opens(scopeID) {
             guard var view = ground[scopeID] else { continue }
             let keeper = database.core.keeper(of: view.scope)
-            // This device may have seen the zone's end, or that this account may not write: that may have changed since.
-            // Nor may it have the key yet that somebody has opened where grants were lost.
+            // This device may have seen the zone's end, or that this account may not write: that may have changed
+            // since. Nor may it have the key yet that somebody has opened where grants were lost.
             let isReady = !view.roster.isClosed && view.roster.permission(of: view.user) == .readWrite
             if !isReady || view.keys[view.roster.currentEpoch.number] == nil { view = try await keeper.refresh() }
             ground.add(view)
@@ -248,7 +263,9 @@ extension ZoneBatch {
     private func hasEnded(_ view: ZoneView) -> Bool { view.roster.isClosed && !view.scope.shareRecordName.isEmpty }
 
     private func checkMember(_ view: ZoneView) throws(SealKitError) {
-        guard view.isMember else { throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first") }
+        guard view.isMember else {
+            throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
+        }
     }
 }
 
@@ -269,12 +286,14 @@ private struct Places {
 
     /// Parents that have to be looked up.
     var unknownParents: [String] {
-        Set(items.values.compactMap { item -> String? in
-            guard targets[item.id.recordName] == nil, case .save(let record) = item, stays(record) == nil,
-                let parent = record.parent?.recordName, items[parent] == nil
-            else { return nil }
-            return parent
-        }).sorted()
+        Set(
+            items.values.compactMap { item -> String? in
+                guard targets[item.id.recordName] == nil, case .save(let record) = item, stays(record) == nil,
+                    let parent = record.parent?.recordName, items[parent] == nil
+                else { return nil }
+                return parent
+            }
+        ).sorted()
     }
 
     /// The scope that a record is in and remains in.
@@ -304,9 +323,11 @@ private struct Places {
         return onlyScope
     }
 
-    /// Where nothing says which: the zone's own, or the one share that this account is in. Of several shares it would be some other
-    /// people's that a server chooses by keeping a parent back.
-    private var onlyScope: Digest? { ground.own?.roster.scopeID ?? (ground.views.count == 1 ? ground.views.keys.first : nil) }
+    /// Where nothing says which: the zone's own, or the one share that this account is in. Of several shares it would
+    /// be some other people's that a server chooses by keeping a parent back.
+    private var onlyScope: Digest? {
+        ground.own?.roster.scopeID ?? (ground.views.count == 1 ? ground.views.keys.first : nil)
+    }
 }
 
 extension Database {
@@ -349,7 +370,8 @@ extension Database {
         var fresh = ZoneGround(zone: ground.zone, asked: try await core.trust.moment())
         for view in ground.views.values {
             // A share that is still to be opened has no roster yet.
-            guard let known = try await core.keeper(of: view.scope).known(), known.sequence >= view.roster.sequence else { continue }
+            guard let known = try await core.keeper(of: view.scope).known(), known.sequence >= view.roster.sequence
+            else { continue }
             fresh.add(try await core.keeper(of: view.scope).refresh())
         }
         return fresh

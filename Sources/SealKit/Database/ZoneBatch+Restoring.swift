@@ -7,8 +7,8 @@ import SwiftProtobuf
 
 /// Saving again what a restored server has lost (`SavePolicy.restoring`).
 ///
-/// What is saved again is numbered later than everything that anybody has seen of the record, with a gap, so that every device
-/// takes it for a later version, also one that has seen what this one has not.
+/// What is saved again is numbered later than everything that anybody has seen of the record, with a gap, so that every
+/// device takes it for a later version, also one that has seen what this one has not.
 extension ZoneBatch {
     struct Lost: Sendable {
         let revision: UInt64
@@ -61,14 +61,16 @@ extension ZoneBatch {
             }
         }
         guard isAtomic, saves.count + deletions.count < records.count + deleting.count,
-            saveResults.values.contains(where: { $0.isFailure }) || deleteResults.values.contains(where: { $0.isFailure })
+            saveResults.values.contains(where: { $0.isFailure })
+                || deleteResults.values.contains(where: { $0.isFailure })
         else { return (saves, deletions) }
         for record in saves { fail(.save(record), ZoneBatch.batchFailed) }
         for item in deletions { fail(item, ZoneBatch.batchFailed) }
         return ([], [])
     }
 
-    /// Looks the records up; what comes is verified, and not held against what this device has seen: that is what was lost.
+    /// Looks the records up; what comes is verified, and not held against what this device has seen: that is what was
+    /// lost.
     private func found(
         _ ids: [Record.ID], _ ground: ZoneGround
     ) async throws(SealKitError) -> [String: Result<Found?, SealKitError>] {
@@ -82,7 +84,8 @@ extension ZoneBatch {
             database.scope, Endpoints.records.lookup, request)
         let ground = try await ground.settled(by: response.scopes, database.core)
         guard response.results.count == ids.count else {
-            throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")
+            throw SealKitError(
+                .serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")
         }
         var reader = RecordReader(ground: .zone(ground), zoneID: zoneID, desiredKeys: [])
         var found: [String: Result<Found?, SealKitError>] = [:]
@@ -99,7 +102,8 @@ extension ZoneBatch {
             do throws(SealError) {
                 switch try reader.read(wire, recordName: id.recordName).outcome {
                 case .record(let record):
-                    found[id.recordName] = .success(record.base.map { Found(base: $0, changeTag: record.recordChangeTag ?? "") })
+                    found[id.recordName] = .success(
+                        record.base.map { Found(base: $0, changeTag: record.recordChangeTag ?? "") })
                 case .unopened(let there):
                     found[id.recordName] = .success(
                         there.record.base.map { Found(base: $0, changeTag: there.record.recordChangeTag ?? "") })
@@ -117,7 +121,8 @@ extension ZoneBatch {
         _ id: Record.ID, base: Record.Base?, stored: Record.Base?, _ ground: ZoneGround
     ) async throws(SealKitError) {
         var last = try await database.core.trust.lastSeen(id.recordName, in: ground.place)
-        if let base, base.statement.zoneIncarnation == ground.incarnation, base.statement.revision > last?.revision ?? 0 {
+        if let base, base.statement.zoneIncarnation == ground.incarnation, base.statement.revision > last?.revision ?? 0
+        {
             last = (base.statement.revision, base.hash)
         }
         guard let last else { return }
@@ -127,7 +132,8 @@ extension ZoneBatch {
             previous: last.hash)
     }
 
-    /// Whoever saves the same record again at the same time, with other things seen, most probably takes another number.
+    /// Whoever saves the same record again at the same time, with other things seen, most probably takes another
+    /// number.
     private static let mostGap: UInt64 = 4_096
 
     /// - Throws: `invalidArguments` where the copy lacks a key; `assetNotAvailable`.
@@ -141,7 +147,8 @@ extension ZoneBatch {
                 remedy: "save a copy that has all keys, or set these")
         }
         for (key, state) in record.fields {
-            guard case .asset(var asset) = state, let file = asset.fileURL, FileManager.default.fileExists(atPath: file.path)
+            guard case .asset(var asset) = state, let file = asset.fileURL,
+                FileManager.default.fileExists(atPath: file.path)
             else { continue }
             // The server may have lost the asset with the record.
             asset.remote = nil

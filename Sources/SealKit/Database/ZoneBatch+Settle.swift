@@ -28,10 +28,15 @@ extension ZoneBatch {
             case .failure where item.saved != nil && isStored(item.id): continue
             case .failure(let failure):
                 var error = SealKitError(failure).about(item.id.recordName)
-                // The answer may have had no room for the deletion, or the record was made again since: a look-up shows what there is.
+                // The answer may have had no room for the deletion, or the record was made again since: a look-up shows
+                // what there is.
                 let isDenied = ground.isZone && error.code == .unknownItem && !results[index].hasServerRecord
-                if !isDenied, !results[index].hasServerRecord { error = try await database.absence(of: item.id, error, in: ground) ?? error }
-                if error.code == .serverRecordChanged || isDenied || (error.code == .unknownItem && results[index].hasServerRecord) {
+                if !isDenied, !results[index].hasServerRecord {
+                    error = try await database.absence(of: item.id, error, in: ground) ?? error
+                }
+                if error.code == .serverRecordChanged || isDenied
+                    || (error.code == .unknownItem && results[index].hasServerRecord)
+                {
                     if let rebased = try await conflict(
                         item, results[index], lookedUp, isDenied: isDenied, ground: ground, isLast: isLast)
                     {
@@ -41,7 +46,9 @@ extension ZoneBatch {
                         settled += 1
                     }
                 } else if error.code == .deletionIncomplete {
-                    if try await cover(item, with: results[index], error, ground: ground, isLast: isLast) { again.append(item) }
+                    if try await cover(item, with: results[index], error, ground: ground, isLast: isLast) {
+                        again.append(item)
+                    }
                 } else {
                     if error.code == .permissionFailure, !isLast, try await regroundsAgain(ground) {
                         again.append(item)
@@ -68,7 +75,10 @@ extension ZoneBatch {
                     fail(item, error)
                 }
             case nil:
-                fail(item, SealKitError(.serverRejectedRequest, "the server's answer says nothing of record \(item.id.recordName)"))
+                fail(
+                    item,
+                    SealKitError(
+                        .serverRejectedRequest, "the server's answer says nothing of record \(item.id.recordName)"))
             }
         }
         if !behind.isEmpty { (isBehindRosters, isBehindPlaces) = (true, true) }
@@ -76,8 +86,8 @@ extension ZoneBatch {
         if added.isEmpty { violations += incomplete.map(\.item) }
         again += completed + behind
         again += hasRebased ? violations : unblocked(violations, by: isAtomic ? again : again + siblings)
-        // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed for good.
-        // Elsewhere those alone that would go with a deletion, which goes again or has failed.
+        // In an atomic batch nothing was stored, so what is sent again takes its siblings along, unless one has failed
+        // for good. Elsewhere those alone that would go with a deletion, which goes again or has failed.
         guard isAtomic else { return again + added + siblings }
         guard !again.isEmpty || settled > 0 else { return again + added }
         if again.count + siblings.count + settled == items.count { return again + siblings + added }
@@ -85,9 +95,9 @@ extension ZoneBatch {
         return []
     }
 
-    /// What was refused for a reference may pass beside those that go again: a deletion beside that of a child, a save beside
-    /// that of its parent. Beside items that go on top of other versions everything may. Any other save fails for good: sent
-    /// again it would keep its record from going with a deletion that waits for that.
+    /// What was refused for a reference may pass beside those that go again: a deletion beside that of a child, a save
+    /// beside that of its parent. Beside items that go on top of other versions everything may. Any other save fails
+    /// for good: sent again it would keep its record from going with a deletion that waits for that.
     private func unblocked(_ violations: [Item], by again: [Item]) -> [Item] {
         guard !again.isEmpty else { return [] }
         var saved = Set(again.compactMap(\.saved?.recordID.recordName))
@@ -105,8 +115,8 @@ extension ZoneBatch {
         return passing
     }
 
-    /// Whether a save that was refused goes again: this device took the zone for one that this account may write to as a
-    /// whole, and it is in shares of it alone.
+    /// Whether a save that was refused goes again: this device took the zone for one that this account may write to as
+    /// a whole, and it is in shares of it alone.
     mutating func regroundsAgain(_ ground: RecordGround) async throws(SealKitError) -> Bool {
         if regrounded != nil { return true }
         guard case .zone(let ground) = ground, let own = ground.own,
@@ -116,7 +126,8 @@ extension ZoneBatch {
     }
 
     static func keepsChanging(_ id: Record.ID) -> SealKitError {
-        SealKitError(.serverRecordChanged, "record \(id.recordName) keeps changing", remedy: "try again later", retryAfter: 1)
+        SealKitError(
+            .serverRecordChanged, "record \(id.recordName) keeps changing", remedy: "try again later", retryAfter: 1)
     }
 
     static let batchFailed = SealKitError(
@@ -142,12 +153,15 @@ extension ZoneBatch {
         try await database.noteOwn(sightings, ground: ground)
         for (index, item) in items.enumerated() {
             guard case .record(let wire)? = results[index].outcome else { continue }
-            let proof = StatementProof(signature: signature, leafCount: tree.leafCount, index: index, path: tree.path(to: index))
+            let proof = StatementProof(
+                signature: signature, leafCount: tree.leafCount, index: index, path: tree.path(to: index))
             succeed(item, sealed[index], proof, wire)
         }
     }
 
-    private mutating func succeed(_ item: Item, _ sealed: SignedRecord, _ proof: StatementProof, _ wire: Sealkit_V1_Record) {
+    private mutating func succeed(
+        _ item: Item, _ sealed: SignedRecord, _ proof: StatementProof, _ wire: Sealkit_V1_Record
+    ) {
         switch item {
         case .delete(let id, _, _, _): deleteResults[id] = .success(())
         case .save(var record):
@@ -155,7 +169,8 @@ extension ZoneBatch {
             digests.reserveCapacity(sealed.fields.count)
             for field in sealed.fields { digests[field.name] = field.digest }
             record.base = Record.Base(
-                statement: sealed.statement, hash: sealed.hash, proof: proof, recordKey: sealed.recordKey, digests: digests,
+                statement: sealed.statement, hash: sealed.hash, proof: proof, recordKey: sealed.recordKey,
+                digests: digests,
                 fields: record.fields)
             record.changed = []
             record.applySystemFields(wire, statement: sealed.statement)
@@ -171,24 +186,31 @@ extension ZoneBatch {
         }
     }
 
-    /// What there is of items that another version stands in the way of, where the answer does not show it. Many large conflicts do
-    /// not fit into one; and of what is in a share that this batch knew nothing of, the answer to a look-up names the roster that it
-    /// goes by. An atomic batch is refused as one: then all of its conflicts are shown as they are at one time.
+    /// What there is of items that another version stands in the way of, where the answer does not show it. Many large
+    /// conflicts do not fit into one; and of what is in a share that this batch knew nothing of, the answer to a
+    /// look-up names the roster that it goes by. An atomic batch is refused as one: then all of its conflicts are shown
+    /// as they are at one time.
     private func lookedUp(
         _ items: [Item], _ results: [Sealkit_V1_RecordResult], _ ground: RecordGround
     ) async -> Result<[Record.ID: Database.Outcome], SealKitError> {
         var conflicts: [Record.ID] = []
         var notShown: [Record.ID] = []
         for (item, result) in zip(items, results) {
-            guard case .failure(let failure)? = result.outcome, item.saved == nil || !isStored(item.id) else { continue }
+            guard case .failure(let failure)? = result.outcome, item.saved == nil || !isStored(item.id) else {
+                continue
+            }
             let code = SealKitError(failure).code
-            guard code == .serverRecordChanged || (code == .unknownItem && (ground.isZone || result.hasServerRecord)) else { continue }
+            guard code == .serverRecordChanged || (code == .unknownItem && (ground.isZone || result.hasServerRecord))
+            else { continue }
             conflicts.append(item.id)
             if !result.hasServerRecord || !ground.covers(result.serverRecord) { notShown.append(item.id) }
         }
         guard !notShown.isEmpty else { return .success([:]) }
         do {
-            return .success(Dictionary(try await database.look(up: isAtomic ? conflicts : notShown, desiredKeys: nil)) { first, _ in first })
+            return .success(
+                Dictionary(try await database.look(up: isAtomic ? conflicts : notShown, desiredKeys: nil)) { first, _ in
+                    first
+                })
         } catch {
             return .failure(error)
         }
@@ -196,7 +218,8 @@ extension ZoneBatch {
 
     /// The server has another version. Returns the item to send again, where the policy or a deletion allows that.
     private mutating func conflict(
-        _ item: Item, _ result: Sealkit_V1_RecordResult, _ lookedUp: Result<[Record.ID: Database.Outcome], SealKitError>,
+        _ item: Item, _ result: Sealkit_V1_RecordResult,
+        _ lookedUp: Result<[Record.ID: Database.Outcome], SealKitError>,
         isDenied: Bool, ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> Item? {
         let name = item.id.recordName
@@ -207,7 +230,9 @@ extension ZoneBatch {
         case .failure(let error): if !isShown { throw error }
         }
         if found == nil, isShown {
-            found = try await database.read([(result.serverRecord, name)], zone: zoneID, desiredKeys: nil, ground: ground).first
+            found = try await database.read(
+                [(result.serverRecord, name)], zone: zoneID, desiredKeys: nil, ground: ground
+            ).first
         }
         guard let outcome = found else { return nil }
         if isDenied, case .success(let there) = outcome, let base = there.present?.base, base.hash == item.base?.hash {
@@ -234,7 +259,8 @@ extension ZoneBatch {
         case (_, .failure(let error)):
             fail(item, error)
         case (.save(var draft), .success(.deletion(_, _, let tombstone))) where draft.recordChangeTag == nil && !isLast:
-            // Made again: the new record goes on counting where the deletion ended. What it was merged into meanwhile has gone.
+            // Made again: the new record goes on counting where the deletion ended. What it was merged into meanwhile
+            // has gone.
             draft.base = tombstone
             return .save(draft)
         case (.save(let draft), .success(.record(let server))):
@@ -256,7 +282,9 @@ extension ZoneBatch {
         case (.delete(let id, _, _, _), .success(.deletion)):
             deleteResults[id] = .success(())
         case (.save(let draft), .success(.deletion)) where draft.recordChangeTag != nil:
-            fail(item, SealKitError(.unknownItem, "record \(name) was deleted", remedy: "save it as a new record, or drop it"))
+            fail(
+                item,
+                SealKitError(.unknownItem, "record \(name) was deleted", remedy: "save it as a new record, or drop it"))
         default:
             fail(item, ZoneBatch.keepsChanging(item.id))
         }
@@ -303,23 +331,28 @@ extension ZoneBatch.Item {
 
 extension Record {
     /// Nothing that an app could see is different from what `record` was made of: another record's save gave it a new
-    /// change tag, its key was wrapped anew, or the same values were sealed under a new one. Signing after the newer statement
-    /// then loses nothing.
+    /// change tag, its key was wrapped anew, or the same values were sealed under a new one. Signing after the newer
+    /// statement then loses nothing.
     fileprivate func isUnchanged(since record: Record) -> Bool {
-        guard let base, let known = record.base, known.statement.kind == .save, record.recordChangeTag != nil else { return false }
-        return (base.digests == known.digests || showsTheSame(as: known)) && base.statement.recordType == known.statement.recordType
+        guard let base, let known = record.base, known.statement.kind == .save, record.recordChangeTag != nil else {
+            return false
+        }
+        return (base.digests == known.digests || showsTheSame(as: known))
+            && base.statement.recordType == known.statement.recordType
             && base.statement.parent == known.statement.parent && base.statement.share == known.statement.share
             && base.statement.creator == known.statement.creator
     }
 
-    /// The values of another version, sealed under another key. What was not fetched is the same only as the same bytes.
+    /// The values of another version, sealed under another key. What was not fetched is the same only as the same
+    /// bytes.
     private func showsTheSame(as known: Base) -> Bool {
         guard let former = known.fields, fields.count == former.count else { return false }
         return former.allSatisfy { key, state in
             switch (state, fields[key]) {
             case (.plain(let one), .plain(let other)?), (.encrypted(let one), .encrypted(let other)?): one == other
-            case (.asset(let one), .asset(let other)?): one.remote?.sealed?.root == other.remote?.sealed?.root
-                && one.remote?.sealed?.salt == other.remote?.sealed?.salt && one.remote?.sealed != nil
+            case (.asset(let one), .asset(let other)?):
+                one.remote?.sealed?.root == other.remote?.sealed?.root
+                    && one.remote?.sealed?.salt == other.remote?.sealed?.salt && one.remote?.sealed != nil
             case (.omitted, .some): known.digests[key] == base?.digests[key]
             default: false
             }

@@ -3,8 +3,8 @@ import SealPrimitives
 import SealStatements
 
 extension ZoneBatch {
-    /// Verifies what came with encoded system fields, as if a server had sent it: nobody signs after a statement that does
-    /// not hold.
+    /// Verifies what came with encoded system fields, as if a server had sent it: nobody signs after a statement that
+    /// does not hold.
     /// - Returns: the records with verified predecessors, and the scopes that they were verified with. Where that does
     ///   not hold the record has failed.
     mutating func verified(

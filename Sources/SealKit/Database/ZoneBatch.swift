@@ -25,8 +25,8 @@ struct ZoneBatch {
     var lost: [String: Lost] = [:]
     /// The shares that begin and end with it.
     var sharing = SharingPlan()
-    /// The server has said that a parent is in another scope than was thought: this zone has shares that the device does not
-    /// know of.
+    /// The server has said that a parent is in another scope than was thought: this zone has shares that the device
+    /// does not know of.
     var isBehindPlaces = false
     /// The server has refused some of the items alone because a roster has moved on; the others are done.
     var isBehindRosters = false
@@ -89,9 +89,10 @@ struct ZoneBatch {
 
         func isMove(in ground: ZoneGround) -> Bool {
             guard let statement = item.base?.statement, statement.kind == .save else { return false }
-            return statement.place != ground[scopeID].map {
-                Statement.FormerScope(scopeID: scopeID, incarnation: $0.roster.incarnations.scope)
-            }
+            return statement.place
+                != ground[scopeID].map {
+                    Statement.FormerScope(scopeID: scopeID, incarnation: $0.roster.incarnations.scope)
+                }
         }
     }
 
@@ -201,12 +202,14 @@ struct ZoneBatch {
         return items
     }
 
-    /// A record that comes into a new epoch or another scope gets a new key, so every value that stays has to be at hand:
-    /// fetch what is not.
+    /// A record that comes into a new epoch or another scope gets a new key, so every value that stays has to be at
+    /// hand: fetch what is not.
     private mutating func complete(_ placed: [Placed], in ground: ZoneGround) async throws(SealKitError) -> [Placed] {
         var missing: [Record.ID] = []
         for one in placed {
-            guard case .save(let record) = one.item, let base = record.base, base.statement.kind == .save else { continue }
+            guard case .save(let record) = one.item, let base = record.base, base.statement.kind == .save else {
+                continue
+            }
             let epoch = ground[one.scopeID]?.roster.currentEpoch.context
             let isSealedAgain = base.statement.epochContext != epoch || base.statement.isKeyCarried
             if isSealedAgain, !record.omittedKeys.isEmpty { missing.append(record.recordID) }
@@ -234,7 +237,8 @@ struct ZoneBatch {
                 fail(one.item, there.error)
                 continue
             case .success, .failure:
-                // It has changed meanwhile, or is gone: the server says so when it is sent, so what cannot be carried is left out of it.
+                // It has changed meanwhile, or is gone: the server says so when it is sent, so what cannot be carried
+                // is left out of it.
                 for key in record.omittedKeys { record.fields[key] = nil }
             }
             completed.append(Placed(item: .save(record), scopeID: one.scopeID))
@@ -249,7 +253,9 @@ struct ZoneBatch {
     // MARK: Sending
 
     /// One request. Returns the items that have to be sent again.
-    private mutating func send(_ placed: [Placed], ground: ZoneGround, isLast: Bool) async throws(SealKitError) -> [Item] {
+    private mutating func send(_ placed: [Placed], ground: ZoneGround, isLast: Bool) async throws(SealKitError)
+        -> [Item]
+    {
         guard !placed.isEmpty else { return [] }
         var drafts: [RecordDraft] = []
         drafts.reserveCapacity(placed.count)
@@ -281,7 +287,8 @@ struct ZoneBatch {
         if response.results.allSatisfy({ if case .record = $0.outcome { true } else { false } }) {
             try await sharing.adopt(database.core)
         }
-        return try await settle(items, (signed, sealed.signature), response.results, ground: .zone(ground), isLast: isLast)
+        return try await settle(
+            items, (signed, sealed.signature), response.results, ground: .zone(ground), isLast: isLast)
     }
 
     private func draft(_ item: Item, view: ZoneView, taking taken: TakenRecords) -> RecordDraft {
@@ -297,10 +304,12 @@ struct ZoneBatch {
             let creator = previous?.kind == .save ? previous?.creator : nil
             return Statement(
                 kind: kind, container: scope.container, environment: scope.environment, owner: scope.owner,
-                zoneName: scope.zoneName, zoneIncarnation: roster.incarnations.zone, recordName: id.recordName, recordType: type,
+                zoneName: scope.zoneName, zoneIncarnation: roster.incarnations.zone, recordName: id.recordName,
+                recordType: type,
                 creator: creator ?? user, author: user, clientTime: currentTime(),
                 revision: lost[id.recordName]?.revision ?? (previous?.revision ?? 0) + 1,
-                previous: lost[id.recordName]?.previous ?? base?.hash ?? .zero, scopeID: roster.scopeID, scopeIncarnation: roster.incarnations.scope,
+                previous: lost[id.recordName]?.previous ?? base?.hash ?? .zero, scopeID: roster.scopeID,
+                scopeIncarnation: roster.incarnations.scope,
                 epoch: roster.currentEpoch.number, formerScope: previous.flatMap { $0.place == place ? nil : $0.place },
                 wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head,
                 checkpoint: Checkpoint.none, parent: parent, share: share, salt: ID16.zero, fieldsDigest: .zero)
@@ -312,13 +321,14 @@ struct ZoneBatch {
                     .delete, id, type: type, base: base, parent: base.statement.parent, share: base.statement.share),
                 recordKey: nil, fields: [], taking: taken)
         case .save(let record):
-            // Within an epoch the record's key stays and unchanged fields are carried; a new epoch makes a new key, and so
-            // does the first write after the key was carried over from an earlier one.
+            // Within an epoch the record's key stays and unchanged fields are carried; a new epoch makes a new key, and
+            // so does the first write after the key was carried over from an earlier one.
             let base = record.base
             let keepsKey =
                 base.map { base in
                     base.statement.kind == .save && base.statement.epochContext == roster.currentEpoch.context
-                        && !base.statement.isKeyCarried && base.recordKey != nil && lost[record.recordID.recordName] == nil
+                        && !base.statement.isKeyCarried && base.recordKey != nil
+                        && lost[record.recordID.recordName] == nil
                 } ?? false
             var fields: [(name: String, field: FieldDraft)] = []
             fields.reserveCapacity(record.fields.count)
@@ -346,7 +356,9 @@ struct ZoneBatch {
 extension Record {
     /// The share that it names as its root: an old copy may name one that has ended since.
     fileprivate func rootMark(in scope: SealStatements.Scope, _ roster: Roster) -> String? {
-        guard let share, share.recordName == scope.shareRecordName, recordID.recordName == roster.rootRecordName else { return nil }
+        guard let share, share.recordName == scope.shareRecordName, recordID.recordName == roster.rootRecordName else {
+            return nil
+        }
         return share.recordName
     }
 }

@@ -1,7 +1,7 @@
 /// Tells a failure of some zones from one of the whole request.
 ///
-/// A request of several zones goes out zone by zone. What fails for one zone is reported for its items; what has nothing to
-/// do with zones, and left nothing else to report, is thrown.
+/// A request of several zones goes out zone by zone. What fails for one zone is reported for its items; what has
+/// nothing to do with zones, and left nothing else to report, is thrown.
 struct ZoneOutcomes {
     private var hasSuccess = false
     private var failures: [SealKitError] = []
@@ -19,7 +19,8 @@ extension SealKitError {
     /// It would have happened to any request now.
     var concernsWholeRequest: Bool {
         switch code {
-        case .networkFailure, .networkUnavailable, .serverNotTrusted, .serviceUnavailable, .requestRateLimited, .serverResponseLost, .zoneBusy,
+        case .networkFailure, .networkUnavailable, .serverNotTrusted, .serviceUnavailable, .requestRateLimited,
+            .serverResponseLost, .zoneBusy,
             .notAuthenticated, .accountTemporarilyUnavailable, .keysReplaced, .sessionExpired, .operationCancelled,
             .incompatibleVersion, .internalError:
             true

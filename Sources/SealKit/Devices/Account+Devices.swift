@@ -9,8 +9,8 @@ extension Account {
     /// The account's devices, in the order in which they came.
     ///
     /// Looking at them makes none known: one that is new stays so until `acknowledge(_:)`.
-    /// - Throws: `integrityFailure` when the server lists one that the account's keys did not sign for; `notAuthenticated`
-    ///   when this device was removed from the account.
+    /// - Throws: `integrityFailure` when the server lists one that the account's keys did not sign for;
+    ///   `notAuthenticated` when this device was removed from the account.
     public func devices() async throws(SealKitError) -> [Device] {
         try await look(at: try await call(Endpoints.devices.list, Sealkit_V1_ListDevicesRequest()))
     }
@@ -33,11 +33,11 @@ extension Account {
         return try await look(at: try await call(Endpoints.devices.name, request))
     }
 
-    /// Takes a device off the account: its sessions, event streams and uploads end at once, and the server refuses its logins
-    /// from then on.
+    /// Takes a device off the account: its sessions, event streams and uploads end at once, and the server refuses its
+    /// logins from then on.
     ///
-    /// What the device has read it keeps, and its keys with it: whoever can read them out of a lost device can come back as
-    /// another one, which shows as a new device.
+    /// What the device has read it keeps, and its keys with it: whoever can read them out of a lost device can come
+    /// back as another one, which shows as a new device.
     /// - Parameter id: `Device.id`; also this device's own.
     /// - Throws: `unknownItem`.
     @discardableResult
@@ -59,7 +59,9 @@ extension Account {
         guard let trust = deviceKeeper.trust else { return [] }
         try await deviceKeeper.finishLooking()
         if !deviceKeeper.isSettled { try await settleDevices() }
-        return try await trust.newDevices(account: deviceKeeper.account).map { Device($0, isCurrent: false, isNew: true) }
+        return try await trust.newDevices(account: deviceKeeper.account).map {
+            Device($0, isCurrent: false, isNew: true)
+        }
     }
 
     /// The user has looked at new devices, and knows them. For one that nobody knows there is `revokeDevice(_:)`.
@@ -106,7 +108,8 @@ extension Account {
         }
         let found = try await trust.note(listed, own: own.id, revision: list.revision, account: deviceKeeper.account)
         deviceKeeper.settle(at: list.revision, name: listed.first { $0.id == own.id }?.name)
-        deviceKeeper.tell(listed.filter { found.fresh.contains($0.id) }.map { Device($0, isCurrent: false, isNew: true) })
+        deviceKeeper.tell(
+            listed.filter { found.fresh.contains($0.id) }.map { Device($0, isCurrent: false, isNew: true) })
         return listed.map { Device($0, isCurrent: $0.id == own.id, isNew: found.new.contains($0.id)) }
     }
 
@@ -114,17 +117,22 @@ extension Account {
     private func verified(_ list: Sealkit_V1_DevicesResponse) throws(SealKitError) -> [ListedDevice] {
         var keys: [VerificationKey] = []
         for seed in seeds.reversed() {
-            keys.append(try verifying("the account's login key") { () throws(SealError) in try seed.loginKey().verificationKey })
+            keys.append(
+                try verifying("the account's login key") { () throws(SealError) in try seed.loginKey().verificationKey }
+            )
         }
         var devices: [ListedDevice] = []
         for wire in list.devices {
             guard let id = try? ID16(wire.id), !devices.contains(where: { $0.id == id }),
                 keys.contains(where: { key in
-                    (try? key.verify([UInt8](wire.signature), over: Challenges.device(id, name: wire.name, added: wire.added))) != nil
+                    (try? key.verify(
+                        [UInt8](wire.signature), over: Challenges.device(id, name: wire.name, added: wire.added)))
+                        != nil
                 })
             else {
                 throw SealKitError(
-                    .integrityFailure, "the server lists a device of this account that the account's keys did not sign for",
+                    .integrityFailure,
+                    "the server lists a device of this account that the account's keys did not sign for",
                     remedy: "distrust the server; who has the account's keys it cannot say")
             }
             devices.append(ListedDevice(id: id, name: wire.name, added: wire.added, lastSeen: wire.lastSeen))
@@ -135,10 +143,12 @@ extension Account {
     private static func deviceID(_ text: String) throws(SealKitError) -> ID16 {
         guard let bytes = try? Hex.decode(text), let id = try? ID16(bytes) else {
             throw SealKitError(
-                .invalidArguments, "a device's id has 32 hexadecimal digits", remedy: "take it from the list of devices")
+                .invalidArguments, "a device's id has 32 hexadecimal digits", remedy: "take it from the list of devices"
+            )
         }
         return id
     }
 
-    private static let noDevice = SealKitError(.unknownItem, "the account has no such device", remedy: "list its devices again")
+    private static let noDevice = SealKitError(
+        .unknownItem, "the account has no such device", remedy: "list its devices again")
 }

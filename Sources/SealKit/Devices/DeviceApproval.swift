@@ -9,7 +9,8 @@ extension Account {
     ///
     /// - Parameter invitation: `DeviceEnrolment.invitation`, as it was copied, scanned or typed.
     /// - Throws: `invalidArguments`; `unknownItem` when there is no such enrolment any more; `constraintViolation` when
-    ///   another account has taken it, and while this device answers another one: it does so one at a time, each at its user's word.
+    ///   another account has taken it, and while this device answers another one: it does so one at a time, each at its
+    ///   user's word.
     public func approveDevice(_ invitation: String) async throws(SealKitError) -> DeviceApproval {
         try await DeviceApproval(try EnrolmentID.parse(invitation), account: self)
     }
@@ -26,12 +27,15 @@ public final class DeviceApproval: Sendable {
     fileprivate init(_ id: ID16, account: Account) async throws(SealKitError) {
         self.account = account
         mailbox = EnrolmentMailbox(
-            id: id, ticket: nil, client: account.client, account: account, turn: try account.deviceKeeper.enrolments.take())
+            id: id, ticket: nil, client: account.client, account: account,
+            turn: try account.deviceKeeper.enrolments.take())
         loginKey = account.session.publicKey
         let claim = Sealkit_V1_ClaimEnrolmentRequest.with { $0.enrolmentID = Data(id.bytes) }
         let claimed: Sealkit_V1_ClaimEnrolmentResponse = try await mailbox.send(Endpoints.devices.claimEnrolment, claim)
         // The nonce is drawn once the commitment is here: whoever stands between had to choose before.
-        commitment = try verifying("the new device's commitment") { () throws(SealError) in try Digest(claimed.commitment) }
+        commitment = try verifying("the new device's commitment") { () throws(SealError) in
+            try Digest(claimed.commitment)
+        }
         var random = SystemRandom()
         answer = Digest(random: &random)
         let (answer, loginKey) = (answer, loginKey)
@@ -44,14 +48,15 @@ public final class DeviceApproval: Sendable {
     }
 
     /// Waits until the new device has revealed its key.
-    /// - Throws: `integrityFailure` for another key than it had committed to: somebody stands between, and the enrolment is
-    ///   ended; `unknownItem` when the other device has ended it, or ten minutes are over; `operationCancelled`.
+    /// - Throws: `integrityFailure` for another key than it had committed to: somebody stands between, and the
+    ///   enrolment is ended; `unknownItem` when the other device has ended it, or ten minutes are over;
+    ///   `operationCancelled`.
     public func comparison() async throws(SealKitError) -> EnrolmentComparison {
         EnrolmentComparison(try await transcript())
     }
 
-    /// The user has seen that both devices show the same: seals the account's keys to the new device, with the heads of all
-    /// rosters that this one has verified.
+    /// The user has seen that both devices show the same: seals the account's keys to the new device, with the heads of
+    /// all rosters that this one has verified.
     /// - Throws: as `comparison()`; `limitExceeded` when this device knows more rosters than go along.
     public func confirm() async throws(SealKitError) {
         try await hand(over: try await transcript().confirmedByUser())

@@ -21,11 +21,11 @@ import Synchronization
 /// The server passes messages on, and may be anybody: nothing is taken from it unless the user of this device has said
 /// that both devices show the same. An enrolment lasts ten minutes.
 ///
-/// Begin one at the user's word alone, and never again by itself after one has failed: each comparison gives whoever stands between
-/// one try in a million.
+/// Begin one at the user's word alone, and never again by itself after one has failed: each comparison gives whoever
+/// stands between one try in a million.
 public final class DeviceEnrolment: Sendable {
-    /// To be given to the other device: `sealkit-enrol:` and 32 hexadecimal digits. No secret, but not for others: whoever
-    /// gets in with it first makes this enrolment fail.
+    /// To be given to the other device: `sealkit-enrol:` and 32 hexadecimal digits. No secret, but not for others:
+    /// whoever gets in with it first makes this enrolment fail.
     public let invitation: String
     private let device: Enrolment.NewDevice<XWingHPKE>
     private let mailbox: EnrolmentMailbox
@@ -41,8 +41,8 @@ public final class DeviceEnrolment: Sendable {
     }
 
     /// Makes a key for this enrolment alone, and opens a mailbox on the server.
-    /// - Throws: `constraintViolation` while another one is under way in this process, until that is confirmed or cancelled;
-    ///   `requestRateLimited`, `serviceUnavailable`, `networkFailure`.
+    /// - Throws: `constraintViolation` while another one is under way in this process, until that is confirmed or
+    ///   cancelled; `requestRateLimited`, `serviceUnavailable`, `networkFailure`.
     public static func begin(
         transport: any Transport, deviceName: String = Account.defaultDeviceName
     ) async throws(SealKitError) -> DeviceEnrolment {
@@ -62,7 +62,8 @@ public final class DeviceEnrolment: Sendable {
             $0.commitment = Data(device.commitment.bytes)
         }
         let opened: Sealkit_V1_OpenEnrolmentResponse = try await client.call(Endpoints.devices.openEnrolment, request)
-        let mailbox = EnrolmentMailbox(id: device.enrolmentID, ticket: opened.ticket, client: client, account: nil, turn: turn)
+        let mailbox = EnrolmentMailbox(
+            id: device.enrolmentID, ticket: opened.ticket, client: client, account: nil, turn: turn)
         return DeviceEnrolment(device, mailbox, deviceName: deviceName)
     }
 
@@ -89,17 +90,18 @@ public final class DeviceEnrolment: Sendable {
         return EnrolmentComparison(first)
     }
 
-    /// The user of this device has seen that both show the same: waits until the other device's user has as well, and takes
-    /// the account over.
+    /// The user of this device has seen that both show the same: waits until the other device's user has as well, and
+    /// takes the account over.
     ///
     /// What the other device has seen of rosters counts here from now on: older ones are refused.
     /// - Parameter trust: where this device keeps what it verifies; keep it beside the account's keys.
-    /// - Throws: `integrityFailure` when what came is not from the device that the comparison was with; `unknownItem` when
-    ///   the other device has ended it, or ten minutes are over; `invalidArguments` before there is a comparison.
+    /// - Throws: `integrityFailure` when what came is not from the device that the comparison was with; `unknownItem`
+    ///   when the other device has ended it, or ten minutes are over; `invalidArguments` before there is a comparison.
     public func confirm(trust: TrustStore) async throws(SealKitError) -> Account {
         guard let seen = transcript.withLock({ $0 }) else {
             throw SealKitError(
-                .invalidArguments, "there is nothing yet that could be confirmed", remedy: "wait for the comparison, and show it")
+                .invalidArguments, "there is nothing yet that could be confirmed",
+                remedy: "wait for the comparison, and show it")
         }
         return try await take(seen.confirmedByUser(), trust)
     }

@@ -41,7 +41,9 @@ final class DeviceKeeper: Sendable {
 
     /// - Parameter id: of a device that another one has enrolled.
     init(account seed: AccountSeed, id: ID16? = nil) throws(SealKitError) {
-        account = try verifying("the account's login key") { () throws(SealError) in try seed.loginKey().verificationKey.bytes }
+        account = try verifying("the account's login key") { () throws(SealError) in
+            try seed.loginKey().verificationKey.bytes
+        }
         var random = SystemRandom()
         state = Mutex(State(own: Identity(id: id ?? ID16(random: &random), added: currentTime())))
     }

@@ -19,7 +19,8 @@ extension Enrolment.Transcript {
     /// - Throws: `integrityFailure` when what was scanned is another device's.
     func confirmed(scanning text: String) throws(SealKitError) -> Enrolment.Confirmed {
         do {
-            return try confirmed(byScanning: try Digest(try Base64URL.decode(text.trimmingCharacters(in: .whitespacesAndNewlines))))
+            return try confirmed(
+                byScanning: try Digest(try Base64URL.decode(text.trimmingCharacters(in: .whitespacesAndNewlines))))
         } catch {
             throw SealKitError.standsBetween
         }

@@ -7,7 +7,8 @@ enum EnrolmentID {
     /// `sealkit-enrol:` and 32 hexadecimal digits in groups of four.
     static func text(_ id: ID16) -> String {
         let digits = Array(id.hex)
-        return prefix + stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<$0 + 4]) }.joined(separator: "-")
+        return prefix
+            + stride(from: 0, to: digits.count, by: 4).map { String(digits[$0..<$0 + 4]) }.joined(separator: "-")
     }
 
     /// Case, spaces and hyphens do not matter, nor whether the beginning is there.

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// One enrolment at a time (R-ENROL-1): whoever stands between two devices has one try in a million at each comparison, in front of
-/// their users. A device that took part in several at once would give away as many.
+/// One enrolment at a time (R-ENROL-1): whoever stands between two devices has one try in a million at each comparison,
+/// in front of their users. A device that took part in several at once would give away as many.
 final class EnrolmentTurns: Sendable {
     /// Of this process as a device that is to be enrolled, which has no account yet that could say so.
     static let ofNewDevice = EnrolmentTurns()

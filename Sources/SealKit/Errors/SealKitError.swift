@@ -11,8 +11,8 @@ public struct SealKitError: Error, Sendable {
     public let reason: String
     /// What the caller can do; empty when there is nothing.
     public let remedy: String
-    /// Seconds to wait before trying again; nil when retrying is of no use. Any code may come with it. What is safe to repeat
-    /// the SDK has repeated by itself already, as long as the operation's configuration let it.
+    /// Seconds to wait before trying again; nil when retrying is of no use. Any code may come with it. What is safe to
+    /// repeat the SDK has repeated by itself already, as long as the operation's configuration let it.
     public let retryAfter: Double?
     /// With `zoneNotFound`: the user gave the zone's keys up, and its content is lost on the server (CloudKit's
     /// `CKErrorUserDidResetEncryptedDataKey`). Save the zone again and upload what this device has.
@@ -39,7 +39,8 @@ public struct SealKitError: Error, Sendable {
     private let records: Conflict?
     /// With `rollback`, where the server shows another roster than this device has verified: where the two part.
     public let rosterFork: RosterFork?
-    /// With `rollback`, for a record that was kept back, or written late: what the user may accept (`Database.accept(_:)`).
+    /// With `rollback`, for a record that was kept back, or written late: what the user may accept
+    /// (`Database.accept(_:)`).
     public let lateRecord: LateRecord?
 
     public init(
@@ -84,7 +85,8 @@ public struct SealKitError: Error, Sendable {
     static func integrity(_ error: SealError, _ subject: String) -> SealKitError {
         switch error {
         case .tooManyParticipants:
-            SealKitError(.tooManyParticipants, "\(subject) would have more than 100 participants", remedy: "remove some first")
+            SealKitError(
+                .tooManyParticipants, "\(subject) would have more than 100 participants", remedy: "remove some first")
         case .invalidURL:
             SealKitError(
                 .invalidArguments, "the share URL is cut short, altered, or belongs to another share",
@@ -96,7 +98,8 @@ public struct SealKitError: Error, Sendable {
         default:
             SealKitError(
                 .integrityFailure, "\(subject) does not verify (\(error)); nothing of it was opened",
-                remedy: "the server or somebody with access to it altered data; compare with the owner before trusting it")
+                remedy:
+                    "the server or somebody with access to it altered data; compare with the owner before trusting it")
         }
     }
 }

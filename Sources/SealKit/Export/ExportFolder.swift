@@ -14,7 +14,8 @@ struct ExportFolder {
     /// - Throws: `constraintViolation` when there is something at `folder` already; `internalError`.
     init(_ folder: URL, isPrivate: Bool = false) throws(SealKitError) {
         guard !FileManager.default.fileExists(atPath: folder.path) else {
-            throw SealKitError(.constraintViolation, "there is something at \(folder.path) already", remedy: "name another folder")
+            throw SealKitError(
+                .constraintViolation, "there is something at \(folder.path) already", remedy: "name another folder")
         }
         self.folder = folder
         self.isPrivate = isPrivate
@@ -27,7 +28,8 @@ struct ExportFolder {
     func makeFolder(_ path: String) throws(SealKitError) {
         do {
             try FileManager.default.createDirectory(
-                at: url(path), withIntermediateDirectories: true, attributes: isPrivate ? [.posixPermissions: 0o700] : nil)
+                at: url(path), withIntermediateDirectories: true,
+                attributes: isPrivate ? [.posixPermissions: 0o700] : nil)
         } catch { throw failed(path) }
     }
 

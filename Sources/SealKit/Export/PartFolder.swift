@@ -1,8 +1,8 @@
 import Foundation
 import SealSystem
 
-/// The folder that something is written to until it is whole. Its process holds a lock on it, which the system lets go however the
-/// process ends: what lies there without one has been abandoned.
+/// The folder that something is written to until it is whole. Its process holds a lock on it, which the system lets go
+/// however the process ends: what lies there without one has been abandoned.
 struct PartFolder {
     let url: URL
     private let lock: Lock
@@ -24,7 +24,8 @@ struct PartFolder {
             (url, self.lock) = (URL(fileURLWithPath: path), lock)
             return
         }
-        throw SealKitError(.internalError, "the folder of \(folder.path) cannot be written to", remedy: "choose another place")
+        throw SealKitError(
+            .internalError, "the folder of \(folder.path) cannot be written to", remedy: "choose another place")
     }
 
     /// Removes what exports to the same place have left that no process writes to any more.

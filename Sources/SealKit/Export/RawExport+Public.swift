@@ -5,13 +5,15 @@ import SealWire
 import SwiftProtobuf
 
 extension Database {
-    /// The public database has no feed, so that records are asked for by name; each is verified by its author's identity.
+    /// The public database has no feed, so that records are asked for by name; each is verified by its author's
+    /// identity.
     func publicRecords(
         _ zoneID: RecordZone.ID, recordNames: [String]?
     ) async throws(SealKitError) -> ([Verified], [Record.ID: SealKitError], RawExportContent) {
         guard let recordNames, !recordNames.isEmpty else {
             throw SealKitError(
-                .invalidArguments, "the public database has no feed to read all of its records from", remedy: "name the records")
+                .invalidArguments, "the public database has no feed to read all of its records from",
+                remedy: "name the records")
         }
         let ids = Set(recordNames).sorted().map { Record.ID(recordName: $0, zoneID: zoneID) }
         let answer = try await find(
@@ -29,7 +31,8 @@ extension Database {
             }
         }
         var content = RawExportContent(publicDatabase: ground.scope)
-        content.authors = Set(records.compactMap(\.outcome.author)).sorted { $0.recordName < $1.recordName }.compactMap {
+        content.authors = Set(records.compactMap(\.outcome.author)).sorted { $0.recordName < $1.recordName }.compactMap
+        {
             ground.authors[$0].map { RawExportContent.Author($0) }
         }
         return (records, failures, content)

@@ -18,21 +18,24 @@ extension Database {
         public let entries: Int
         /// How many folders were removed that exports to the same place had left beside it when they were killed.
         public let removedParts: Int
-        /// Records that are not in it, and why: whoever signed them made them such that they, or their files, do not open.
+        /// Records that are not in it, and why: whoever signed them made them such that they, or their files, do not
+        /// open.
         public let failures: [Record.ID: SealKitError]
     }
 
-    /// Writes a zone's records as they are stored and sealed, with the rosters of all its scopes, this account's grants and the
-    /// assets' sealed bytes: for checking real data with another implementation (FILES.md, "Raw export"). Nothing in the
-    /// folder is secret. Of the public database: the records that are named, their authors' identities and the assets' bytes.
+    /// Writes a zone's records as they are stored and sealed, with the rosters of all its scopes, this account's grants
+    /// and the assets' sealed bytes: for checking real data with another implementation (FILES.md, "Raw export").
+    /// Nothing in the folder is secret. Of the public database: the records that are named, their authors' identities
+    /// and the assets' bytes.
     ///
-    /// Everything is verified and opened on the way. A record that verifies and does not open is its author's doing, and is left out;
-    /// the first one that does not verify ends the export.
+    /// Everything is verified and opened on the way. A record that verifies and does not open is its author's doing,
+    /// and is left out; the first one that does not verify ends the export.
     /// - Parameters:
     ///   - recordNames: nil for all records of a zone, deletions included.
     ///   - folder: made here, whole or not at all; it must not exist.
-    /// - Throws: `invalidArguments` for the public database without names; `constraintViolation` when the folder exists; `unknownItem` for a record that is not there;
-    ///   `integrityFailure`, `rollback`; `internalError` or `storageFull` where it cannot be written.
+    /// - Throws: `invalidArguments` for the public database without names; `constraintViolation` when the folder
+    ///   exists; `unknownItem` for a record that is not there; `integrityFailure`, `rollback`; `internalError` or
+    ///   `storageFull` where it cannot be written.
     public func exportRaw(
         _ zoneID: RecordZone.ID, recordNames: [String]? = nil, to folder: URL
     ) async throws(SealKitError) -> RawExport {
@@ -44,10 +47,13 @@ extension Database {
             if scope == .public {
                 (records, failures, content) = try await publicRecords(zoneID, recordNames: recordNames)
             } else {
-                // What is on its way from one scope into another arrives first. What does not verify or open is met again below.
+                // What is on its way from one scope into another arrives first. What does not verify or open is met
+                // again below.
                 if scope == .private {
-                    do throws(SealKitError) { try await settleShares(in: zoneID) } catch where error.isViolation
-                        || error.code == .incompatibleVersion {}
+                    do throws(SealKitError) { try await settleShares(in: zoneID) } catch
+                        where error.isViolation
+                        || error.code == .incompatibleVersion
+                    {}
                 }
                 let ground: ZoneGround
                 (records, failures, ground) = try await verifiedRecords(zoneID, recordNames: recordNames)
@@ -63,14 +69,16 @@ extension Database {
             for record in records {
                 do throws(SealKitError) {
                     try await add(record, of: zoneID, to: &content, writer: writer)
-                } catch where error.code == .integrityFailure || error.code == .assetNotAvailable {
+                } catch let error where error.code == .integrityFailure || error.code == .assetNotAvailable {
                     let name = record.wire.recordName
-                    failures[Record.ID(recordName: name, zoneID: zoneID)] = await core.noted(error, zone: zoneID, record: name)
+                    failures[Record.ID(recordName: name, zoneID: zoneID)] = await core.noted(
+                        error, zone: zoneID, record: name)
                 }
             }
             try writer.finish(content, as: "export.json")
             return RawExport(
-                records: content.records.count + content.notices.count, assets: content.assets.count, entries: content.entries,
+                records: content.records.count + content.notices.count, assets: content.assets.count,
+                entries: content.entries,
                 removedParts: writer.removedParts, failures: failures)
         } catch {
             writer.abandon()
@@ -124,14 +132,18 @@ extension Database {
             }
             ground.asked = try await core.trust.moment()
             let response: Sealkit_V1_RecordChangesResponse
-            do { response = try await core.call(scope, Endpoints.records.changes, request) } catch { throw await confirmed(error, zoneID) }
+            do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
+                throw await confirmed(error, zoneID)
+            }
             let came = FeedReading.Part(
-                response.records.map { FeedReading.Item($0) }, from: token, to: response.token, isMoreComing: response.moreComing)
+                response.records.map { FeedReading.Item($0) }, from: token, to: response.token,
+                isMoreComing: response.moreComing)
             try reading.check(came)
             reading.take(came)
             ground = try await ground.settled(by: response.scopes, core)
             let outcomes = try await read(
-                response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground), asksAgain: false)
+                response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground),
+                asksAgain: false)
             for (record, outcome) in zip(response.records, outcomes) {
                 let id = Record.ID(recordName: record.recordName, zoneID: zoneID)
                 // What has left this account's shares, or is still on its way into them, is none of its own.
@@ -187,7 +199,9 @@ extension Database {
             let file = "asset-\(count + assets.count).blob"
             assets.append(.init(record: record.wire.recordName, field: field, file: file))
             do {
-                try await copy(remote, at: assetPath(Endpoints.assets.download.route, of: remote.blob, in: try zoneScope(zoneID)), to: file, writer)
+                try await copy(
+                    remote, at: assetPath(Endpoints.assets.download.route, of: remote.blob, in: try zoneScope(zoneID)),
+                    to: file, writer)
             } catch {
                 for one in assets { writer.remove(one.file) }
                 throw error
@@ -214,7 +228,9 @@ extension Database {
 
     private func rawShares(_ view: ZoneView) async throws(SealKitError) -> [RawExportContent.Share] {
         try await OwnerLinks.stored(self, view: view).links.filter { !$0.keptSecret.isEmpty }.map {
-            .init(routingID: Hex.encode([UInt8]($0.routingID)), preview: $0.preview.isEmpty ? nil : Hex.encode([UInt8]($0.preview)))
+            .init(
+                routingID: Hex.encode([UInt8]($0.routingID)),
+                preview: $0.preview.isEmpty ? nil : Hex.encode([UInt8]($0.preview)))
         }
     }
 }

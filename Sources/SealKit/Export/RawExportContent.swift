@@ -128,7 +128,8 @@ struct RawExportContent: Encodable {
         let life = view.roster.incarnations
         let grants = tail.grants.map {
             Grant(
-                epoch: $0.epoch, zoneIncarnation: life.zone, scopeIncarnation: life.scope, sealed: Hex.encode([UInt8]($0.sealed)))
+                epoch: $0.epoch, zoneIncarnation: life.zone, scopeIncarnation: life.scope,
+                sealed: Hex.encode([UInt8]($0.sealed)))
         }
         if view.scope.shareRecordName.isEmpty {
             (self.roster, self.grants, self.shares) = (roster, grants, shares)
@@ -171,7 +172,8 @@ extension RawExportContent.Author {
     init(_ chain: IdentityChain) {
         generations = chain.signed.map {
             Generation(
-                bytes: Hex.encode($0.bytes), signature: Hex.encode($0.signature), previousSignature: Hex.encode($0.previousSignature))
+                bytes: Hex.encode($0.bytes), signature: Hex.encode($0.signature),
+                previousSignature: Hex.encode($0.previousSignature))
         }
     }
 }

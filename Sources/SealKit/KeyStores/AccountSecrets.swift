@@ -33,8 +33,8 @@ public struct AccountSecrets: Sendable {
         self = try file.secrets { () throws(SealKitError) in "" }
     }
 
-    /// As a keychain keeps them: the content of an unsealed key file (FILES.md, "Key file"). It is the account: it belongs
-    /// where only this user's apps read it, and in no log.
+    /// As a keychain keeps them: the content of an unsealed key file (FILES.md, "Key file"). It is the account: it
+    /// belongs where only this user's apps read it, and in no log.
     public func encoded() throws(SealKitError) -> Data {
         try check()
         return try KeyFile.content(self, passphrase: nil)

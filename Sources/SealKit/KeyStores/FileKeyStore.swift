@@ -4,8 +4,8 @@ import SealPrimitives
 
 /// Keeps an account in a key file, sealed by a passphrase where one is given (Argon2id).
 ///
-/// A file is replaced whole: it is written beside its place, made durable, and takes the name at the end. Processes take
-/// turns by a lock on the folder, and none replaces what it has not seen.
+/// A file is replaced whole: it is written beside its place, made durable, and takes the name at the end. Processes
+/// take turns by a lock on the folder, and none replaces what it has not seen.
 public actor FileKeyStore: KeyStore {
     public typealias Passphrase = @Sendable () async throws(SealKitError) -> String
 
@@ -21,8 +21,8 @@ public actor FileKeyStore: KeyStore {
         let secrets: AccountSecrets
     }
 
-    /// - Parameter passphrase: asked for once, when it is needed: a sealed file is opened, or a new one is written. A new file
-    ///   is unsealed without it. A file that is there stays sealed, or unsealed, as it is.
+    /// - Parameter passphrase: asked for once, when it is needed: a sealed file is opened, or a new one is written. A
+    ///   new file is unsealed without it. A file that is there stays sealed, or unsealed, as it is.
     public init(file: URL, passphrase: Passphrase? = nil) {
         // Where the name is a link, the file that it leads to is what is read and replaced.
         self.file = file.resolvingSymlinksInPath()
@@ -43,7 +43,8 @@ public actor FileKeyStore: KeyStore {
 
     /// Seals the file by another passphrase.
     /// - Parameter passphrase: nil for an unsealed file: whoever reads it is the user.
-    /// - Throws: `notAuthenticated` when there is no file; `invalidArguments` for an empty passphrase; what `load` throws.
+    /// - Throws: `notAuthenticated` when there is no file; `invalidArguments` for an empty passphrase; what `load`
+    ///   throws.
     public func changePassphrase(to passphrase: String?) async throws(SealKitError) {
         guard passphrase?.isEmpty != true else { throw KeyFile.emptyPassphrase }
         guard let kept = try await read() else { throw KeyFile.missing(file) }

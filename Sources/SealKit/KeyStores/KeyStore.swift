@@ -23,8 +23,8 @@ public protocol KeyStore: Sendable {
     /// - Throws: `wrongPassphrase`, `invalidArguments` for what cannot be read; never nil for something damaged.
     func load() async throws(SealKitError) -> AccountSecrets?
 
-    /// Keeps `secrets` in the place of `old`, whole or not at all: when this returns they outlast a power cut, and when it
-    /// throws, `old` is still there.
+    /// Keeps `secrets` in the place of `old`, whole or not at all: when this returns they outlast a power cut, and when
+    /// it throws, `old` is still there.
     /// - Parameter old: what has been loaded or saved before; nil when nothing is kept yet.
     /// - Throws: `constraintViolation` when something else is kept than `old`: another process was faster. Load again.
     func save(_ secrets: AccountSecrets, replacing old: AccountSecrets?) async throws(SealKitError)
@@ -45,14 +45,15 @@ extension KeyStore {
         while true {
             guard let old = try await load() else {
                 throw SealKitError(
-                    .notAuthenticated, "this device keeps no account there", remedy: "make an account, or recover it, first")
+                    .notAuthenticated, "this device keeps no account there",
+                    remedy: "make an account, or recover it, first")
             }
             var new = old
             try change(&new)
             do throws(SealKitError) {
                 try await save(new, replacing: old)
                 return new
-            } catch where error.code == .constraintViolation && tries < 4 {
+            } catch let error where error.code == .constraintViolation && tries < 4 {
                 tries += 1
             }
         }
@@ -65,12 +66,15 @@ extension AccountSecrets? {
     public func checkIsStill(_ kept: AccountSecrets?) throws(SealKitError) {
         switch (self, kept) {
         case (nil, nil): return
-        case (nil, _?): throw SealKitError(.constraintViolation, "an account is kept there already", remedy: "choose another place")
-        case (_?, nil): throw SealKitError(.constraintViolation, "the account is not kept there any more", remedy: "load it again")
+        case (nil, _?):
+            throw SealKitError(.constraintViolation, "an account is kept there already", remedy: "choose another place")
+        case (_?, nil):
+            throw SealKitError(.constraintViolation, "the account is not kept there any more", remedy: "load it again")
         case (let old?, let kept?):
             guard old.isSame(as: kept) else {
                 throw SealKitError(
-                    .constraintViolation, "another process has changed the account's keys meanwhile", remedy: "load them again")
+                    .constraintViolation, "another process has changed the account's keys meanwhile",
+                    remedy: "load them again")
             }
         }
     }

@@ -39,7 +39,9 @@ enum PrivateFile {
         var content = Data(count: 1 << 20)
         var size = 0
         while size < content.count {
-            let count = content.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress.map { $0 + size }, $0.count - size) }
+            let count = content.withUnsafeMutableBytes {
+                Foundation.read(descriptor, $0.baseAddress.map { $0 + size }, $0.count - size)
+            }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw unreadable(url) }
             if count == 0 { break }
@@ -62,7 +64,8 @@ enum PrivateFile {
     static func checkAccess(_ content: Content, of url: URL, isSecret: Bool) throws(SealKitError) {
         guard content.mode & 0o022 == 0 else {
             throw SealKitError(
-                .permissionFailure, "others on this machine can replace \(url.path), and so put you into another account",
+                .permissionFailure,
+                "others on this machine can replace \(url.path), and so put you into another account",
                 remedy: "run: chmod 600 \(url.path)")
         }
         guard !isSecret || content.mode & 0o044 == 0 else {
@@ -73,7 +76,8 @@ enum PrivateFile {
         let user = geteuid()
         guard user == 0 || [0, user].contains(content.owner) else {
             throw SealKitError(
-                .permissionFailure, "\(url.path) is another user's file", remedy: "copy it to a file of your own, of mode 600")
+                .permissionFailure, "\(url.path) is another user's file",
+                remedy: "copy it to a file of your own, of mode 600")
         }
     }
 
@@ -147,8 +151,10 @@ enum PrivateFile {
         switch errno {
         case EEXIST:
             SealKitError(
-                .constraintViolation, "there is a file at \(url.path) already", remedy: "name another file, or move it away")
-        case ENOSPC, EDQUOT: SealKitError(.storageFull, "the disk is full; \(url.path) was not written", remedy: "free some space")
+                .constraintViolation, "there is a file at \(url.path) already",
+                remedy: "name another file, or move it away")
+        case ENOSPC, EDQUOT:
+            SealKitError(.storageFull, "the disk is full; \(url.path) was not written", remedy: "free some space")
         default:
             SealKitError(
                 .internalError, "\(url.path) could not be written (\(String(cString: strerror(errno))))",

@@ -15,23 +15,26 @@ extension Database {
         public internal(set) var failures: [Record.ID: SealKitError] = [:]
     }
 
-    /// Seals again what nobody has written since a zone's newest key was opened, each record under a fresh key of its own.
+    /// Seals again what nobody has written since a zone's newest key was opened, each record under a fresh key of its
+    /// own.
     ///
     /// Hierarchies in the zone that are shared by themselves have keys of their own, and are done too.
     ///
-    /// After somebody was removed, or a key got lost, what is written is out of reach at once; what was there before is not,
-    /// for whoever kept the old keys, until it is written again. This writes it again: values, change tags and dates stay, the
-    /// bytes of assets too, whose keys are sealed again. Records that others write meanwhile are theirs.
+    /// After somebody was removed, or a key got lost, what is written is out of reach at once; what was there before is
+    /// not, for whoever kept the old keys, until it is written again. This writes it again: values, change tags and
+    /// dates stay, the bytes of assets too, whose keys are sealed again. Records that others write meanwhile are
+    /// theirs.
     ///
-    /// It goes in batches, and nothing has to be kept of how far it came: cancel the task to pause, call again to go on, after
-    /// the program was ended as well.
+    /// It goes in batches, and nothing has to be kept of how far it came: cancel the task to pause, call again to go
+    /// on, after the program was ended as well.
     ///
     /// - Parameter progress: after each batch: how many records are done of how many. The second number is the server's
     ///   count, and grows when another key is opened meanwhile.
-    /// - Returns: what was done, with the records that could not be: the share's own record is its owner's and administrators', and
-    ///   what somebody signed so that it does not open has no values to seal again: save over it, or delete it.
-    /// - Throws: `permissionFailure` for whoever may only read; `operationCancelled`; `zoneNotFound`; `badDatabase` in the public
-    ///   database. What was sealed before it failed stays so.
+    /// - Returns: what was done, with the records that could not be: the share's own record is its owner's and
+    ///   administrators', and what somebody signed so that it does not open has no values to seal again: save over it,
+    ///   or delete it.
+    /// - Throws: `permissionFailure` for whoever may only read; `operationCancelled`; `zoneNotFound`; `badDatabase` in
+    ///   the public database. What was sealed before it failed stays so.
     @discardableResult
     public func rekey(
         _ zoneID: RecordZone.ID, progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
@@ -60,12 +63,14 @@ extension Database {
         guard isMember else { throw Database.notInZone(zoneID) }
         guard mayWrite else {
             throw SealKitError(
-                .permissionFailure, "this account may read the zone \(zoneID), not write to it", remedy: "ask its owner")
+                .permissionFailure, "this account may read the zone \(zoneID), not write to it", remedy: "ask its owner"
+            )
         }
         return run.result
     }
 
-    /// The zone's own scope and those of the hierarchical shares in it that this device knows, once it has read the feed.
+    /// The zone's own scope and those of the hierarchical shares in it that this device knows, once it has read the
+    /// feed.
     private func keyScopes(of zoneID: RecordZone.ID) async throws(SealKitError) -> [SealStatements.Scope] {
         let ground = try await zoneGround(zoneID)
         for view in ground.views.values where view.isMember { try await catchUp(zoneID, view.roster) }
@@ -76,12 +81,12 @@ extension Database {
 
     /// nil for a share that this account takes no part in any more.
     private func present(_ keeper: ZoneKeeper) async throws(SealKitError) -> ZoneView? {
-        do { return try await keeper.refresh() } catch where error.code == .unknownItem { return nil }
+        do { return try await keeper.refresh() } catch let error where error.code == .unknownItem { return nil }
     }
 
-    /// Reads the zone's feed from where the app has read it to: from then on a statement that was written under an older key
-    /// and kept back until now is refused. Without that, whoever seals blindly would give what a removed participant and the
-    /// server slip in the newest key, and a member's signature.
+    /// Reads the zone's feed from where the app has read it to: from then on a statement that was written under an
+    /// older key and kept back until now is refused. Without that, whoever seals blindly would give what a removed
+    /// participant and the server slip in the newest key, and a member's signature.
     private func catchUp(_ zoneID: RecordZone.ID, _ roster: Roster) async throws(SealKitError) {
         let zone = (id: roster.scope.ofZone.id, incarnation: roster.incarnations.zone)
         let place = TrustStore.ScopePlace(roster.scopeID, roster.incarnations.scope)
@@ -89,7 +94,7 @@ extension Database {
         if let epoch = known?.caughtUpEpoch, epoch >= roster.currentEpoch.number { return }
         do {
             try await readOn(zoneID, from: known?.token)
-        } catch where error.code == .changeTokenExpired && known != nil {
+        } catch let error where error.code == .changeTokenExpired && known != nil {
             try await readOn(zoneID, from: nil)
         }
     }
@@ -103,7 +108,9 @@ extension Database {
             let (request, known) = try await request(
                 zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: []))
             let response: Sealkit_V1_RecordChangesResponse
-            do { response = try await core.call(scope, Endpoints.records.changes, request) } catch { throw await confirmed(error, zoneID) }
+            do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
+                throw await confirmed(error, zoneID)
+            }
             let changes = try await changes(
                 in: response, zoneID, since: token, desiredKeys: [], asked: known, reading, marking: false)
             token = changes.changeToken
@@ -112,7 +119,8 @@ extension Database {
             guard !changes.moreComing else { continue }
             let ground = try await known.settled(by: response.scopes, core)
             return try await core.trust.noteCaughtUp(
-                zone: ground.place.zone, incarnation: ground.place.incarnation, from: start, to: changes.changeToken.bytes,
+                zone: ground.place.zone, incarnation: ground.place.incarnation, from: start,
+                to: changes.changeToken.bytes,
                 caughtUp: ground.caughtUp(by: response))
         }
     }
@@ -134,7 +142,8 @@ private struct RekeyRun {
 
     private var done: Int { result.rekeyed + result.writtenByOthers + result.failures.count }
 
-    /// From the oldest record to the newest that is under an older key. What is done comes after those; what fails is passed.
+    /// From the oldest record to the newest that is under an older key. What is done comes after those; what fails is
+    /// passed.
     mutating func pass(_ keeper: ZoneKeeper) async throws(SealKitError) {
         var place = Database.StalePlace(isCounting: true)
         while true {
@@ -186,7 +195,8 @@ private struct RekeyRun {
         guard !records.isEmpty else { return }
         let results = try await patiently { () throws(SealKitError) in
             var batch = ZoneBatch(
-                database: database, zoneID: zoneID, savePolicy: .ifServerRecordUnchanged, isAtomic: false, progress: nil)
+                database: database, zoneID: zoneID, savePolicy: .ifServerRecordUnchanged, isAtomic: false, progress: nil
+            )
             batch.isRekeying = true
             try await batch.run(saving: records, deleting: [])
             return batch.saveResults
@@ -194,7 +204,8 @@ private struct RekeyRun {
         for (id, saved) in results {
             switch saved {
             case .success: result.rekeyed += 1
-            case .failure(let error) where [.serverRecordChanged, .unknownItem].contains(error.code): result.writtenByOthers += 1
+            case .failure(let error) where [.serverRecordChanged, .unknownItem].contains(error.code):
+                result.writtenByOthers += 1
             case .failure(let error): result.failures[id] = error
             }
         }

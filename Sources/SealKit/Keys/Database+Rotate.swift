@@ -5,25 +5,26 @@ import SealStatements
 extension Database {
     /// Opens a new key for a zone, so that what is written from now on cannot be opened with the keys before.
     ///
-    /// It happens by itself whenever somebody's right is taken away, and before the first write after somebody has left or has
-    /// changed keys. Call it when a key may have come into wrong hands. What was written before stays under the keys before:
-    /// `rekey(_:progress:)` seals that again.
+    /// It happens by itself whenever somebody's right is taken away, and before the first write after somebody has left
+    /// or has changed keys. Call it when a key may have come into wrong hands. What was written before stays under the
+    /// keys before: `rekey(_:progress:)` seals that again.
     ///
-    /// - Parameter shareRecordName: of a hierarchy that is shared by itself, which has keys of its own; nil for the zone's.
-    /// - Throws: `permissionFailure` for whoever is neither owner nor administrator, unless a new key is due; `zoneNotFound`;
-    ///   `badDatabase` in the public database, which has no keys.
+    /// - Parameter shareRecordName: of a hierarchy that is shared by itself, which has keys of its own; nil for the
+    ///   zone's.
+    /// - Throws: `permissionFailure` for whoever is neither owner nor administrator, unless a new key is due;
+    ///   `zoneNotFound`; `badDatabase` in the public database, which has no keys.
     public func rotateKeys(of zoneID: RecordZone.ID, shareRecordName: String? = nil) async throws(SealKitError) {
         try await rotate(try keeper(zoneID, shareRecordName), onDemand: true)
     }
 
-    /// Whether a record is signed only after an entry of the roster: a new epoch, or this account's new keys, without which its
-    /// signatures count for nothing.
+    /// Whether a record is signed only after an entry of the roster: a new epoch, or this account's new keys, without
+    /// which its signatures count for nothing.
     func isKeyDue(in view: ZoneView) -> Bool {
         view.roster.rotationDue || core.identity().untold(in: view.roster) != nil
     }
 
-    /// Opens a new epoch where one is due, or in any case on demand; somebody else's meanwhile serves as well. An account's new
-    /// keys are stated with it.
+    /// Opens a new epoch where one is due, or in any case on demand; somebody else's meanwhile serves as well. An
+    /// account's new keys are stated with it.
     @discardableResult
     func rotate(_ keeper: ZoneKeeper, onDemand: Bool = false) async throws(SealKitError) -> ZoneView {
         var first: EpochContext?
@@ -56,7 +57,9 @@ extension Database {
 
     func requireKeys() throws(SealKitError) {
         guard scope != .public else {
-            throw SealKitError(.badDatabase, "nothing in the public database is sealed", remedy: "use the private or the shared database")
+            throw SealKitError(
+                .badDatabase, "nothing in the public database is sealed",
+                remedy: "use the private or the shared database")
         }
     }
 }

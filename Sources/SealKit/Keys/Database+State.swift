@@ -3,8 +3,8 @@ import SealPrimitives
 import SealStatements
 
 extension Database {
-    /// States this account's new keys in a roster that knows it by older ones. Where it may, the same entry opens the epoch that
-    /// they make due.
+    /// States this account's new keys in a roster that knows it by older ones. Where it may, the same entry opens the
+    /// epoch that they make due.
     func stateKeys(_ keeper: ZoneKeeper) async throws(SealKitError) -> ZoneView {
         try await whileRosterMoves { _ throws(SealKitError) in
             let view = try await keeper.refresh()

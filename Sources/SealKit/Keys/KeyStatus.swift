@@ -10,26 +10,30 @@ extension RecordZone {
         public let newestEpoch: Int
         /// The key of the record that was written longest ago, `newestEpoch` where nothing older is in use.
         ///
-        /// Whoever has that key, a former member perhaps, opens that record. Read off the record's signed statement; a server
-        /// that withholds a record withholds it here too.
+        /// Whoever has that key, a former member perhaps, opens that record. Read off the record's signed statement; a
+        /// server that withholds a record withholds it here too.
         public let oldestEpochInUse: Int
-        /// How many records are sealed under an older key than the newest, or came from another scope with a key that others may
-        /// know, as the server counts.
+        /// How many records are sealed under an older key than the newest, or came from another scope with a key that
+        /// others may know, as the server counts.
         public let staleRecordCount: Int
         /// Somebody left or has changed keys: the next member who writes opens a new key first.
         public let isRotationDue: Bool
-        /// Whether this account was given the newest key. Where not, whoever opened it gave out bad grants, or the server withholds
-        /// one: nothing can be written until an owner or administrator opens another one (`rotateKeys(of:)`).
+        /// Whether this account was given the newest key. Where not, whoever opened it gave out bad grants, or the
+        /// server withholds one: nothing can be written until an owner or administrator opens another one
+        /// (`rotateKeys(of:)`).
         public let isNewestHeld: Bool
-        /// Records that were looked at on the way and do not open, and why: the one that was written longest ago, if it is such.
+        /// Records that were looked at on the way and do not open, and why: the one that was written longest ago, if it
+        /// is such.
         public let failures: [Record.ID: SealKitError]
     }
 }
 
 extension Database {
     /// Which keys a zone's records are sealed under: `rekey(_:progress:)` brings all to the newest.
-    /// - Parameter shareRecordName: of a hierarchy that is shared by itself, which has keys of its own; nil for the zone's.
-    /// - Throws: `zoneNotFound`; `unknownItem` for no such share; `badDatabase` in the public database; `integrityFailure`, `rollback`.
+    /// - Parameter shareRecordName: of a hierarchy that is shared by itself, which has keys of its own; nil for the
+    ///   zone's.
+    /// - Throws: `zoneNotFound`; `unknownItem` for no such share; `badDatabase` in the public database;
+    ///   `integrityFailure`, `rollback`.
     public func keyStatus(
         of zoneID: RecordZone.ID, shareRecordName: String? = nil
     ) async throws(SealKitError) -> RecordZone.KeyStatus {
@@ -82,7 +86,8 @@ extension Database {
         let response: Sealkit_V1_StaleRecordsResponse = try await core.call(scope, Endpoints.records.stale, request)
         let view = try await keeper.current(citedBy: response.scopes, asked: asked.roster.sequence)
         let outcomes = try await read(
-            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ZoneGround(view, asked: moment)))
+            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys,
+            ground: .zone(ZoneGround(view, asked: moment)))
         return StalePage(
             view: view, count: Int(clamping: response.count),
             outcomes: zip(response.records, outcomes).map { wire, outcome in

@@ -1,7 +1,6 @@
+public import SealStatements
 import SealWire
 import SwiftProtobuf
-
-public import SealStatements
 
 /// Schemas and roles of a container, for those who manage it: what CloudKit's console and `cktool` do.
 ///
@@ -20,7 +19,8 @@ public struct ContainerManagement: Sendable {
     public init(_ containerIdentifier: String, token: ManagementToken, transport: any Transport) throws(SealKitError) {
         guard Names.isContainer(containerIdentifier) else {
             throw SealKitError(
-                .badContainer, "this is not a container's name", remedy: "use letters, digits, dots and hyphens, up to 255")
+                .badContainer, "this is not a container's name",
+                remedy: "use letters, digits, dots and hyphens, up to 255")
         }
         self.containerIdentifier = containerIdentifier
         self.token = token
@@ -46,8 +46,8 @@ public struct ContainerManagement: Sendable {
 
     /// Replaces development's schema. Records stay as they are.
     /// - Parameter dryRun: tell what would change, change nothing.
-    /// - Throws: `invalidArguments` for a text with errors (with their place), and for a schema that lacks or changes what
-    ///   production has.
+    /// - Throws: `invalidArguments` for a text with errors (with their place), and for a schema that lacks or changes
+    ///   what production has.
     @discardableResult
     public func importSchema(_ text: String, dryRun: Bool = false) async throws(SealKitError) -> [SchemaDifference] {
         try await change(
@@ -62,14 +62,17 @@ public struct ContainerManagement: Sendable {
     /// - Throws: `invalidArguments` when production would lose something.
     @discardableResult
     public func deploySchema(dryRun: Bool = false) async throws(SealKitError) -> [SchemaDifference] {
-        try await change(Endpoints.management.deploySchema, .production, Sealkit_V1_DeploySchemaRequest.with { $0.dryRun = dryRun })
+        try await change(
+            Endpoints.management.deploySchema, .production, Sealkit_V1_DeploySchemaRequest.with { $0.dryRun = dryRun })
     }
 
-    /// Brings development's schema back to production's. Unlike CloudKit's, this keeps development's records: the logs of
-    /// their zones are signed by their owners, and no server can end them. Delete the zones with the accounts that own them.
+    /// Brings development's schema back to production's. Unlike CloudKit's, this keeps development's records: the logs
+    /// of their zones are signed by their owners, and no server can end them. Delete the zones with the accounts that
+    /// own them.
     @discardableResult
     public func resetSchema(dryRun: Bool = false) async throws(SealKitError) -> [SchemaDifference] {
-        try await change(Endpoints.management.resetSchema, .development, Sealkit_V1_ResetSchemaRequest.with { $0.dryRun = dryRun })
+        try await change(
+            Endpoints.management.resetSchema, .development, Sealkit_V1_ResetSchemaRequest.with { $0.dryRun = dryRun })
     }
 
     // MARK: Roles
@@ -81,16 +84,21 @@ public struct ContainerManagement: Sendable {
 
     /// Gives a user a custom role of the schema. Twice is once.
     /// - Throws: `unknownItem` for a role that the schema does not have, or a user that the container does not know.
-    public func assignRole(_ role: String, toUser name: String, in environment: Environment) async throws(SealKitError) {
+    public func assignRole(_ role: String, toUser name: String, in environment: Environment) async throws(SealKitError)
+    {
         let _: Sealkit_V1_AssignRoleResponse = try await call(
-            Endpoints.management.assignRole, environment, Sealkit_V1_AssignRoleRequest.with { $0.assignment = Self.wire(role, name) })
+            Endpoints.management.assignRole, environment,
+            Sealkit_V1_AssignRoleRequest.with { $0.assignment = Self.wire(role, name) })
     }
 
-    /// - Throws: `unknownItem` when the user does not have the role; `serverResponseLost`: revoke it again, and `unknownItem` says
-    ///   that it was done.
-    public func revokeRole(_ role: String, fromUser name: String, in environment: Environment) async throws(SealKitError) {
+    /// - Throws: `unknownItem` when the user does not have the role; `serverResponseLost`: revoke it again, and
+    ///   `unknownItem` says that it was done.
+    public func revokeRole(_ role: String, fromUser name: String, in environment: Environment)
+        async throws(SealKitError)
+    {
         let _: Sealkit_V1_RevokeRoleResponse = try await call(
-            Endpoints.management.revokeRole, environment, Sealkit_V1_RevokeRoleRequest.with { $0.assignment = Self.wire(role, name) })
+            Endpoints.management.revokeRole, environment,
+            Sealkit_V1_RevokeRoleRequest.with { $0.assignment = Self.wire(role, name) })
     }
 
     /// The schema's custom roles, and everybody who has one.
@@ -100,7 +108,8 @@ public struct ContainerManagement: Sendable {
         var assignments: [RoleAssignment] = []
         var request = Sealkit_V1_ListRolesRequest()
         while true {
-            let answer: Sealkit_V1_ListRolesResponse = try await call(Endpoints.management.listRoles, environment, request)
+            let answer: Sealkit_V1_ListRolesResponse = try await call(
+                Endpoints.management.listRoles, environment, request)
             assignments += answer.assignments.map { RoleAssignment(role: $0.role, userRecordName: $0.userRecordName) }
             // A server that does not move on would keep us for ever.
             guard !answer.next.isEmpty, answer.next != request.after else { return (answer.roles, assignments) }
@@ -115,7 +124,8 @@ public struct ContainerManagement: Sendable {
     // MARK: Calls
 
     private func change<Request: Message>(
-        _ endpoint: Endpoint<Managing, Request, Sealkit_V1_ChangeSchemaResponse>, _ environment: Environment, _ request: Request
+        _ endpoint: Endpoint<Managing, Request, Sealkit_V1_ChangeSchemaResponse>, _ environment: Environment,
+        _ request: Request
     ) async throws(SealKitError) -> [SchemaDifference] {
         let answer = try await call(endpoint, environment, request)
         return answer.differences.map { SchemaDifference(description: $0.description_p, isLoss: $0.loses) }

@@ -13,7 +13,9 @@ public struct ManagementToken: Sendable {
         else {
             throw SealKitError(
                 .invalidArguments, "this is not a management token",
-                remedy: "it begins with \(Self.prefix) and is one line of the file management.token in the server's secrets folder")
+                remedy:
+                    "it begins with \(Self.prefix) and is one line of the file management.token in the server's secrets folder"
+            )
         }
         self.secret = secret
     }

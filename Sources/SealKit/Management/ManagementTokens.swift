@@ -68,7 +68,8 @@ public struct ManagementTokens: Sendable {
             // Each part has others than those before, and there is an end to them.
             let isFresh = answer.tokens.allSatisfy { ids.insert($0.id).inserted }
             guard let last = answer.tokens.last, isFresh, entries.count <= Self.most else {
-                throw SealKitError(.serverRejectedRequest, "the server's list of management tokens does not go on where it says so")
+                throw SealKitError(
+                    .serverRejectedRequest, "the server's list of management tokens does not go on where it says so")
             }
             request.after = last
         }
@@ -78,6 +79,7 @@ public struct ManagementTokens: Sendable {
     /// - Throws: `unknownItem`; `serverResponseLost`: revoke it again, and `unknownItem` says that it was done.
     public func revoke(_ id: Entry.ID) async throws(SealKitError) {
         let _: Sealkit_V1_RevokeManagementTokenResponse = try await client.call(
-            Endpoints.management.revokeToken, Sealkit_V1_RevokeManagementTokenRequest.with { $0.id = id }, token: token.text())
+            Endpoints.management.revokeToken, Sealkit_V1_RevokeManagementTokenRequest.with { $0.id = id },
+            token: token.text())
     }
 }

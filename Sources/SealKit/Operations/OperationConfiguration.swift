@@ -2,15 +2,16 @@ public import Foundation
 
 /// How long a call may take and how hard it tries: CloudKit's `CKOperation.Configuration`.
 ///
-/// Not taken over: `isLongLived` and `allowsCellularAccess`. A long-lived operation outlives its app because a system daemon
-/// carries it; here the process that calls does the work, and what it did not finish it does again. Which network a call
-/// goes over is the system's to decide.
+/// Not taken over: `isLongLived` and `allowsCellularAccess`. A long-lived operation outlives its app because a system
+/// daemon carries it; here the process that calls does the work, and what it did not finish it does again. Which
+/// network a call goes over is the system's to decide.
 public struct OperationConfiguration: Sendable, Hashable {
     /// Who waits for the result.
     ///
-    /// - `userInteractive`, `userInitiated` and `default`: somebody waits. A server that cannot be reached is tried for about
-    ///   a second, and what fails on the way there or back for about a minute.
-    /// - `utility` and `background`: nobody does. The call waits for network and server until `timeoutIntervalForResource`.
+    /// - `userInteractive`, `userInitiated` and `default`: somebody waits. A server that cannot be reached is tried for
+    ///   about a second, and what fails on the way there or back for about a minute.
+    /// - `utility` and `background`: nobody does. The call waits for network and server until
+    ///   `timeoutIntervalForResource`.
     public var qualityOfService: QualityOfService
     /// Longest time without any progress, in seconds.
     public var timeoutIntervalForRequest: TimeInterval
@@ -39,7 +40,8 @@ public struct OperationConfiguration: Sendable, Hashable {
 
     /// - Throws: `invalidArguments` unless both times are between a millisecond and ten years.
     func check() throws(SealKitError) {
-        for interval in [timeoutIntervalForRequest, timeoutIntervalForResource] where !(0.001...315_360_000 ~= interval) {
+        for interval in [timeoutIntervalForRequest, timeoutIntervalForResource] where !(0.001...315_360_000 ~= interval)
+        {
             throw SealKitError(
                 .invalidArguments, "a time-out of \(interval) seconds cannot be kept",
                 remedy: "give both time-outs between a millisecond and ten years")

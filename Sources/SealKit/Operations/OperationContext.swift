@@ -18,15 +18,17 @@ extension Database {
     /// Runs `body` with calls configured otherwise: CloudKit's `configuredWith`.
     ///
     /// ```swift
-    /// let record = try await database.configuredWith(configuration: OperationConfiguration(qualityOfService: .utility)) { database in
+    /// let configuration = OperationConfiguration(qualityOfService: .utility)
+    /// let record = try await database.configuredWith(configuration: configuration) { database in
     ///     try await database.record(for: id)
     /// }
     /// ```
-    /// It holds for everything that the body awaits, child tasks included, and ends with it. What is nil stays as it was
-    /// outside.
+    /// It holds for everything that the body awaits, child tasks included, and ends with it. What is nil stays as it
+    /// was outside.
     /// - Throws: what `body` throws; its calls throw `invalidArguments` for time-outs that cannot be kept.
     public func configuredWith<R, E: Error>(
-        configuration: OperationConfiguration? = nil, group: OperationGroup? = nil, body: (Database) async throws(E) -> R
+        configuration: OperationConfiguration? = nil, group: OperationGroup? = nil,
+        body: (Database) async throws(E) -> R
     ) async throws(E) -> R {
         try await configured(configuration, group) { () async throws(E) in try await body(self) }
     }
@@ -36,7 +38,8 @@ extension Container {
     /// Runs `body` with the calls of this container and its databases configured otherwise: see
     /// `Database.configuredWith(configuration:group:body:)`.
     public func configuredWith<R, E: Error>(
-        configuration: OperationConfiguration? = nil, group: OperationGroup? = nil, body: (Container) async throws(E) -> R
+        configuration: OperationConfiguration? = nil, group: OperationGroup? = nil,
+        body: (Container) async throws(E) -> R
     ) async throws(E) -> R {
         try await configured(configuration, group) { () async throws(E) in try await body(self) }
     }

@@ -2,8 +2,8 @@ import SealPrimitives
 
 /// Calls that belong together, to find them again in the server's log: CloudKit's `CKOperationGroup`.
 ///
-/// The id, the quantity and the expected sizes travel with each request and stand in its log line. The name stays on this
-/// device: it is text of the app's, and the server's log keeps none.
+/// The id, the quantity and the expected sizes travel with each request and stand in its log line. The name stays on
+/// this device: it is text of the app's, and the server's log keeps none.
 public struct OperationGroup: Sendable, Hashable {
     /// Roughly how much is going to be transferred, by CloudKit's steps.
     public enum TransferSize: Int, Sendable {

@@ -11,8 +11,8 @@ struct SharedWork<Value: Sendable>: Sendable {
         }
     }
 
-    /// - Throws: `operationCancelled` as soon as the caller is; `networkFailure` when the caller's time is up; what the work
-    ///   throws.
+    /// - Throws: `operationCancelled` as soon as the caller is; `networkFailure` when the caller's time is up; what the
+    ///   work throws.
     func value() async throws(SealKitError) -> Value {
         let (results, continuation) = AsyncStream<Result<Value, any Error>>.makeStream()
         Task {
@@ -24,13 +24,16 @@ struct SharedWork<Value: Sendable>: Sendable {
             Task {
                 try await Task.sleep(for: limit)
                 continuation.yield(
-                    .failure(SealKitError(.networkFailure, "logging in took too long", remedy: "try again later", retryAfter: 5)))
+                    .failure(
+                        SealKitError(
+                            .networkFailure, "logging in took too long", remedy: "try again later", retryAfter: 5)))
             }
         }
         defer { alarm?.cancel() }
         for await result in results {
             do { return try result.get() } catch {
-                throw error as? SealKitError ?? SealKitError(.internalError, "what was waited for failed without saying why")
+                throw error as? SealKitError
+                    ?? SealKitError(.internalError, "what was waited for failed without saying why")
             }
         }
         throw SealKitError.cancelled

@@ -7,10 +7,12 @@ import SwiftProtobuf
 
 extension Container {
     /// A container without an account: its public database can be read, as far as everybody may.
-    /// - Parameter trust: what this device has verified; without one, protection against rollback lasts as long as the process.
+    /// - Parameter trust: what this device has verified; without one, protection against rollback lasts as long as the
+    ///   process.
     /// - Throws: `badContainer`.
     public init(
-        _ identifier: String, environment: Environment = .development, transport: any Transport, trust: TrustStore? = nil
+        _ identifier: String, environment: Environment = .development, transport: any Transport,
+        trust: TrustStore? = nil
     ) throws(SealKitError) {
         try self.init(identifier, environment, transport: transport, access: .world, trust: trust)
     }
@@ -24,7 +26,8 @@ extension Container {
     /// ```
     /// - Throws: `badContainer`; `invalidArguments` for a server that is none.
     public init(
-        serverCredential: ServerCredential, configuration: HTTPTransport.Configuration = .init(), trust: TrustStore? = nil
+        serverCredential: ServerCredential, configuration: HTTPTransport.Configuration = .init(),
+        trust: TrustStore? = nil
     ) throws(SealKitError) {
         let signer = RequestSigner(key: serverCredential.signingKey, user: serverCredential.chain.userID)
         let transport = try HTTPTransport(server: serverCredential.server, configuration: configuration, signer: signer)
@@ -34,7 +37,8 @@ extension Container {
     }
 
     private init(
-        _ identifier: String, _ environment: Environment, transport: any Transport, access: ContainerAccess, trust: TrustStore?
+        _ identifier: String, _ environment: Environment, transport: any Transport, access: ContainerAccess,
+        trust: TrustStore?
     ) throws(SealKitError) {
         let known: TrustStore
         if let trust { known = trust } else { known = try TrustStore() }
@@ -48,8 +52,9 @@ extension Container {
 
     /// The user's own record in the public database, of the type `Users`.
     ///
-    /// Everybody can read it, and only its user can change it. As with CloudKit it need not be made: `record(for: userRecordID())`
-    /// gives it as well, in the private database another one. What its user never asked for others do not find.
+    /// Everybody can read it, and only its user can change it. As with CloudKit it need not be made:
+    /// `record(for: userRecordID())` gives it as well, in the private database another one. What its user never asked
+    /// for others do not find.
     /// - Throws: `notAuthenticated` without an account.
     public func userRecord() async throws(SealKitError) -> Record {
         _ = try core.publicSigner()
@@ -80,10 +85,12 @@ extension Container {
         let container = core.identifier
         let (key, identity) = try verifying("the new key") { () throws(SealError) in
             let key = try SigningKey(seed: seed)
-            // Every identity names a key for grants. The seed of this one is forgotten: nothing can ever be granted to it.
+            // Every identity names a key for grants. The seed of this one is forgotten: nothing can ever be granted to
+            // it.
             let grantKey = try XWingHPKE.publicKey(seed: SecretBytes(random: &random))
             let bytes = Identity(
-                container: container, generation: 0, signingKey: key.verificationKey, grantKey: grantKey, time: currentTime(),
+                container: container, generation: 0, signingKey: key.verificationKey, grantKey: grantKey,
+                time: currentTime(),
                 previous: .zero
             ).canonicalBytes()
             return (key, SignedIdentity(bytes: bytes, signature: key.sign(Identity.signedBytes(bytes))))
@@ -98,7 +105,8 @@ extension Container {
             $0.loginBinding = Data(
                 key.sign(Challenges.loginBinding(container: container, loginKey: core.account.session.publicKey)))
         }
-        let response: Sealkit_V1_CreateServerKeyResponse = try await core.call(.public, Endpoints.management.createServerKey, request)
+        let response: Sealkit_V1_CreateServerKeyResponse = try await core.call(
+            .public, Endpoints.management.createServerKey, request)
         guard response.key.userRecordName == credential.chain.userID.recordName else {
             throw SealKitError(.integrityFailure, "the server names the new key otherwise than the key itself does")
         }
@@ -113,10 +121,11 @@ extension Container {
     }
 
     /// Revokes a key: its requests are refused from now on. What it saved stays.
-    /// - Throws: `unknownItem` when the account has no such key here; `serverResponseLost`: revoke it again, and `unknownItem` says
-    ///   that it was done.
+    /// - Throws: `unknownItem` when the account has no such key here; `serverResponseLost`: revoke it again, and
+    ///   `unknownItem` says that it was done.
     public func revokeServerKey(_ userRecordID: Record.ID) async throws(SealKitError) {
         let request = Sealkit_V1_RevokeServerKeyRequest.with { $0.userRecordName = userRecordID.recordName }
-        let _: Sealkit_V1_RevokeServerKeyResponse = try await core.call(.public, Endpoints.management.revokeServerKey, request)
+        let _: Sealkit_V1_RevokeServerKeyResponse = try await core.call(
+            .public, Endpoints.management.revokeServerKey, request)
     }
 }

@@ -28,7 +28,8 @@ extension ContainerCore {
     func publicScope(_ zone: RecordZone.ID) throws(SealKitError) -> Scope {
         guard zone.zoneName == Names.defaultZone, zone.isCurrentUsers else {
             throw SealKitError(
-                .badDatabase, "the public database has no zone \(zone), only its default zone", remedy: "leave the zone out")
+                .badDatabase, "the public database has no zone \(zone), only its default zone",
+                remedy: "leave the zone out")
         }
         return Scope(container: identifier, environment: environment, owner: UserID(.zero), zoneName: Names.defaultZone)
     }
@@ -41,7 +42,8 @@ extension ContainerCore {
         case .serverKey(let credential): return (credential.signingKey, credential.chain)
         case .world:
             throw SealKitError(
-                .notAuthenticated, "writing to the public database needs an account", remedy: "make the container with one")
+                .notAuthenticated, "writing to the public database needs an account",
+                remedy: "make the container with one")
         }
     }
 }

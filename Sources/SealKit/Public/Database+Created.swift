@@ -12,13 +12,14 @@ struct CreatedRecords: Sendable {
 }
 
 extension Database {
-    /// This user's own records of the public database whose names come after one, each verified as when it is looked up. Such a
-    /// record was made by this user, says its signed statement; whoever changed it last may be somebody else.
+    /// This user's own records of the public database whose names come after one, each verified as when it is looked
+    /// up. Such a record was made by this user, says its signed statement; whoever changed it last may be somebody
+    /// else.
     ///
     /// What the server leaves out cannot be noticed: the public database has no roster and no feed.
     /// - Parameter name: empty to begin.
-    /// - Throws: `serverRejectedRequest` for names out of their order, so that no server goes in circles; `integrityFailure` for what is no
-    ///   name.
+    /// - Throws: `serverRejectedRequest` for names out of their order, so that no server goes in circles;
+    ///   `integrityFailure` for what is no name.
     func createdRecords(after name: String) async throws(SealKitError) -> CreatedRecords {
         let zone = RecordZone.ID.default
         let asked = try await core.trust.moment()
@@ -29,18 +30,21 @@ extension Database {
             guard Names.isPlain(result.recordName) else {
                 throw await core.noted(
                     SealKitError(
-                        .integrityFailure, "the server names a record of the public database by what is no record's name",
+                        .integrityFailure,
+                        "the server names a record of the public database by what is no record's name",
                         remedy: "try again; distrust a server that keeps doing so"))
             }
             guard last.utf8.lexicographicallyPrecedes(result.recordName.utf8) else {
                 throw SealKitError(
-                    .serverRejectedRequest, "the server names this user's records of the public database out of their order",
+                    .serverRejectedRequest,
+                    "the server names this user's records of the public database out of their order",
                     remedy: "try again; distrust a server that keeps doing so")
             }
             last = result.recordName
         }
         guard !response.moreComing || !response.results.isEmpty else {
-            throw SealKitError(.serverRejectedRequest, "the server says that more is coming after an answer without any record")
+            throw SealKitError(
+                .serverRejectedRequest, "the server says that more is coming after an answer without any record")
         }
         let ground = try await PublicGround(scope: try zoneScope(zone), asked: asked).with(response.authors, core)
         var present: [(wire: Sealkit_V1_Record, name: String?)] = []
@@ -56,7 +60,9 @@ extension Database {
             case .failure(let failure) where failure.code == SealKitError.Code.permissionFailure.rawValue:
                 page.results.append((id, .failure(SealKitError(failure))))
             case .failure(let failure): throw SealKitError(failure)
-            case nil: throw SealKitError(.serverRejectedRequest, "the server names record \(id.recordName), and says nothing of it")
+            case nil:
+                throw SealKitError(
+                    .serverRejectedRequest, "the server names record \(id.recordName), and says nothing of it")
             }
         }
         return page

@@ -6,8 +6,8 @@ import SealWire
 
 /// What another server needs to write to one container's public database, without a person: a server-to-server key.
 ///
-/// The key is a user of its own, and the creator of what it saves. It opens nothing, is nobody's account, and reaches nothing
-/// but its public database; its account's owner can revoke it at any time.
+/// The key is a user of its own, and the creator of what it saves. It opens nothing, is nobody's account, and reaches
+/// nothing but its public database; its account's owner can revoke it at any time.
 public struct ServerCredential: Sendable {
     private struct Content: Codable {
         var format = "sealkit-server-credential"
@@ -35,7 +35,8 @@ public struct ServerCredential: Sendable {
     private let seed: SecretBytes
 
     init(
-        server: String, container: String, environment: Container.Environment, seed: SecretBytes, identity: SignedIdentity
+        server: String, container: String, environment: Container.Environment, seed: SecretBytes,
+        identity: SignedIdentity
     ) throws(SealKitError) {
         self.server = server
         containerIdentifier = container
@@ -50,36 +51,45 @@ public struct ServerCredential: Sendable {
     }
 
     /// - Throws: `notAuthenticated` when there is no such file; `invalidArguments` when it is not a credential;
-    ///   `incompatibleVersion`; `integrityFailure` when its parts do not belong together; `permissionFailure` when others can read
-    ///   it, or replace it.
+    ///   `incompatibleVersion`; `integrityFailure` when its parts do not belong together; `permissionFailure` when
+    ///   others can read it, or replace it.
     public init(contentsOf url: URL) throws(SealKitError) {
         guard let file = try PrivateFile.read(url) else {
             throw SealKitError(
-                .notAuthenticated, "there is no server credential at \(url.path)", remedy: "make one with createServerKey(name:)")
+                .notAuthenticated, "there is no server credential at \(url.path)",
+                remedy: "make one with createServerKey(name:)")
         }
-        guard let content = try? JSONDecoder().decode(Content.self, from: file.bytes), content.format == "sealkit-server-credential",
+        guard let content = try? JSONDecoder().decode(Content.self, from: file.bytes),
+            content.format == "sealkit-server-credential",
             let environment = Container.Environment(rawValue: content.environment),
-            let seed = try? Base64URL.decodeSecret(content.signingSeed), let bytes = try? Base64URL.decode(content.identity),
+            let seed = try? Base64URL.decodeSecret(content.signingSeed),
+            let bytes = try? Base64URL.decode(content.identity),
             let signature = try? Base64URL.decode(content.identitySignature)
-        else { throw SealKitError(.invalidArguments, "\(url.path) is not a server credential", remedy: "name another file") }
+        else {
+            throw SealKitError(.invalidArguments, "\(url.path) is not a server credential", remedy: "name another file")
+        }
         try PrivateFile.checkAccess(file, of: url, isSecret: true)
         guard content.version == 1 else {
-            throw SealKitError(.incompatibleVersion, "\(url.path) was made by a newer version", remedy: "update SealKit")
+            throw SealKitError(
+                .incompatibleVersion, "\(url.path) was made by a newer version", remedy: "update SealKit")
         }
         try self.init(
             server: content.server, container: content.container, environment: environment, seed: seed,
             identity: SignedIdentity(bytes: bytes, signature: signature))
         guard content.keyID == chain.userID.recordName else {
-            throw SealKitError(.integrityFailure, "\(url.path) names another key than it holds", remedy: "make a new credential")
+            throw SealKitError(
+                .integrityFailure, "\(url.path) names another key than it holds", remedy: "make a new credential")
         }
     }
 
     /// Writes the file whole or not at all, mode 0600, and never over another.
-    /// - Throws: `constraintViolation` when there is one already; `storageFull` or `internalError` when it cannot be written.
+    /// - Throws: `constraintViolation` when there is one already; `storageFull` or `internalError` when it cannot be
+    ///   written.
     public func write(to url: URL) throws(SealKitError) {
         let identity = chain.signed[0]
         let content = Content(
-            server: server, container: containerIdentifier, environment: environment.rawValue, keyID: chain.userID.recordName,
+            server: server, container: containerIdentifier, environment: environment.rawValue,
+            keyID: chain.userID.recordName,
             signingSeed: Base64URL.encode(seed), identity: Base64URL.encode(identity.bytes),
             identitySignature: Base64URL.encode(identity.signature))
         let encoder = JSONEncoder()

@@ -46,7 +46,8 @@ extension ZoneBatch {
         let asked = try await database.core.trust.moment()
         let response = try await send(items, signed, signature: signature, zone: scope)
         let ground = try await PublicGround(scope: scope, asked: asked).with(response.authors, database.core)
-        return try await settle(items, (signed, signature), response.results, ground: .publicDatabase(ground), isLast: isLast)
+        return try await settle(
+            items, (signed, signature), response.results, ground: .publicDatabase(ground), isLast: isLast)
     }
 
     private static func sign(
@@ -90,7 +91,8 @@ extension ZoneBatch {
                 remedy: "use a reference")
         }
         guard record.recordType != Names.shareType, record.recordID.recordName != Names.zoneWideShare else {
-            throw SealKitError(.badDatabase, "the public database has no shares", remedy: "share zones of the private database")
+            throw SealKitError(
+                .badDatabase, "the public database has no shares", remedy: "share zones of the private database")
         }
     }
 
@@ -99,7 +101,9 @@ extension ZoneBatch {
         let waiting = records.filter { $0.base?.isUnverified == true }
         guard !waiting.isEmpty else { return records }
         var known: [Record.ID: Database.Outcome] = [:]
-        for (id, outcome) in try await database.look(up: waiting.map(\.recordID), desiredKeys: []) { known[id] = outcome }
+        for (id, outcome) in try await database.look(up: waiting.map(\.recordID), desiredKeys: []) {
+            known[id] = outcome
+        }
         var verified: [Record] = []
         for var record in records {
             guard let base = record.base, base.isUnverified else {
@@ -125,7 +129,9 @@ extension ZoneBatch {
         return verified
     }
 
-    private static func publicFields(_ item: Item) throws(SealError) -> [(name: String, field: WireField, digest: Digest)] {
+    private static func publicFields(_ item: Item) throws(SealError) -> [(
+        name: String, field: WireField, digest: Digest
+    )] {
         guard case .save(let record) = item else { return [] }
         // After a deletion nothing is there to be carried over.
         let base = record.base?.statement.kind == .save ? record.base : nil
@@ -158,12 +164,15 @@ extension ZoneBatch {
         let previous = base?.statement
         let context = EpochContext.publicDatabase
         return Statement(
-            kind: kind, container: scope.container, environment: scope.environment, owner: scope.owner, zoneName: scope.zoneName,
+            kind: kind, container: scope.container, environment: scope.environment, owner: scope.owner,
+            zoneName: scope.zoneName,
             zoneIncarnation: context.incarnations.zone, recordName: item.id.recordName, recordType: type,
             // A record made again after its deletion goes on counting, with a new creator.
-            creator: (previous?.kind == .save ? previous?.creator : nil) ?? author, author: author, clientTime: currentTime(),
+            creator: (previous?.kind == .save ? previous?.creator : nil) ?? author, author: author,
+            clientTime: currentTime(),
             revision: (previous?.revision ?? 0) + 1, previous: base?.hash ?? .zero, scopeID: context.scopeID,
             scopeIncarnation: context.incarnations.scope, epoch: context.epoch, wrappedKey: [], rosterSequence: 0,
-            rosterHead: .zero, checkpoint: Checkpoint.none, parent: parent, share: nil, salt: .zero, fieldsDigest: .zero)
+            rosterHead: .zero, checkpoint: Checkpoint.none, parent: parent, share: nil, salt: .zero, fieldsDigest: .zero
+        )
     }
 }

@@ -14,16 +14,17 @@ extension Container {
     /// ```
     ///
     /// - Parameters:
-    ///   - lastID: the id of the last notification that was received, from an earlier stream of this account, container and
-    ///     environment; nil to begin now.
-    ///   - connectionChanged: called with the reason when the server cannot be reached, and with nil when it is heard again. The
-    ///     stream goes on by itself meanwhile.
+    ///   - lastID: the id of the last notification that was received, from an earlier stream of this account, container
+    ///     and environment; nil to begin now.
+    ///   - connectionChanged: called with the reason when the server cannot be reached, and with nil when it is heard
+    ///     again. The stream goes on by itself meanwhile.
     public func notifications(
         after lastID: String? = nil, connectionChanged: @escaping @Sendable (_ away: SealKitError?) -> Void = { _ in }
     ) -> AsyncThrowingStream<Notification, any Error> {
         let (events, output) = AsyncThrowingStream<Notification, any Error>.makeStream()
         let (requests, request) = AsyncStream<Void>.makeStream()
-        let reader = NotificationReader(core: core, output: output, requests: requests, connectionChanged: connectionChanged)
+        let reader = NotificationReader(
+            core: core, output: output, requests: requests, connectionChanged: connectionChanged)
         let task = CancelledWhenReleased(Task { await reader.run(after: lastID) })
         return AsyncThrowingStream {
             // One is read for each that is asked for: a reader who waits holds the server back, and nothing piles up.

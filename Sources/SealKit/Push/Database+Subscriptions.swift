@@ -22,16 +22,17 @@ extension Database {
         for subscriptionIDs: [Subscription.ID]
     ) async throws(SealKitError) -> [Subscription.ID: Result<any Subscription, SealKitError>] {
         let request = Sealkit_V1_LookupSubscriptionsRequest.with { $0.subscriptionIds = Set(subscriptionIDs).sorted() }
-        let response: Sealkit_V1_LookupSubscriptionsResponse = try await core.call(scope, Endpoints.subscriptions.lookup, request)
+        let response: Sealkit_V1_LookupSubscriptionsResponse = try await core.call(
+            scope, Endpoints.subscriptions.lookup, request)
         var results: [Subscription.ID: Result<any Subscription, SealKitError>] = [:]
         for result in response.results { results[result.subscriptionID] = outcome(result) }
         return results
     }
 
     /// In the public database the user is told of the records that it may read, by their type's grants at the time.
-    /// - Throws: `badDatabase` where this database does not take the kind: the private one takes all, the public one query
-    ///   subscriptions, the shared one database subscriptions; `notAuthenticated` without an account; `zoneNotFound`,
-    ///   `limitExceeded`; `invalidArguments`, also for a predicate over encrypted fields.
+    /// - Throws: `badDatabase` where this database does not take the kind: the private one takes all, the public one
+    ///   query subscriptions, the shared one database subscriptions; `notAuthenticated` without an account;
+    ///   `zoneNotFound`, `limitExceeded`; `invalidArguments`, also for a predicate over encrypted fields.
     @discardableResult
     public func save(_ subscription: any Subscription) async throws(SealKitError) -> any Subscription {
         try Self.only(try await modifySubscriptions(saving: [subscription]).saveResults[subscription.subscriptionID])
@@ -56,14 +57,19 @@ extension Database {
         request.operationID = newOperationID()
         for subscription in saving {
             // What cannot be sent is that item's failure.
-            do { request.saves.append(try wire(subscription)) } catch { saveResults[subscription.subscriptionID] = .failure(error) }
+            do { request.saves.append(try wire(subscription)) } catch {
+                saveResults[subscription.subscriptionID] = .failure(error)
+            }
         }
         request.deletes = deleting
-        let response: Sealkit_V1_ModifySubscriptionsResponse = try await core.call(scope, Endpoints.subscriptions.modify, request)
+        let response: Sealkit_V1_ModifySubscriptionsResponse = try await core.call(
+            scope, Endpoints.subscriptions.modify, request)
         guard response.results.count == request.saves.count + request.deletes.count else {
             throw SealKitError(.serverRejectedRequest, "the server did not answer every subscription")
         }
-        for (save, result) in zip(request.saves, response.results) { saveResults[save.subscriptionID] = outcome(result) }
+        for (save, result) in zip(request.saves, response.results) {
+            saveResults[save.subscriptionID] = outcome(result)
+        }
         for (id, result) in zip(deleting, response.results.dropFirst(request.saves.count)) {
             if case .failure(let failure)? = result.outcome {
                 deleteResults[id] = .failure(SealKitError(failure))

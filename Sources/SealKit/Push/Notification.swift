@@ -7,11 +7,11 @@ import SwiftProtobuf
 extension Container {
     /// Something changed: CloudKit's `CKNotification`.
     ///
-    /// It is a hint and nothing more. Nobody signed it, several changes may be told as one, and some may not be told at all:
-    /// fetch what changed by token (`databaseChanges`, `recordZoneChanges`), which verifies it.
+    /// It is a hint and nothing more. Nobody signed it, several changes may be told as one, and some may not be told at
+    /// all: fetch what changed by token (`databaseChanges`, `recordZoneChanges`), which verifies it.
     public struct Notification: Sendable, Hashable {
-        /// Where to go on from after this one: keep it, and give it to `notifications(after:)`. Opaque. Nil where others of the
-        /// same commit are still to come.
+        /// Where to go on from after this one: keep it, and give it to `notifications(after:)`. Opaque. Nil where
+        /// others of the same commit are still to come.
         public let id: String?
         public let content: Content
 
@@ -56,7 +56,8 @@ extension Container.Notification.Fired {
     /// Nil for what this version does not know.
     /// - Parameter own: the user whose zones are its own.
     init?(_ wire: Sealkit_V1_Notification, own: String) {
-        guard let type = SubscriptionType(rawValue: Int(wire.kind)), let scope = Database.Scope(pathComponent: wire.database)
+        guard let type = SubscriptionType(rawValue: Int(wire.kind)),
+            let scope = Database.Scope(pathComponent: wire.database)
         else { return nil }
         subscriptionID = wire.subscriptionID
         subscriptionType = type

@@ -2,8 +2,8 @@ import SealWire
 
 /// What a subscription's notifications show and carry: CloudKit's `CKSubscription.NotificationInfo`.
 ///
-/// The server passes it on as it is; the device that receives a notification shows it, or, with nothing to show, works in
-/// silence. The server reads all of it: put nothing here that is worth sealing.
+/// The server passes it on as it is; the device that receives a notification shows it, or, with nothing to show, works
+/// in silence. The server reads all of it: put nothing here that is worth sealing.
 public struct NotificationInfo: Sendable, Hashable {
     public var title: String?
     public var titleLocalizationKey: String?
@@ -22,8 +22,8 @@ public struct NotificationInfo: Sendable, Hashable {
     public var shouldSendMutableContent = false
     public var category: String?
     public var collapseIDKey: String?
-    /// At most three plain fields whose values come along, of query subscriptions: strings (the first 100 characters), numbers,
-    /// dates, locations and references. Encrypted values never do.
+    /// At most three plain fields whose values come along, of query subscriptions: strings (the first 100 characters),
+    /// numbers, dates, locations and references. Encrypted values never do.
     public var desiredKeys: [String] = []
 
     public init() {}

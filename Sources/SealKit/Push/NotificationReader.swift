@@ -16,7 +16,8 @@ final class NotificationReader: Sendable {
     private static let longestWait = 60.0
 
     init(
-        core: ContainerCore, output: AsyncThrowingStream<Container.Notification, any Error>.Continuation, requests: AsyncStream<Void>,
+        core: ContainerCore, output: AsyncThrowingStream<Container.Notification, any Error>.Continuation,
+        requests: AsyncStream<Void>,
         connectionChanged: @escaping @Sendable (_ away: SealKitError?) -> Void
     ) {
         self.core = core
@@ -49,10 +50,13 @@ final class NotificationReader: Sendable {
                     guard await core.account.session.logOutCount == logOuts else {
                         output.finish(
                             throwing: SealKitError(
-                                .notAuthenticated, "the account was logged out", remedy: "log in, and open the stream again"))
+                                .notAuthenticated, "the account was logged out",
+                                remedy: "log in, and open the stream again"))
                         return
                     }
-                    do { _ = try await core.account.session.renewedToken() } catch where !Self.isWorthRetrying(error, progress) {
+                    do { _ = try await core.account.session.renewedToken() } catch
+                        where !Self.isWorthRetrying(error, progress)
+                    {
                         output.finish(throwing: error)
                         return
                     } catch {
@@ -84,10 +88,12 @@ final class NotificationReader: Sendable {
     }
 
     private static func isWorthRetrying(_ error: SealKitError, _ progress: Progress) -> Bool {
-        // The server of the address was heard once: somebody else answers in its place now, as in a café before one has signed in.
+        // The server of the address was heard once: somebody else answers in its place now, as in a café before one has
+        // signed in.
         if error.code == .serverNotTrusted { return progress.isReady }
         return [
-            .networkFailure, .networkUnavailable, .serverResponseLost, .serviceUnavailable, .requestRateLimited, .internalError,
+            .networkFailure, .networkUnavailable, .serverResponseLost, .serviceUnavailable, .requestRateLimited,
+            .internalError,
             .storageFull, .accountTemporarilyUnavailable,
         ].contains(error.code)
     }
@@ -129,15 +135,21 @@ final class NotificationReader: Sendable {
             return Container.Notification(id: event.id, content: .reset)
         case "notification":
             let data = Data(event.data.utf8)
-            guard (try? DecodedSize.measure(json: data)) != nil, let wire = try? Sealkit_V1_Notification(measuredJSON: data) else {
+            guard (try? DecodedSize.measure(json: data)) != nil,
+                let wire = try? Sealkit_V1_Notification(measuredJSON: data)
+            else {
                 throw SealKitError(
                     .serverRejectedRequest, "the server sent a notification that cannot be read",
                     remedy: "check that the address is that of a SealKit server")
             }
             // What a newer server says and this version does not know moves the place all the same.
-            return Container.Notification.Fired(wire, own: core.userID().recordName).map { Container.Notification(id: event.id, content: .fired($0)) }
+            return Container.Notification.Fired(wire, own: core.userID().recordName).map {
+                Container.Notification(id: event.id, content: .fired($0))
+            }
         case "end":
-            guard let failure = try? Sealkit_V1_Failure(jsonString: event.data), !failure.code.isEmpty else { return nil }
+            guard let failure = try? Sealkit_V1_Failure(jsonString: event.data), !failure.code.isEmpty else {
+                return nil
+            }
             throw SealKitError(failure)
         default: return nil
         }

@@ -65,7 +65,8 @@ extension Database {
             return subscription
         case nil:
             throw SealKitError(
-                .incompatibleVersion, "the subscription is of a kind that this version does not know", remedy: "update SealKit")
+                .incompatibleVersion, "the subscription is of a kind that this version does not know",
+                remedy: "update SealKit")
         }
     }
 }

@@ -3,19 +3,20 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// A wish to be told of changes: CloudKit's `CKSubscription`. Each belongs to a user and one of the databases, under an id
-/// of the app's choice.
+/// A wish to be told of changes: CloudKit's `CKSubscription`. Each belongs to a user and one of the databases, under an
+/// id of the app's choice.
 ///
 /// Make one as `DatabaseSubscription`, `RecordZoneSubscription` or `QuerySubscription`.
 public protocol Subscription: Sendable {
     typealias ID = String
 
-    /// 1 to 255 printable ASCII characters. Saving another subscription under the same id puts it in the first one's place.
+    /// 1 to 255 printable ASCII characters. Saving another subscription under the same id puts it in the first one's
+    /// place.
     var subscriptionID: ID { get }
     var subscriptionType: SubscriptionType { get }
     var notificationInfo: NotificationInfo? { get set }
-    /// Sends the notifications to this URL as well, where the server's operator allows its origin. The receiver checks what
-    /// comes with `WebhookVerifier`.
+    /// Sends the notifications to this URL as well, where the server's operator allows its origin. The receiver checks
+    /// what comes with `WebhookVerifier`.
     var webhook: String? { get set }
 }
 
@@ -56,8 +57,8 @@ public struct RecordZoneSubscription: Subscription, Hashable {
 
 /// Records of one type that fulfil a predicate over their plain fields, in the private or the public database.
 ///
-/// A record that was saved counts as it is now: one that begins to match is told as an update, one that ceases to match is
-/// not told.
+/// A record that was saved counts as it is now: one that begins to match is told as an update, one that ceases to match
+/// is not told.
 public struct QuerySubscription: Subscription, Hashable {
     public struct Options: OptionSet, Sendable, Hashable {
         public let rawValue: UInt32

@@ -6,15 +6,16 @@ import SealWire
 import SwiftProtobuf
 import Synchronization
 
-/// For the receiver of a webhook: tells what this server sent to this URL now from what anybody else sends, or sends again.
+/// For the receiver of a webhook: tells what this server sent to this URL now from what anybody else sends, or sends
+/// again.
 ///
 /// ```swift
 /// let verifier = try await WebhookVerifier(url: "https://hooks.example.org/notes", server: transport)
 /// let delivery = try verifier.verify(body: body, signature: headers["SealKit-Signature"])
 /// ```
 ///
-/// Answer with a status of 200 to 299 within 15 seconds, or the server sends it again, for up to a day. A delivery whose
-/// answer was lost comes again under the same `id`.
+/// Answer with a status of 200 to 299 within 15 seconds, or the server sends it again, for up to a day. A delivery
+/// whose answer was lost comes again under the same `id`.
 public final class WebhookVerifier: Sendable {
     /// What a server's webhook keys are published at.
     public static let keysPath = Endpoints.server.webhookKeys.route.template
@@ -53,7 +54,8 @@ public final class WebhookVerifier: Sendable {
 
     /// Fetches the server's keys; the connection to the server vouches for them.
     public convenience init(url: String, server: any Transport) async throws(SealKitError) {
-        let response: Sealkit_V1_TokenKeysResponse = try Client.decode(try await server.get(WebhookVerifier.keysPath, token: nil))
+        let response: Sealkit_V1_TokenKeysResponse = try Client.decode(
+            try await server.get(WebhookVerifier.keysPath, token: nil))
         try self.init(
             url: url, keys: Dictionary(response.keys.map { ($0.keyID, $0.publicKey) }) { first, _ in first })
     }
@@ -62,7 +64,8 @@ public final class WebhookVerifier: Sendable {
     ///   - body: the bytes as they came.
     ///   - signature: the value of the header `SealKit-Signature`.
     ///   - now: this machine's time.
-    /// - Throws: `integrityFailure` for what the server did not send to this URL, did not send now, or what was verified before.
+    /// - Throws: `integrityFailure` for what the server did not send to this URL, did not send now, or what was
+    ///   verified before.
     public func verify(body: Data, signature header: String?, now: Date = Date()) throws(SealKitError) -> Delivery {
         guard let header, let signature = try? WebhookSignature(header: header), let key = keys[signature.keyID] else {
             throw WebhookVerifier.refused("it is not signed by a key of the server's")
@@ -78,13 +81,18 @@ public final class WebhookVerifier: Sendable {
         }
         let isNew = seen.withLock { seen in
             seen = seen.filter { Double($0.value) >= seconds }
-            return seen.updateValue(signature.time + Int64(WebhookVerifier.tolerance) + 1, forKey: signature.signature) == nil
+            return seen.updateValue(signature.time + Int64(WebhookVerifier.tolerance) + 1, forKey: signature.signature)
+                == nil
         }
         guard isNew else { throw WebhookVerifier.refused("this very request came before") }
-        guard (try? DecodedSize.measure(json: body)) != nil, let delivery = try? Sealkit_V1_WebhookDelivery(measuredJSON: body) else {
+        guard (try? DecodedSize.measure(json: body)) != nil,
+            let delivery = try? Sealkit_V1_WebhookDelivery(measuredJSON: body)
+        else {
             throw SealKitError(.incompatibleVersion, "the delivery cannot be read", remedy: "update SealKit")
         }
-        return Delivery(id: delivery.deliveryID, notifications: delivery.notifications.compactMap { Container.Notification.Fired($0, own: "") })
+        return Delivery(
+            id: delivery.deliveryID,
+            notifications: delivery.notifications.compactMap { Container.Notification.Fired($0, own: "") })
     }
 
     private static func refused(_ reason: String) -> SealKitError {

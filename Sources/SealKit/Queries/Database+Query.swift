@@ -7,40 +7,50 @@ import SwiftProtobuf
 extension Database {
     /// The records that a query finds, verified one by one.
     ///
-    /// Each record has been held against the query on this device: one that does not fulfil it, or comes in another order, is an
-    /// `integrityFailure`. What the server leaves out cannot be noticed. The contents of assets come along unless the database is
-    /// ``fetchingAssets(_:)`` on demand.
+    /// Each record has been held against the query on this device: one that does not fulfil it, or comes in another
+    /// order, is an `integrityFailure`. What the server leaves out cannot be noticed. The contents of assets come along
+    /// unless the database is ``fetchingAssets(_:)`` on demand.
     /// - Parameters:
     ///   - zoneID: nil for all zones of the private database; the shared database is asked for one zone.
     ///   - desiredKeys: nil for all fields, empty for system fields only.
     ///   - resultsLimit: of one page; the server may give fewer.
-    /// - Returns: results in order, and where to go on; nil when that was all. A page may have few results, or none, and a cursor.
-    /// - Throws: `invalidArguments` for what cannot be asked (a field without the index, an encrypted one), `unknownItem` for a
-    ///   record type that is not known, `zoneNotFound`; `serverRejectedRequest` for a page that gives what one before gave, or whose
-    ///   cursor does not move.
+    /// - Returns: results in order, and where to go on; nil when that was all. A page may have few results, or none,
+    ///   and a cursor.
+    /// - Throws: `invalidArguments` for what cannot be asked (a field without the index, an encrypted one),
+    ///   `unknownItem` for a record type that is not known, `zoneNotFound`; `serverRejectedRequest` for a page that
+    ///   gives what one before gave, or whose cursor does not move.
     public func records(
         matching query: Query, inZoneWith zoneID: RecordZone.ID? = nil, desiredKeys: [String]? = nil,
         resultsLimit: Int = Query.maximumResults
-    ) async throws(SealKitError) -> (matchResults: [(Record.ID, Result<Record, SealKitError>)], queryCursor: Query.Cursor?) {
+    ) async throws(SealKitError) -> (
+        matchResults: [(Record.ID, Result<Record, SealKitError>)], queryCursor: Query.Cursor?
+    ) {
         try await page(
-            Query.Cursor(query: query, zoneID: zoneID, place: Data(), last: nil), desiredKeys: desiredKeys, limit: resultsLimit)
+            Query.Cursor(query: query, zoneID: zoneID, place: Data(), last: nil), desiredKeys: desiredKeys,
+            limit: resultsLimit)
     }
 
     /// The next page.
     /// - Throws: `changeTokenExpired` when the cursor is not good any more: ask from the start.
     public func records(
-        continuingMatchFrom queryCursor: Query.Cursor, desiredKeys: [String]? = nil, resultsLimit: Int = Query.maximumResults
-    ) async throws(SealKitError) -> (matchResults: [(Record.ID, Result<Record, SealKitError>)], queryCursor: Query.Cursor?) {
+        continuingMatchFrom queryCursor: Query.Cursor, desiredKeys: [String]? = nil,
+        resultsLimit: Int = Query.maximumResults
+    ) async throws(SealKitError) -> (
+        matchResults: [(Record.ID, Result<Record, SealKitError>)], queryCursor: Query.Cursor?
+    ) {
         try await page(queryCursor, desiredKeys: desiredKeys, limit: resultsLimit)
     }
 
     private func page(
         _ cursor: Query.Cursor, desiredKeys: [String]?, limit: Int
-    ) async throws(SealKitError) -> (matchResults: [(Record.ID, Result<Record, SealKitError>)], queryCursor: Query.Cursor?) {
+    ) async throws(SealKitError) -> (
+        matchResults: [(Record.ID, Result<Record, SealKitError>)], queryCursor: Query.Cursor?
+    ) {
         do throws(QueryError) { try cursor.query.validate() } catch { throw SealKitError(error) }
         guard scope != .shared || cursor.zoneID != nil else {
             throw SealKitError(
-                .invalidArguments, "in the shared database a query is about one zone", remedy: "name the zone and its owner")
+                .invalidArguments, "in the shared database a query is about one zone",
+                remedy: "name the zone and its owner")
         }
         // What the query is checked by has to come along, asked for or not.
         let fetchedKeys = desiredKeys.flatMap { desired in
@@ -68,21 +78,26 @@ extension Database {
         let place = cursor.place.isEmpty ? nil : cursor.place
         let reading = core.readings.reading(of: "query", at: place, isWhole: false)
         let part = FeedReading.Part(
-            response.matches.map { FeedReading.Item($0.record) }, from: place, to: response.cursor, isMoreComing: !response.cursor.isEmpty,
+            response.matches.map { FeedReading.Item($0.record) }, from: place, to: response.cursor,
+            isMoreComing: !response.cursor.isEmpty,
             .results)
         try reading.check(part)
         var check = QueryCheck(query: cursor.query, last: cursor.last)
         var results: [(Record.ID, Result<Record, SealKitError>)] = []
-        for (id, wire, outcome) in try await outcomes(response, cursor, asked: asked, at: moment, fetchedKeys: fetchedKeys) {
+        for (id, wire, outcome) in try await outcomes(
+            response, cursor, asked: asked, at: moment, fetchedKeys: fetchedKeys)
+        {
             switch check.judge(outcome, wire, id) {
             case .success(let record): results.append((id, await materialize(record.keeping(desiredKeys))))
             // What this device has written meanwhile may be no result any more.
             case .failure where outcome.isNewer(than: wire): continue
-            case .failure(let error): results.append((id, .failure(await core.noted(error, zone: id.zoneID, record: id.recordName))))
+            case .failure(let error):
+                results.append((id, .failure(await core.noted(error, zone: id.zoneID, record: id.recordName))))
             }
         }
         core.readings.take(part, reading, of: "query")
-        let next = response.cursor.isEmpty
+        let next =
+            response.cursor.isEmpty
             ? nil : Query.Cursor(query: cursor.query, zoneID: cursor.zoneID, place: response.cursor, last: check.last)
         return (results, next)
     }
@@ -94,7 +109,8 @@ extension Database {
     ) async throws(SealKitError) -> [(Record.ID, Sealkit_V1_Record, Outcome)] {
         if scope == .public {
             let zone = RecordZone.ID.default
-            let ground = try await PublicGround(scope: try zoneScope(cursor.zoneID ?? zone), asked: moment).with(response.authors, core)
+            let ground = try await PublicGround(scope: try zoneScope(cursor.zoneID ?? zone), asked: moment).with(
+                response.authors, core)
             let wires = response.matches.map(\.record)
             let outcomes = try await read(
                 wires.map { ($0, nil) }, zone: zone, desiredKeys: fetchedKeys, ground: .publicDatabase(ground))
@@ -116,9 +132,11 @@ extension Database {
             let zone = cursor.zoneID ?? zoneID(head.zone)
             // Of every zone of the database: what is cited of others does not concern this one.
             let known = if let asked { asked } else { try await zoneGround(zone, asked: moment) }
-            let ground = try await known.settled(by: asked == nil ? response.scopes.filter { $0.zone == head.zone } : response.scopes, core)
+            let ground = try await known.settled(
+                by: asked == nil ? response.scopes.filter { $0.zone == head.zone } : response.scopes, core)
             let outcomes = try await self.read(
-                indexes.map { (response.matches[$0].record, nil) }, zone: zone, desiredKeys: fetchedKeys, ground: .zone(ground))
+                indexes.map { (response.matches[$0].record, nil) }, zone: zone, desiredKeys: fetchedKeys,
+                ground: .zone(ground))
             for (index, outcome) in zip(indexes, outcomes) {
                 let wire = response.matches[index].record
                 read[index] = (Record.ID(recordName: wire.recordName, zoneID: zone), wire, outcome)
@@ -140,7 +158,9 @@ private struct QueryCheck {
         self.last = last
     }
 
-    mutating func judge(_ outcome: Database.Outcome, _ wire: Sealkit_V1_Record, _ id: Record.ID) -> Result<Record, SealKitError> {
+    mutating func judge(
+        _ outcome: Database.Outcome, _ wire: Sealkit_V1_Record, _ id: Record.ID
+    ) -> Result<Record, SealKitError> {
         let record: Record
         switch outcome {
         case .failure(let error): return .failure(error)
@@ -153,7 +173,9 @@ private struct QueryCheck {
         guard query.matches(subject), let keys = query.sortKeys(of: subject) else {
             return refused(id, "was given as a query's result and is none")
         }
-        if let last, !query.isOrdered(last, keys) { return refused(id, "was given in another order than was asked for") }
+        if let last, !query.isOrdered(last, keys) {
+            return refused(id, "was given in another order than was asked for")
+        }
         last = keys
         return .success(record)
     }

@@ -1,5 +1,6 @@
 import Foundation
-// Exported: `Query.Field("folder") == "work"` finds its operators by the module that they stand in, and an app imports this one.
+// Exported: `Query.Field("folder") == "work"` finds its operators by the module that they stand in, and an app imports
+// this one.
 @_exported public import SealQuery
 public import SealStatements
 import SealWire
@@ -7,17 +8,19 @@ import SwiftProtobuf
 
 /// Which records are wanted: CloudKit's `CKQuery`. Only plain fields can be asked for: the server reads no others.
 ///
-///     let query = Query(recordType: "Note", predicate: try Query.Predicate("pinned = 1 AND folder BEGINSWITH %@", "work"))
+///     let query = Query(recordType: "Note", predicate: try Query.Predicate("pinned = 1 AND folder BEGINSWITH %@",
+///     "work"))
 public typealias Query = SealQuery.Query
 
 extension Query {
     /// As a limit of results: the server decides.
     public static let maximumResults = 0
 
-    /// Where a query goes on. Opaque, to be kept by the app as it likes; good for the account and database that it is of.
+    /// Where a query goes on. Opaque, to be kept by the app as it likes; good for the account and database that it is
+    /// of.
     ///
-    /// What follows stays right while data changes: no record comes twice, and none that kept its place is left out. Records
-    /// that came or moved meanwhile may be missing; they are in the zone's changes.
+    /// What follows stays right while data changes: no record comes twice, and none that kept its place is left out.
+    /// Records that came or moved meanwhile may be missing; they are in the zone's changes.
     public struct Cursor: Sendable, Hashable {
         let query: Query
         /// Nil for all zones.
@@ -41,7 +44,8 @@ extension Query.Cursor: Codable {
     public init(from decoder: any Swift.Decoder) throws {
         let stored = try Stored(from: decoder)
         do { query = try Query(Sealkit_V1_Query(serializedBytes: stored.query)) } catch {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "not a query cursor"))
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "not a query cursor"))
         }
         if let zoneName = stored.zoneName, let ownerName = stored.ownerName {
             zoneID = RecordZone.ID(zoneName: zoneName, ownerName: ownerName)
@@ -51,7 +55,8 @@ extension Query.Cursor: Codable {
         place = stored.place
         last = stored.last.map { $0.map { IndexKey(bytes: [UInt8]($0)) } }
         guard last.map({ $0.count == query.sortDescriptors.count }) ?? true else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "not a query cursor"))
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "not a query cursor"))
         }
     }
 

@@ -1,11 +1,11 @@
 public import Foundation
 import SealStatements
 
-/// Dates as text that gives back the very date: ISO 8601 in UTC with as many digits of a second as that takes, of the years 1 to
-/// 9999; other dates as `@` and the seconds since 2001-01-01T00:00:00Z.
+/// Dates as text that gives back the very date: ISO 8601 in UTC with as many digits of a second as that takes, of the
+/// years 1 to 9999; other dates as `@` and the seconds since 2001-01-01T00:00:00Z.
 ///
-/// The digits are those of the shortest decimal that reads back as the date's number of seconds since 2001, in decimal arithmetic
-/// moved to the calendar; after `@` that decimal stands as ECMAScript and RFC 8785 write it.
+/// The digits are those of the shortest decimal that reads back as the date's number of seconds since 2001, in decimal
+/// arithmetic moved to the calendar; after `@` that decimal stands as ECMAScript and RFC 8785 write it.
 public enum DateText {
     /// The years 1 to 9999, in seconds since 2001.
     private static let years: Range<Double> = -63_113_904_000..<252_423_993_600
@@ -50,8 +50,8 @@ public enum DateText {
         return date
     }
 
-    /// As people write it: also with digits that it could do without, with a distance from UTC in the place of `Z`, or a day
-    /// alone. The date is the nearest to what the text says.
+    /// As people write it: also with digits that it could do without, with a distance from UTC in the place of `Z`, or
+    /// a day alone. The date is the nearest to what the text says.
     /// - Returns: nil for anything else.
     public static func date(typed text: String) -> Date? {
         guard text.utf8.count <= mostCharacters else { return nil }
@@ -69,15 +69,19 @@ public enum DateText {
         let time = whole - offset
         // Ends in a digit that counts, so that its complement has as many.
         while fraction.hasSuffix("0") { fraction.removeLast() }
-        guard time < 0, !fraction.isEmpty else { return number("\(time).\(fraction)0").map(Date.init(timeIntervalSinceReferenceDate:)) }
+        guard time < 0, !fraction.isEmpty else {
+            return number("\(time).\(fraction)0").map(Date.init(timeIntervalSinceReferenceDate:))
+        }
         return number("-\(-time - 1).\(complement(fraction))").map(Date.init(timeIntervalSinceReferenceDate:))
     }
 
     /// Since 2001, of `2001-01-01T00:00:00`.
     private static func seconds(_ text: some StringProtocol) -> Int64? {
-        guard text.prefix(4).utf8.allSatisfy({ (0x30...0x39).contains($0) }), let year = Int(text.prefix(4)), year >= 1 else { return nil }
+        guard text.prefix(4).utf8.allSatisfy({ (0x30...0x39).contains($0) }), let year = Int(text.prefix(4)), year >= 1
+        else { return nil }
         let isBefore = year < 1970
-        guard let time = ServerRequests.time(of: padded(isBefore ? year + cycleYears : year) + text.dropFirst(4) + "Z") else { return nil }
+        guard let time = ServerRequests.time(of: padded(isBefore ? year + cycleYears : year) + text.dropFirst(4) + "Z")
+        else { return nil }
         return time / 1_000_000 - (isBefore ? cycle : 0) - referenceDate
     }
 
@@ -133,7 +137,9 @@ public enum DateText {
             let all = mantissa[0] + (mantissa.count > 1 ? mantissa[1] : "")
             let significant = all.drop { $0 == "0" }
             let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
-            digits = significant[..<(significant.lastIndex { $0 != "0" }.map(significant.index(after:)) ?? significant.startIndex)]
+            digits =
+                significant[
+                    ..<(significant.lastIndex { $0 != "0" }.map(significant.index(after:)) ?? significant.startIndex)]
             point = mantissa[0].count + exponent - (all.count - significant.count)
         }
 
@@ -151,11 +157,13 @@ public enum DateText {
             if digits.isEmpty { return "0" }
             if (1...21).contains(point) {
                 let fraction = digits.dropFirst(point)
-                return sign + digits.prefix(point) + Self.zeros(point - digits.count) + (fraction.isEmpty ? "" : "." + fraction)
+                return sign + digits.prefix(point) + Self.zeros(point - digits.count)
+                    + (fraction.isEmpty ? "" : "." + fraction)
             }
             if (-5...0).contains(point) { return sign + "0." + Self.zeros(-point) + digits }
             let rest = digits.dropFirst()
-            return sign + digits.prefix(1) + (rest.isEmpty ? "" : "." + rest) + "e" + (point > 0 ? "+" : "-") + "\(abs(point - 1))"
+            return sign + digits.prefix(1) + (rest.isEmpty ? "" : "." + rest) + "e" + (point > 0 ? "+" : "-")
+                + "\(abs(point - 1))"
         }
     }
 }

@@ -2,11 +2,12 @@ public import Foundation
 import SealPrimitives
 import SealStatements
 
-/// A record that is good in itself and that this device refuses (`rollback`): it is under a key that this device has read past, and
-/// was not among what the server showed then.
+/// A record that is good in itself and that this device refuses (`rollback`): it is under a key that this device has
+/// read past, and was not among what the server showed then.
 ///
-/// Either the server kept it back then, or somebody who had that key has written it since, a removed participant for instance. Nothing
-/// in it tells which: ask whoever signed it, and accept it (`Database.accept(_:)`) if they say that it is theirs.
+/// Either the server kept it back then, or somebody who had that key has written it since, a removed participant for
+/// instance. Nothing in it tells which: ask whoever signed it, and accept it (`Database.accept(_:)`) if they say that
+/// it is theirs.
 public struct LateRecord: Sendable, Hashable {
     public let recordID: Record.ID
     public let recordType: String
@@ -14,8 +15,8 @@ public struct LateRecord: Sendable, Hashable {
     public let authorUserRecordID: Record.ID
     /// When, by its author's clock.
     public let signed: Date
-    /// Whether the zone still vouches for its author: its signed roster, as it is now, lets the author write by the key that signed this.
-    /// A participant accepts no others; the zone's owner, who says who may write, may.
+    /// Whether the zone still vouches for its author: its signed roster, as it is now, lets the author write by the key
+    /// that signed this. A participant accepts no others; the zone's owner, who says who may write, may.
     public let isAuthorVouchedFor: Bool
     let hash: Digest
 
@@ -37,15 +38,17 @@ extension Database {
         try await failuresOfReading(zoneID).compactMap(\.lateRecord)
     }
 
-    /// Takes late records over at the user's word: what their authors, or others who have seen them, have said to be theirs. Each is
-    /// looked up again, and counts from then on as if it had been seen in time. `Container.audit()` lists what was accepted.
+    /// Takes late records over at the user's word: what their authors, or others who have seen them, have said to be
+    /// theirs. Each is looked up again, and counts from then on as if it had been seen in time. `Container.audit()`
+    /// lists what was accepted.
     ///
     /// - Parameter records: as `SealKitError.lateRecord` gave them.
-    /// - Returns: each as it is, nil for a deletion. `serverRecordChanged` where the server shows another version than the one that was
-    ///   accepted, and that one is late too; `permissionFailure` where nobody vouches for the author any more: who has seen the record
-    ///   may write it again, or seal it again (`rekey(_:progress:)`).
+    /// - Returns: each as it is, nil for a deletion. `serverRecordChanged` where the server shows another version than
+    ///   the one that was accepted, and that one is late too; `permissionFailure` where nobody vouches for the author
+    ///   any more: who has seen the record may write it again, or seal it again (`rekey(_:progress:)`).
     /// - Throws: whatever concerns the whole request.
-    public func accept(_ records: [LateRecord]) async throws(SealKitError) -> [Record.ID: Result<Record?, SealKitError>] {
+    public func accept(_ records: [LateRecord]) async throws(SealKitError) -> [Record.ID: Result<Record?, SealKitError>]
+    {
         try await core.requireAccount(for: scope)
         var results: [Record.ID: Result<Record?, SealKitError>] = [:]
         var zones = ZoneOutcomes()
@@ -54,7 +57,8 @@ extension Database {
             do {
                 let ground = try await refreshed(try await zoneGround(zoneID))
                 let found = try await find(
-                    Array(wanted.keys), in: zoneID, from: .zone(ground), desiredKeys: nil, accepting: Set(records.map(\.hash))
+                    Array(wanted.keys), in: zoneID, from: .zone(ground), desiredKeys: nil,
+                    accepting: Set(records.map(\.hash))
                 ).found
                 for one in found { results[one.id] = await accepted(one, as: wanted[one.id]) }
                 zones.succeeded()
@@ -77,7 +81,8 @@ extension Database {
             guard late.hash == wanted?.hash else {
                 return .failure(
                     SealKitError(
-                        .serverRecordChanged, "the server shows another version of record \(late.recordID.recordName) than was accepted",
+                        .serverRecordChanged,
+                        "the server shows another version of record \(late.recordID.recordName) than was accepted",
                         remedy: "look at that one", lateRecord: late))
             }
             return .failure(
@@ -85,26 +90,31 @@ extension Database {
                     .permissionFailure,
                     "record \(late.recordID.recordName) was signed by \(late.authorUserRecordID.recordName), who may not write there any "
                         + "more by that key",
-                    remedy: "somebody who has seen it may write it again, or seal it again with rekey(_:); the owner may accept it",
+                    remedy:
+                        "somebody who has seen it may write it again, or seal it again with rekey(_:); the owner may accept it",
                     lateRecord: late))
         }
     }
 
     /// Of what the user has accepted, what this device may take over.
     func acceptable(
-        _ hashes: Set<Digest>, of readings: [Result<RecordReader.Reading, SealKitError>], in ground: RecordGround, _ zoneID: RecordZone.ID
+        _ hashes: Set<Digest>, of readings: [Result<RecordReader.Reading, SealKitError>], in ground: RecordGround,
+        _ zoneID: RecordZone.ID
     ) -> TrustStore.LateStatements? {
         guard !hashes.isEmpty, case .zone(let ground) = ground else { return nil }
         var may: Set<Digest> = []
         for case .success(let reading) in readings where hashes.contains(reading.sighting.hash) {
-            if ground.zone.owner == core.userID() || ground.vouches(for: reading.sighting.statement) { may.insert(reading.sighting.hash) }
+            if ground.zone.owner == core.userID() || ground.vouches(for: reading.sighting.statement) {
+                may.insert(reading.sighting.hash)
+            }
         }
         return TrustStore.LateStatements(
             hashes: may, container: core.identifier, environment: core.environment, zone: zoneID, time: currentTime())
     }
 
     /// Why what came late is not believed, with what the user may accept.
-    static func late(_ sighting: TrustStore.Sighting, in ground: RecordGround, _ zoneID: RecordZone.ID) -> SealKitError {
+    static func late(_ sighting: TrustStore.Sighting, in ground: RecordGround, _ zoneID: RecordZone.ID) -> SealKitError
+    {
         var record: LateRecord?
         if case .newest = sighting.role, !sighting.isDeparture, case .zone(let ground) = ground {
             record = LateRecord(sighting, zoneID, isAuthorVouchedFor: ground.vouches(for: sighting.statement))
@@ -121,7 +131,8 @@ extension Database {
         return SealKitError(
             .rollback,
             "record \(sighting.recordName) is under an older key than this device has read the zone to, and was not shown to it then",
-            remedy: "either the server kept it back then, or somebody who had that key has written it since" + remedy, lateRecord: record)
+            remedy: "either the server kept it back then, or somebody who had that key has written it since" + remedy,
+            lateRecord: record)
     }
 }
 

@@ -15,6 +15,7 @@ extension Location {
     ) {
         self.init(
             latitude: latitude, longitude: longitude, altitude: altitude, horizontalAccuracy: horizontalAccuracy,
-            verticalAccuracy: verticalAccuracy, course: course, speed: speed, time: timestamp.timeIntervalSinceReferenceDate)
+            verticalAccuracy: verticalAccuracy, course: course, speed: speed,
+            time: timestamp.timeIntervalSinceReferenceDate)
     }
 }

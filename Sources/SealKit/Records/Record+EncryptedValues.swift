@@ -1,6 +1,7 @@
 extension Record {
-    /// A record's encrypted fields. They take no asset, which is sealed anyway: `encryptedValues["scan"] = Asset(…)` does not compile. A
-    /// reference is refused when the record is saved (`invalidArguments`), since the server follows references.
+    /// A record's encrypted fields. They take no asset, which is sealed anyway: `encryptedValues["scan"] = Asset(…)`
+    /// does not compile. A reference is refused when the record is saved (`invalidArguments`), since the server follows
+    /// references.
     public struct EncryptedValues: Sendable {
         var fields: [String: FieldState]
         var changed: Set<String>
@@ -35,17 +36,21 @@ extension Record {
 
         /// Encrypted keys that were set, and all keys that were removed, since the record was fetched or saved.
         public func changedKeys() -> [String] {
-            changed.filter { key in fields[key].map { if case .encrypted = $0 { true } else { false } } ?? true }.sorted()
+            changed.filter { key in fields[key].map { if case .encrypted = $0 { true } else { false } } ?? true }
+                .sorted()
         }
     }
 
-    /// Only what differs, or was set there, is touched: whoever reads them all, changes one and sets them has changed one.
+    /// Only what differs, or was set there, is touched: whoever reads them all, changes one and sets them has changed
+    /// one.
     mutating func replaceEncryptedFields(by values: EncryptedValues) {
         // One that was not asked for is there as long as nobody has removed it.
         let removedUnseen = values.changed.filter { values.fields[$0] == nil && isOmitted($0) }
         for key in Set(encryptedValues.allKeys()).union(values.allKeys()).union(removedUnseen) {
             let value = values.value(key)
-            guard encryptedValues.value(key) != value || values.changed.contains(key) || isOmitted(key) else { continue }
+            guard encryptedValues.value(key) != value || values.changed.contains(key) || isOmitted(key) else {
+                continue
+            }
             set(key, value.map { .encrypted($0) })
         }
     }

@@ -1,7 +1,7 @@
 /// `for (key, value) in record`, in the order of the keys.
 ///
-/// Encrypted fields are not among them, as they are not in `record[key]`: who copies what comes into another record writes no sealed
-/// value where the server reads it. They are iterated as `record.encryptedValues`.
+/// Encrypted fields are not among them, as they are not in `record[key]`: who copies what comes into another record
+/// writes no sealed value where the server reads it. They are iterated as `record.encryptedValues`.
 extension Record: Sequence {
     public typealias Element = (key: String, value: any RecordValueConvertible)
 

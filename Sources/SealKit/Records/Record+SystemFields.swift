@@ -5,9 +5,9 @@ import SealStatements
 /// CloudKit's `encodeSystemFields(with:)`: what an app keeps beside its own copy of a record, so that the next save is
 /// compared with the version that it knows.
 ///
-/// Encoded are names, change tag and dates, the signed statement with its proof, and the digests of the fields; no value
-/// of a field, and no key that opens one. Nothing in it is believed when it comes back: before the next save the statement
-/// is verified like one that a server sends.
+/// Encoded are names, change tag and dates, the signed statement with its proof, and the digests of the fields; no
+/// value of a field, and no key that opens one. Nothing in it is believed when it comes back: before the next save the
+/// statement is verified like one that a server sends.
 extension Record {
     private static let version: UInt8 = 1
     /// More than 1,000 fields with their names take.
@@ -48,7 +48,8 @@ extension Record {
     public init(systemFields: Data) throws(SealKitError) {
         guard systemFields.first == Record.version || systemFields.isEmpty else {
             throw SealKitError(
-                .incompatibleVersion, "the system fields were encoded by another version", remedy: "fetch the record instead")
+                .incompatibleVersion, "the system fields were encoded by another version",
+                remedy: "fetch the record instead")
         }
         do throws(SealError) {
             guard systemFields.count <= Record.largest else { throw .invalidLength }

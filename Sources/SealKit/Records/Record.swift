@@ -22,10 +22,10 @@ public struct Record: Sendable {
 
     /// A reference to a record in the same zone, which need not exist.
     ///
-    /// With `deleteSelf` the record that holds it goes with the target: in the same transaction, transitively, and when any of
-    /// several targets goes. A target may have 750 such sources, a record 750 such references, and 3,000 records may go with
-    /// one request (`limitExceeded`). A record with children (`parent`) does not go: the deletion is a `referenceViolation`.
-    /// What is saved in the request that deletes the target stays.
+    /// With `deleteSelf` the record that holds it goes with the target: in the same transaction, transitively, and when
+    /// any of several targets goes. A target may have 750 such sources, a record 750 such references, and 3,000 records
+    /// may go with one request (`limitExceeded`). A record with children (`parent`) does not go: the deletion is a
+    /// `referenceViolation`. What is saved in the request that deletes the target stays.
     public struct Reference: Sendable, Hashable, Codable {
         public typealias Action = ReferenceValue.Action
         public let recordName: String
@@ -49,7 +49,8 @@ public struct Record: Sendable {
     public internal(set) var lastModifiedUserRecordID: ID?
     /// The record that this one belongs to: it must exist, or be saved in the same batch.
     public var parent: Reference?
-    /// The record of the hierarchical share that this one is the root of; nil for every other record. Set when the share is saved.
+    /// The record of the hierarchical share that this one is the root of; nil for every other record. Set when the
+    /// share is saved.
     public internal(set) var share: Reference?
 
     var fields: [String: FieldState] = [:]
@@ -63,7 +64,9 @@ public struct Record: Sendable {
     }
 
     /// A record with a new name in a zone.
-    public init(recordType: String, zoneID: RecordZone.ID) { self.init(recordType: recordType, recordID: ID(zoneID: zoneID)) }
+    public init(recordType: String, zoneID: RecordZone.ID) {
+        self.init(recordType: recordType, recordID: ID(zoneID: zoneID))
+    }
 
     enum FieldState: Sendable {
         case plain(Value)
@@ -98,7 +101,8 @@ public struct Record: Sendable {
         }
 
         init(
-            statement: Statement, hash: Digest, proof: StatementProof, recordKey: SecretBytes? = nil, digests: [String: Digest] = [:],
+            statement: Statement, hash: Digest, proof: StatementProof, recordKey: SecretBytes? = nil,
+            digests: [String: Digest] = [:],
             fields: [String: FieldState]? = nil, isUnverified: Bool = false
         ) {
             signed = Signed(statement, hash, proof)
@@ -115,13 +119,15 @@ public struct Record: Sendable {
 
     // MARK: Plain fields and assets
 
-    /// A plain field, or an asset, which is always sealed. Reading one of another type gives nil; writing nil removes the key.
+    /// A plain field, or an asset, which is always sealed. Reading one of another type gives nil; writing nil removes
+    /// the key.
     public subscript<T: RecordValueConvertible>(key: String) -> T? {
         get { content(key).flatMap { T(fieldContent: $0) } }
         set { set(key, newValue.map { FieldState($0.fieldContent) }) }
     }
 
-    /// The same of whatever kind, to be cast: `record["title"] as? String`. Numbers cast to each type that holds them exactly.
+    /// The same of whatever kind, to be cast: `record["title"] as? String`. Numbers cast to each type that holds them
+    /// exactly.
     @_disfavoredOverload
     public subscript(key: String) -> (any RecordValueConvertible)? {
         get { content(key)?.value }
@@ -145,7 +151,8 @@ public struct Record: Sendable {
 
     // MARK: Keys
 
-    /// Keys that have a value here: plain and encrypted ones, and assets; not those that were not asked for (``omittedKeys``).
+    /// Keys that have a value here: plain and encrypted ones, and assets; not those that were not asked for
+    /// (``omittedKeys``).
     public func allKeys() -> [String] {
         fields.compactMap { if case .omitted = $0.value { nil } else { $0.key } }.sorted()
     }
@@ -178,7 +185,9 @@ public struct Record: Sendable {
 
 extension Record.Reference {
     /// - Parameter recordID: of a record in the zone of the one that will hold the reference: only its name is kept.
-    public init(recordID: Record.ID, action: Action = .none) { self.init(recordName: recordID.recordName, action: action) }
+    public init(recordID: Record.ID, action: Action = .none) {
+        self.init(recordName: recordID.recordName, action: action)
+    }
 
     /// The same, of a record that is at hand.
     public init(record: Record, action: Action = .none) { self.init(recordID: record.recordID, action: action) }
@@ -194,7 +203,9 @@ extension Record {
 
 extension Record: CustomStringConvertible {
     /// Names only: values do not end up in logs.
-    public var description: String { "Record(\(recordType) \(recordID.recordName), keys: \(allKeys().joined(separator: " ")))" }
+    public var description: String {
+        "Record(\(recordType) \(recordID.recordName), keys: \(allKeys().joined(separator: " ")))"
+    }
 }
 
 /// As its number. Stated here: the core, which is Embedded Swift, has no `Codable`.

@@ -4,7 +4,8 @@ import SealPrimitives
 import SealStatements
 import SealWire
 
-/// What an answer's records are verified by: the rosters and keys of a zone's scopes, or in the public database their authors' identities.
+/// What an answer's records are verified by: the rosters and keys of a zone's scopes, or in the public database their
+/// authors' identities.
 enum RecordGround: Sendable {
     case zone(ZoneGround)
     case publicDatabase(PublicGround)
@@ -39,18 +40,22 @@ enum RecordGround: Sendable {
 
     var isZone: Bool { if case .zone = self { true } else { false } }
 
-    /// The scopes that this account reads; nil for the zone's owner, who reads all of them. A participant of the whole zone is shown
-    /// nothing of shares that were in it before.
+    /// The scopes that this account reads; nil for the zone's owner, who reads all of them. A participant of the whole
+    /// zone is shown nothing of shares that were in it before.
     var readableScopes: Set<TrustStore.ScopePlace>? {
-        guard case .zone(let ground) = self, ground.views.values.allSatisfy({ $0.user != ground.zone.owner }) else { return nil }
+        guard case .zone(let ground) = self, ground.views.values.allSatisfy({ $0.user != ground.zone.owner }) else {
+            return nil
+        }
         return Set(
             ground.views.values.map { TrustStore.ScopePlace($0.roster.scopeID, $0.roster.incarnations.scope) })
     }
 
-    /// Whether it has what a record says that it goes by. What is said is not verified yet: it decides only where to look.
+    /// Whether it has what a record says that it goes by. What is said is not verified yet: it decides only where to
+    /// look.
     func covers(_ wire: Sealkit_V1_Record) -> Bool {
         guard case .zone(let ground) = self else { return true }
-        guard !wire.hasDerived, !wire.departed, let statement = try? Statement(canonicalBytes: [UInt8](wire.statement)) else {
+        guard !wire.hasDerived, !wire.departed, let statement = try? Statement(canonicalBytes: [UInt8](wire.statement))
+        else {
             return false
         }
         return ground.view(of: statement) != nil

@@ -4,8 +4,8 @@ import SealStatements
 import SealWire
 
 extension RecordReader {
-    /// A notice that a record went with the target of its `deleteSelf` reference: the record's last statement and the target's
-    /// deletion are verified, and that the one covers the other. What the notice says is believed only then.
+    /// A notice that a record went with the target of its `deleteSelf` reference: the record's last statement and the
+    /// target's deletion are verified, and that the one covers the other. What the notice says is believed only then.
     /// - Throws: as `read`; `invalidNotice` and others for a notice that does not hold.
     mutating func derivedDeletion(_ wire: Sealkit_V1_Record, recordName: String?) throws(SealError) -> Reading {
         guard wire.deleted, wire.fields.isEmpty else { throw .wrongContext }
@@ -19,7 +19,9 @@ extension RecordReader {
         guard let scope = zone.view(of: record.statement)?.scope else { throw .wrongContext }
         let gone = try DerivedDeletion(wire.derived, of: record, tombstone: tombstone).verify(in: scope)
         let statement = gone.statement
-        guard wire.recordName == statement.recordName, wire.recordType == statement.recordType else { throw .wrongContext }
+        guard wire.recordName == statement.recordName, wire.recordType == statement.recordType else {
+            throw .wrongContext
+        }
 
         // The statement that went is a save: whoever makes the record again goes on after it, under a key of its own.
         let base = Record.Base(statement: statement, hash: gone.hash, proof: proof)
@@ -28,12 +30,13 @@ extension RecordReader {
             sighting: TrustStore.Sighting(gone, moved: try origin(of: wire, gone), role: .gone(with: .init(tombstone))))
     }
 
-    /// A record that is said to go along with a deletion which this device is to sign: verified like any other, except that
-    /// of its fields only the reference comes.
+    /// A record that is said to go along with a deletion which this device is to sign: verified like any other, except
+    /// that of its fields only the reference comes.
     mutating func taken(_ wire: Sealkit_V1_TakenRecord) throws(SealError) -> TakenRecord {
         let verified = try verifier.verify(
             [UInt8](wire.record.statement), proof: try StatementProof(wire.record.proof), recordName: nil)
-        guard wire.record.recordName == verified.statement.recordName, wire.record.recordType == verified.statement.recordType
+        guard wire.record.recordName == verified.statement.recordName,
+            wire.record.recordType == verified.statement.recordType
         else { throw .wrongContext }
         return try TakenRecord(wire, record: verified)
     }

@@ -11,21 +11,27 @@ extension RecordReader {
         let proof = try StatementProof(wire.proof)
         let verified = try verifier.verifyDeparture([UInt8](wire.statement), proof: proof, recordName: recordName)
         let statement = verified.statement
-        guard wire.recordName == statement.recordName, wire.recordType == statement.recordType else { throw .wrongContext }
+        guard wire.recordName == statement.recordName, wire.recordType == statement.recordType else {
+            throw .wrongContext
+        }
         let base = Record.Base(statement: statement, hash: verified.hash, proof: proof)
         return Reading(
             outcome: .deletion(recordName: statement.recordName, recordType: statement.recordType, base),
             sighting: TrustStore.Sighting(verified, isDeparture: true))
     }
 
-    /// What brought a record into its scope, where others have changed it there since: to who knows it from another scope
-    /// that says that it is the same record still.
-    mutating func origin(of wire: Sealkit_V1_Record, _ record: VerifiedStatement) throws(SealError) -> VerifiedStatement? {
+    /// What brought a record into its scope, where others have changed it there since: to who knows it from another
+    /// scope that says that it is the same record still.
+    mutating func origin(of wire: Sealkit_V1_Record, _ record: VerifiedStatement) throws(SealError)
+        -> VerifiedStatement?
+    {
         guard wire.hasMoved else { return nil }
         let moved = try verifier.verify(
-            [UInt8](wire.moved.statement), proof: try StatementProof(wire.moved.proof), recordName: record.statement.recordName)
+            [UInt8](wire.moved.statement), proof: try StatementProof(wire.moved.proof),
+            recordName: record.statement.recordName)
         let statement = moved.statement
-        guard statement.author == statement.owner, statement.formerScope != nil, statement.place == record.statement.place
+        guard statement.author == statement.owner, statement.formerScope != nil,
+            statement.place == record.statement.place
         else { throw .notSuccessor }
         try record.statement.check(after: statement, hash: moved.hash)
         return moved

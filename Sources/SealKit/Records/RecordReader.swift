@@ -5,7 +5,8 @@ import SealPrimitives
 import SealStatements
 import SealWire
 
-/// Turns records from the server into records for the app: verified first, opened afterwards, never the other way round.
+/// Turns records from the server into records for the app: verified first, opened afterwards, never the other way
+/// round.
 struct RecordReader {
     let ground: RecordGround
     let zoneID: RecordZone.ID
@@ -62,7 +63,8 @@ struct RecordReader {
         guard statement.kind == .save else {
             let base = Record.Base(statement: statement, hash: verified.hash, proof: proof)
             return Reading(
-                outcome: .deletion(recordName: statement.recordName, recordType: statement.recordType, base), sighting: sighting)
+                outcome: .deletion(recordName: statement.recordName, recordType: statement.recordType, base),
+                sighting: sighting)
         }
 
         var record = Record(
@@ -81,7 +83,8 @@ struct RecordReader {
 
     /// - Parameter record: without fields.
     private func open(
-        _ fields: [(name: String, field: WireField)], of verified: VerifiedStatement, _ digests: [FieldDigest], as record: Record
+        _ fields: [(name: String, field: WireField)], of verified: VerifiedStatement, _ digests: [FieldDigest],
+        as record: Record
     ) throws(SealError) -> Record {
         let opener = try ground.opener(of: verified)
         let author = verified.statement.author
@@ -94,7 +97,8 @@ struct RecordReader {
             case .publicAsset(let asset, let blob):
                 // What is private is sealed.
                 guard opener == nil else { throw .unsupported }
-                let remote = Asset.Remote(content: .plain(asset), blob: blob, recordID: record.recordID, key: name, author: author)
+                let remote = Asset.Remote(
+                    content: .plain(asset), blob: blob, recordID: record.recordID, key: name, author: author)
                 record.fields[name] = .asset(Asset(remote: remote))
             case .stored(let stored, let blob):
                 guard let opener else {
@@ -106,9 +110,11 @@ struct RecordReader {
                 case .plain(let value): record.fields[name] = .plain(value)
                 case .encrypted(let value): record.fields[name] = .encrypted(value)
                 case .asset(let sealed):
-                    record.fields[name] = .asset(Asset(
+                    record.fields[name] = .asset(
+                        Asset(
                             remote: Asset.Remote(
-                                content: .sealed(sealed), blob: blob ?? "", recordID: record.recordID, key: name, author: author)))
+                                content: .sealed(sealed), blob: blob ?? "", recordID: record.recordID, key: name,
+                                author: author)))
                 }
             }
         }

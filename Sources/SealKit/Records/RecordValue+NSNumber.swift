@@ -24,8 +24,8 @@ extension InlineRecordValue where Self: NSNumber {
 }
 
 extension RecordValue {
-    /// For casts as CloudKit code has them. A number is an `NSNumber`, since that alone casts to `Int`, `Int64`, `Double` and `Bool` alike; nil
-    /// for a list of several kinds.
+    /// For casts as CloudKit code has them. A number is an `NSNumber`, since that alone casts to `Int`, `Int64`,
+    /// `Double` and `Bool` alike; nil for a list of several kinds.
     var swiftValue: (any InlineRecordValue)? {
         switch self {
         case .string(let text): text

@@ -4,16 +4,18 @@ public import SealStatements
 public typealias RecordValue = SealStatements.Value
 public typealias Location = SealStatements.Location
 
-/// A Swift type that a record field can hold: an ``InlineRecordValue``, or an ``Asset``. CloudKit's `CKRecordValueProtocol`.
+/// A Swift type that a record field can hold: an ``InlineRecordValue``, or an ``Asset``. CloudKit's
+/// `CKRecordValueProtocol`.
 public protocol RecordValueConvertible: Sendable {
     var fieldContent: Record.Content { get }
     /// nil where the field holds something else.
     init?(fieldContent: Record.Content)
 }
 
-/// A value that lies in the record itself: `String`, `Data`, `Date`, `Bool`, `Double`, `Float`, integers of 16, 32 and 64 bits that an `Int64` holds,
-/// `NSNumber`, `Location`, `Record.Reference`, and arrays of each. As in CloudKit, `Bool` is kept as the integer 0 or 1, and
-/// `Float` as a double. Encrypted values and the elements of lists are such; types of your own conform to it.
+/// A value that lies in the record itself: `String`, `Data`, `Date`, `Bool`, `Double`, `Float`, integers of 16, 32 and
+/// 64 bits that an `Int64` holds, `NSNumber`, `Location`, `Record.Reference`, and arrays of each. As in CloudKit,
+/// `Bool` is kept as the integer 0 or 1, and `Float` as a double. Encrypted values and the elements of lists are such;
+/// types of your own conform to it.
 public protocol InlineRecordValue: RecordValueConvertible {
     var recordValue: RecordValue { get }
     init?(recordValue: RecordValue)
@@ -51,8 +53,8 @@ extension Data: InlineRecordValue {
     }
 }
 
-// Integers that an `Int64` holds, whatever they are; each by itself, as a type that can be larger has no such value. Bytes are not
-// among them: an array of those is `Data`.
+// Integers that an `Int64` holds, whatever they are; each by itself, as a type that can be larger has no such value.
+// Bytes are not among them: an array of those is `Data`.
 
 extension Int: InlineRecordValue {
     public var recordValue: RecordValue { .int64(Int64(self)) }

@@ -33,8 +33,8 @@ public struct RecordZone: Sendable, Hashable {
     public enum EncryptionScope: Int, Sendable, Hashable {
         /// Records may be shared by themselves, with those below them, each such share under keys of its own.
         case perRecord = 0
-        /// All of the zone is under the zone's own keys. It is shared as a whole or not at all: a share of one of its records is
-        /// refused.
+        /// All of the zone is under the zone's own keys. It is shared as a whole or not at all: a share of one of its
+        /// records is refused.
         case perZone = 1
 
         init(_ scope: SealStatements.EncryptionScope) { self = scope == .perZone ? .perZone : .perRecord }
@@ -45,15 +45,16 @@ public struct RecordZone: Sendable, Hashable {
     public static let defaultName = Names.defaultZone
 
     public let zoneID: ID
-    /// What a new zone is made with, and what one that was fetched was made with, by its owner's signature. It cannot be changed.
+    /// What a new zone is made with, and what one that was fetched was made with, by its owner's signature. It cannot
+    /// be changed.
     public var encryptionScope = EncryptionScope.perRecord
     /// Set by the server once the zone is saved.
     public internal(set) var capabilities: Capabilities = []
     /// Somebody beside the owner is in the zone's share, is invited to it, or may join it by its URL.
     public internal(set) var isShared = false
 
-    /// Which life of its name this is: higher each time that the zone was deleted and made again. By its owner's signature; nil
-    /// for one that was not fetched.
+    /// Which life of its name this is: higher each time that the zone was deleted and made again. By its owner's
+    /// signature; nil for one that was not fetched.
     public internal(set) var incarnation: UInt32?
 
     public init(zoneID: ID) { self.zoneID = zoneID }

@@ -89,7 +89,8 @@ extension ZoneBatch {
             throw await database.confirmed(error, zoneID)
         }
         guard response.results.count == items.count else {
-            throw SealKitError(.serverRejectedRequest, "the server answered \(response.results.count) of \(items.count) records")
+            throw SealKitError(
+                .serverRejectedRequest, "the server answered \(response.results.count) of \(items.count) records")
         }
         return response
     }

@@ -1,9 +1,10 @@
 import SealPrimitives
 import SealStatements
 
-/// A record whose signed statement holds, and which does not open: under a key that was never given out, or with fields, files or
-/// wrapped keys that are something else than they say. Its statement covers every stored byte, so that its author made it so, or took
-/// over what another member had made: no server can. Nothing of it is given out. Whoever may write deletes it, or saves something else in its place.
+/// A record whose signed statement holds, and which does not open: under a key that was never given out, or with
+/// fields, files or wrapped keys that are something else than they say. Its statement covers every stored byte, so that
+/// its author made it so, or took over what another member had made: no server can. Nothing of it is given out. Whoever
+/// may write deletes it, or saves something else in its place.
 struct UnopenedRecord: Sendable {
     /// What its statement says, and its plain fields: nothing that it holds sealed, and no key.
     let record: Record
@@ -21,10 +22,13 @@ struct UnopenedRecord: Sendable {
                 SealKitError(
                     .integrityFailure,
                     "record \(name), signed by \(author), is under key \(statement.epoch), and this account was given none (\(error)); nothing of it was opened",
-                    remedy: "whoever opened that key gave out bad grants, or the server withholds one; to be rid of the record \(remedy)")
+                    remedy:
+                        "whoever opened that key gave out bad grants, or the server withholds one; to be rid of the record \(remedy)"
+                )
             case .unsupported:
                 SealKitError(
-                    .incompatibleVersion, "record \(name), signed by \(author), holds something that this version does not read",
+                    .incompatibleVersion,
+                    "record \(name), signed by \(author), holds something that this version does not read",
                     remedy: "update SealKit; or, if \(author) means harm, \(remedy)")
             default:
                 SealKitError(
@@ -34,7 +38,8 @@ struct UnopenedRecord: Sendable {
             }
     }
 
-    /// Another record in its place, which follows its statement. Nothing sealed is carried over; the parent stays unless it is another one.
+    /// Another record in its place, which follows its statement. Nothing sealed is carried over; the parent stays
+    /// unless it is another one.
     /// - Returns: nil for one of another type: a record's type stays until it is deleted.
     func replaced(by draft: Record) -> Record? {
         guard draft.recordType == record.recordType else { return nil }

@@ -3,8 +3,8 @@ import SealPrimitives
 import SealStatements
 import SealWire
 
-/// A zone's scopes as far as they are known: its own, and those of hierarchical shares in it, each with its verified roster.
-/// Every record is verified by the roster of the scope that its own statement cites.
+/// A zone's scopes as far as they are known: its own, and those of hierarchical shares in it, each with its verified
+/// roster. Every record is verified by the roster of the scope that its own statement cites.
 struct ZoneGround: Sendable {
     /// The zone's own scope, whether or not this account reads its roster.
     let zone: Scope
@@ -41,7 +41,8 @@ struct ZoneGround: Sendable {
 
     var place: TrustStore.Place { TrustStore.Place(zone: zoneID, incarnation: incarnation) }
 
-    /// The first epoch of each life of a scope that something may be missing of, once a feed was read to the end of this answer.
+    /// The first epoch of each life of a scope that something may be missing of, once a feed was read to the end of
+    /// this answer.
     func caughtUp(by response: Sealkit_V1_RecordChangesResponse) -> [TrustStore.ScopePlace: Int64] {
         guard !response.moreComing else { return [:] }
         var caughtUp: [TrustStore.ScopePlace: Int64] = [:]
@@ -56,8 +57,8 @@ struct ZoneGround: Sendable {
     /// Where a statement's record is.
     func view(of statement: Statement) -> ZoneView? { views[statement.scopeID] }
 
-    /// Whether a statement is of a later life of the zone, or cites a later head of its scope's roster. Nothing that is signed by
-    /// this ground follows it: to readers it would be a step back.
+    /// Whether a statement is of a later life of the zone, or cites a later head of its scope's roster. Nothing that is
+    /// signed by this ground follows it: to readers it would be a step back.
     func isBehind(_ statement: Statement) -> Bool {
         guard statement.zoneIncarnation == incarnation else { return statement.zoneIncarnation > incarnation }
         return heads[statement.scopeID].map { statement.rosterSequence > $0.sequence } ?? false
@@ -81,7 +82,9 @@ struct ZoneGround: Sendable {
         init(_ ground: ZoneGround) {
             let isOwners = ground.views.values.contains { $0.user == ground.zone.owner }
             verifiers = ground.views.mapValues {
-                Scoped(verifier: StatementVerifier(roster: $0.roster), isMigrating: isOwners && !$0.scope.shareRecordName.isEmpty)
+                Scoped(
+                    verifier: StatementVerifier(roster: $0.roster),
+                    isMigrating: isOwners && !$0.scope.shareRecordName.isEmpty)
             }
         }
 
@@ -105,7 +108,8 @@ struct ZoneGround: Sendable {
         func verifyDeparture(
             _ bytes: [UInt8], proof: StatementProof, recordName: String?
         ) throws(SealError) -> VerifiedStatement {
-            guard let former = try Statement(canonicalBytes: bytes).formerScope?.scopeID, let verifier = verifiers[former]?.verifier
+            guard let former = try Statement(canonicalBytes: bytes).formerScope?.scopeID,
+                let verifier = verifiers[former]?.verifier
             else { throw .wrongContext }
             return try verifier.verifyDeparture(bytes, proof: proof, recordName: recordName)
         }
@@ -119,13 +123,14 @@ extension Scope {
     /// That of a hierarchical share in the zone.
     func ofShare(_ recordName: String) -> Scope {
         Scope(
-            container: container, environment: environment, owner: owner, zoneName: zoneName, shareRecordName: recordName)
+            container: container, environment: environment, owner: owner, zoneName: zoneName,
+            shareRecordName: recordName)
     }
 }
 
 extension Roster {
-    /// Of each life of the scope that began by the entry with that sequence: the epoch in force there; where the life ended by then,
-    /// the one after its last, since nothing of it is still to come.
+    /// Of each life of the scope that began by the entry with that sequence: the epoch in force there; where the life
+    /// ended by then, the one after its last, since nothing of it is still to come.
     fileprivate func marks(readTo sequence: UInt64) -> [TrustStore.ScopePlace: Int64] {
         var marks: [TrustStore.ScopePlace: Int64] = [:]
         for (index, epoch) in epochs.enumerated() {
@@ -135,16 +140,18 @@ extension Roster {
             // What opens the next life follows the close at once.
             let end = next?.openedAt ?? (isClosed ? nextSequence : .max)
             let isOver = isLast && sequence >= end - 1
-            marks[TrustStore.ScopePlace(scopeID, epoch.context.incarnations.scope)] = Int64(epoch.number) + (isOver ? 1 : 0)
+            marks[TrustStore.ScopePlace(scopeID, epoch.context.incarnations.scope)] =
+                Int64(epoch.number) + (isOver ? 1 : 0)
         }
         return marks
     }
 
-    /// Whether a statement that was good at the head which it cites could be its author's as well now: who may write, and by which key, the
-    /// owner and those to whom the owner gave it say with this roster.
+    /// Whether a statement that was good at the head which it cites could be its author's as well now: who may write,
+    /// and by which key, the owner and those to whom the owner gave it say with this roster.
     func vouches(for statement: Statement) -> Bool {
         guard !isClosed, statement.incarnations == incarnations,
-            let then = standing(of: statement.author, at: statement.rosterSequence), let now = standing(of: statement.author, at: sequence),
+            let then = standing(of: statement.author, at: statement.rosterSequence),
+            let now = standing(of: statement.author, at: sequence),
             now.permission == .readWrite, now.identity.current.signingKey == then.identity.current.signingKey
         else { return false }
         return now.mayAdminister || !(statement.isShareRecord || statement.recordName == scope.shareRecordName)

@@ -13,8 +13,8 @@ extension Share {
         public let zoneID: RecordZone.ID
         /// The record that is shared with all that has it as parent; nil for a zone's share.
         public let hierarchicalRootRecordID: Record.ID?
-        /// What the share shows before it is accepted, and who says so; nil where nobody vouches for it: its author administers
-        /// the share no more, and nobody who does has renewed it yet. That keeps nobody from accepting.
+        /// What the share shows before it is accepted, and who says so; nil where nobody vouches for it: its author
+        /// administers the share no more, and nobody who does has renewed it yet. That keeps nobody from accepting.
         public let preview: Preview?
         public internal(set) var ownerIdentity: UserIdentity
         public let participantRole: Participant.Role
@@ -84,9 +84,9 @@ extension Container {
     ///
     /// - Throws: `participantMayNeedVerification` when the share waits for somebody without an account, who may be the
     ///   caller: prove the address with `beginVerification(of:for:)`; `unknownItem` for the uninvited;
-    ///   `invalidArguments` for a URL that is cut short, altered, or answered with another share; `integrityFailure` where roster
-    ///   or preview do not verify, as for a title by somebody who administers nothing there; `rollback` for an older preview than
-    ///   this device has seen behind the URL.
+    ///   `invalidArguments` for a URL that is cut short, altered, or answered with another share; `integrityFailure`
+    ///   where roster or preview do not verify, as for a title by somebody who administers nothing there; `rollback`
+    ///   for an older preview than this device has seen behind the URL.
     public func shareMetadata(for url: String) async throws(SealKitError) -> Share.Metadata {
         let url = try shareURL(url)
         let first = try await metadataPage(behind: url, from: 0)
@@ -106,7 +106,8 @@ extension Container {
         let url = try verifying("the URL") { () throws(SealError) in try ShareURL(text) }
         guard url.origin == core.account.server else {
             throw SealKitError(
-                .invalidArguments, "the share is on another server: \(url.origin)", remedy: "use an account on that server, or make one there")
+                .invalidArguments, "the share is on another server: \(url.origin)",
+                remedy: "use an account on that server, or make one there")
         }
         return url
     }
@@ -143,18 +144,19 @@ extension Container {
         let response: Sealkit_V1_ShareMetadataResponse
         do throws(SealKitError) {
             response = try await core.call(Endpoints.sharing.metadata, request)
-        } catch where error.code == .unknownItem {
+        } catch let error where error.code == .unknownItem {
             // Both look alike to who is not in it, as everything that leads nowhere.
             throw SealKitError(
                 error.code, error.reason,
-                remedy: "ask whoever sent the URL: the invitation may have been taken back, or the share have a newer URL")
+                remedy:
+                    "ask whoever sent the URL: the invitation may have been taken back, or the share have a newer URL")
         }
         try checkPlace(container: response.container, environment: response.environment)
         return response
     }
 
-    /// The whole roster, each page verified before the next is asked for, and the last page, which says what the caller may do, with
-    /// the entries of all.
+    /// The whole roster, each page verified before the next is asked for, and the last page, which says what the caller
+    /// may do, with the entries of all.
     private func roster(
         behind url: ShareURL, _ first: Sealkit_V1_ShareMetadataResponse
     ) async throws(SealKitError) -> (Roster, Sealkit_V1_ShareMetadataResponse) {
@@ -162,16 +164,20 @@ extension Container {
         var wires = first.entries
         var roster = try verifying("the share") { () throws(SealError) in
             let scope = try self.scope(first.zone, first.shareRecordName, behind: url)
-            guard let roster = try Roster(replaying: first.entries.lazy.map { SignedRosterEntry($0) }, scope: scope) else {
+            guard let roster = try Roster(replaying: first.entries.lazy.map { SignedRosterEntry($0) }, scope: scope)
+            else {
                 throw .invalidURL
             }
             return roster
         }
         while page.moreComing {
             page = try await metadataPage(behind: url, from: roster.nextSequence)
-            guard !page.entries.isEmpty || !page.moreComing, page.zone == first.zone, page.shareRecordName == first.shareRecordName else {
+            guard !page.entries.isEmpty || !page.moreComing, page.zone == first.zone,
+                page.shareRecordName == first.shareRecordName
+            else {
                 throw SealKitError(
-                    .serverRejectedRequest, "the server says that the share's roster goes on, and gives nothing more of it",
+                    .serverRejectedRequest,
+                    "the server says that the share's roster goes on, and gives nothing more of it",
                     remedy: "try again, and distrust a server that keeps doing so")
             }
             let entries = page.entries.map { SignedRosterEntry($0) }
@@ -221,7 +227,8 @@ extension Container {
             hierarchicalRootRecordID: roster.rootRecordName.map { Record.ID(recordName: $0, zoneID: zoneID) },
             preview: preview,
             ownerIdentity: Share.UserIdentity(userRecordID: Record.ID(recordName: roster.owner.recordName)),
-            participantRole: member.map { .init($0.role) } ?? (roster.publicSeat?.id == seat?.id ? .publicUser : .privateUser),
+            participantRole: member.map { .init($0.role) }
+                ?? (roster.publicSeat?.id == seat?.id ? .publicUser : .privateUser),
             participantPermission: .init(member?.permission ?? seat?.permission),
             participantStatus: member == nil ? .pending : .accepted, url: url, roster: roster,
             entries: response.entries.map { SignedRosterEntry($0) }, seat: seat,
@@ -234,7 +241,8 @@ extension Container {
             if let invitation = roster.invitations[id] { return .invitation(invitation) }
             if let seat = roster.publicSeat, seat.id == id { return .everybody(seat) }
         }
-        throw SealKitError(.unknownItem, "the share has no open invitation for this account", remedy: "ask its owner for one")
+        throw SealKitError(
+            .unknownItem, "the share has no open invitation for this account", remedy: "ask its owner for one")
     }
 
     /// Accepts a share: opens the invitation's grant, joins the roster, and seals the zone's key to oneself.
@@ -244,14 +252,17 @@ extension Container {
     /// - Throws: `integrityFailure` when grant or roster do not verify; `unknownItem` when the invitation is gone;
     ///   `verificationFailed` for a token that is spent, late, or of somebody else.
     @discardableResult
-    public func accept(_ metadata: Share.Metadata, token: VerificationToken? = nil) async throws(SealKitError) -> RecordZone.ID {
+    public func accept(_ metadata: Share.Metadata, token: VerificationToken? = nil) async throws(SealKitError)
+        -> RecordZone.ID
+    {
         try await whileRosterMoves { round throws(SealKitError) in
             let metadata = round == 1 ? metadata : try await shareMetadata(for: metadata.url.text())
             guard let seat = metadata.seat else {
                 try await adopt(metadata, then: nil)
                 return metadata.zoneID
             }
-            let draft = try await core.witnessing { () async throws(SealKitError) in try acceptance(of: seat, metadata) }
+            let draft = try await core.witnessing { () async throws(SealKitError) in try acceptance(of: seat, metadata)
+            }
             let request = Sealkit_V1_AcceptShareRequest.with {
                 $0.operationID = newOperationID()
                 $0.routingID = Data(metadata.url.routingID.bytes)
@@ -275,7 +286,8 @@ extension Container {
         let keys = try verifying("the invitation") { () throws(SealError) in
             let keys = try metadata.url.secret.invitationKeys(scopeID: roster.scopeID, invitationID: seat.id)
             guard keys.signingKey.verificationKey == seat.signingKey else { throw .invalidURL }
-            // Only a grant that a permitted entry committed to is opened, and only the key that the entry names is used.
+            // Only a grant that a permitted entry committed to is opened, and only the key that the entry names is
+            // used.
             guard epoch.grantHashes[.invitation(seat.id)] == GrantHash.of(metadata.grant) else { throw .keyMismatch }
             return keys
         }
@@ -293,7 +305,8 @@ extension Container {
                 remedy: "ask the owner to open another key with rotateKeys(of:), and accept then")
         }
         return try verifying("the invitation") { () throws(SealError) in
-            try core.author.accept(keys, on: roster, identity: core.identity().chain, epochKey: key, time: currentTime())
+            try core.author.accept(
+                keys, on: roster, identity: core.identity().chain, epochKey: key, time: currentTime())
         }
     }
 

@@ -7,11 +7,11 @@ import SwiftProtobuf
 
 extension Container {
     /// Somebody to add to a share, by e-mail address. An address that nobody is found by is not an error: it gives a
-    /// placeholder, whose `userIdentity.hasAccount` is false and who gets a one-time URL. Whoever has an account, but did not
-    /// let others find it by the address, is such a placeholder too, and needs no code to accept.
+    /// placeholder, whose `userIdentity.hasAccount` is false and who gets a one-time URL. Whoever has an account, but
+    /// did not let others find it by the address, is such a placeholder too, and needs no code to accept.
     ///
-    /// - Throws: `invalidArguments` for what is no address; `integrityFailure` when the server answers with keys that do
-    ///   not belong to the name it gives.
+    /// - Throws: `invalidArguments` for what is no address; `integrityFailure` when the server answers with keys that
+    ///   do not belong to the name it gives.
     public func shareParticipant(
         forEmailAddress address: String, permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> Share.Participant {
@@ -31,7 +31,8 @@ extension Container {
         try await shareParticipant(for: .userRecordName(userRecordID.recordName), permission: permission)
     }
 
-    /// Somebody to add to a share, by whatever is known: of a requester its ``Share/AccessRequester/participantLookupInfo``.
+    /// Somebody to add to a share, by whatever is known: of a requester its
+    /// ``Share/AccessRequester/participantLookupInfo``.
     public func shareParticipant(
         for lookupInfo: Share.LookupInfo, permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> Share.Participant {
@@ -41,7 +42,8 @@ extension Container {
         return try result.get()
     }
 
-    /// Several people to add to a share: CloudKit's `CKFetchShareParticipantsOperation`. Each has a result of their own.
+    /// Several people to add to a share: CloudKit's `CKFetchShareParticipantsOperation`. Each has a result of their
+    /// own.
     ///
     /// - Throws: what concerns the request as a whole: `networkFailure`, `notAuthenticated`, `requestRateLimited`.
     public func shareParticipants(
@@ -85,7 +87,8 @@ extension Container {
         _ handles: [Handle], _ permission: Share.Participant.Permission, _ lookupInfo: (Handle) -> Share.LookupInfo
     ) async throws(SealKitError) -> [Handle: Result<Share.Participant, SealKitError>] {
         let found = try await shareParticipants(for: handles.map(lookupInfo), permission: permission)
-        return Dictionary(handles.map { ($0, found[lookupInfo($0)] ?? .failure(Self.incomplete)) }) { first, _ in first }
+        return Dictionary(handles.map { ($0, found[lookupInfo($0)] ?? .failure(Self.incomplete)) }) { first, _ in first
+        }
     }
 
     /// The server's `handlesPerLookup`.
@@ -105,7 +108,8 @@ extension Container {
         return Share.Participant(
             participantID: Share.Participant.newID(),
             userIdentity: Share.UserIdentity(
-                userRecordID: chain.map { Record.ID(recordName: $0.userID.recordName) }, lookupInfo: handle, isVerified: isVerified),
+                userRecordID: chain.map { Record.ID(recordName: $0.userID.recordName) }, lookupInfo: handle,
+                isVerified: isVerified),
             role: .privateUser, permission: permission, acceptanceStatus: .pending, chain: chain)
     }
 }
@@ -124,7 +128,8 @@ extension ContainerCore {
         return response.results
     }
 
-    /// The keys of whoever was looked up, held against those that this device knows; nil for an address that is nobody's here.
+    /// The keys of whoever was looked up, held against those that this device knows; nil for an address that is
+    /// nobody's here.
     func identity(
         in result: Sealkit_V1_IdentityResult, of handle: Share.LookupInfo
     ) async throws(SealKitError) -> IdentityChain? {
@@ -150,8 +155,8 @@ extension ContainerCore {
 }
 
 extension Share.Participant {
-    /// Somebody who is known by nothing but a URL of its own (``Share/oneTimeURL(for:)``, once the share is saved): the first
-    /// who accepts with it is the participant.
+    /// Somebody who is known by nothing but a URL of its own (``Share/oneTimeURL(for:)``, once the share is saved): the
+    /// first who accepts with it is the participant.
     public static func oneTimeURLParticipant(permission: Permission = .readOnly) -> Share.Participant {
         Share.Participant(
             participantID: newID(), userIdentity: Share.UserIdentity(), role: .privateUser, permission: permission,

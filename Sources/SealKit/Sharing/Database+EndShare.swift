@@ -4,7 +4,8 @@ import SealStatements
 
 extension Database {
     /// What deleting shares' records means beyond the records: in the private database everybody is put out and every
-    /// invitation taken back before the record goes; in the shared one the caller leaves, and the record is the owner's.
+    /// invitation taken back before the record goes; in the shared one the caller leaves, and the record is the
+    /// owner's.
     ///
     /// - Returns: what has its result by this, and what is left to delete.
     func endShares(

@@ -2,8 +2,9 @@ import SealEnvelope
 import SealPrimitives
 import SealStatements
 
-/// Invitations whose time is over. To the server they are good for nothing from that moment; what binds clients is the roster,
-/// so that devices of the owner and of administrators take them back there, with a new key, as soon as they come across them.
+/// Invitations whose time is over. To the server they are good for nothing from that moment; what binds clients is the
+/// roster, so that devices of the owner and of administrators take them back there, with a new key, as soon as they
+/// come across them.
 extension Database {
     /// After changes were read: in every scope of the zone that this account administers.
     ///
@@ -41,7 +42,8 @@ extension Database {
             var random = SystemRandom()
             let draft = try verifying("the revocation") { () throws(SealError) in
                 try core.author(on: view.roster).next(
-                    on: view.roster, changes: changes, rotating: true, current: key, time: currentTime(), random: &random)
+                    on: view.roster, changes: changes, rotating: true, current: key, time: currentTime(),
+                    random: &random)
             }
             try await append(draft, view: view)
             return try await keeper.adopt(draft)

@@ -4,17 +4,18 @@ import SealStatements
 import SealWire
 
 extension Database {
-    /// Ends a fork of a zone's roster: the server goes on with the one that it shows, and the other branch is given up, by an
-    /// entry that the owner signs and every device checks. Whoever was on that branch learns it from the roster
+    /// Ends a fork of a zone's roster: the server goes on with the one that it shows, and the other branch is given up,
+    /// by an entry that the owner signs and every device checks. Whoever was on that branch learns it from the roster
     /// (`Audit.Scope.abandonedForks`), and reads on.
     ///
     /// The zone begins a new life with its owner alone and without records, as after `DatabaseChanges.DeletionReason`'s
-    /// `encryptedDataReset`: save what the app has again, and share the zone anew. Fetch before what the server alone has.
+    /// `encryptedDataReset`: save what the app has again, and share the zone anew. Fetch before what the server alone
+    /// has.
     ///
-    /// - Parameter head: of the branch that is given up, as the error of a member gives it (`SealKitError.rosterFork`); nil
-    ///   where this device is on that branch itself.
-    /// - Throws: `badDatabase` for a zone of somebody else's; `invalidArguments` where there is no fork, or the head is none of
-    ///   another branch; `rosterChanged` when the zone's roster moved on meanwhile.
+    /// - Parameter head: of the branch that is given up, as the error of a member gives it (`SealKitError.rosterFork`);
+    ///   nil where this device is on that branch itself.
+    /// - Throws: `badDatabase` for a zone of somebody else's; `invalidArguments` where there is no fork, or the head is
+    ///   none of another branch; `rosterChanged` when the zone's roster moved on meanwhile.
     public func endFork(
         of zoneID: RecordZone.ID, abandoning head: RosterFork.Head? = nil
     ) async throws(SealKitError) {

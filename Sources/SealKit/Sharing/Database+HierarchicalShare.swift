@@ -13,7 +13,7 @@ extension Database {
         let view: ZoneView
         do throws(SealKitError) {
             view = await revokingExpired(try await keeper.refresh(), keeper)
-        } catch where error.code == .zoneNotFound {
+        } catch let error where error.code == .zoneNotFound {
             throw Database.noShare(shareID)
         }
         guard view.isMember, let root = view.roster.rootRecordName else { throw Database.noShare(shareID) }
@@ -29,26 +29,30 @@ extension Database {
         }
         guard let share = found.share else {
             throw SealKitError(
-                .unknownItem, "the record \(rootRecordID.recordName) is not the root of a share", remedy: "share it with save(_:rootRecord:)")
+                .unknownItem, "the record \(rootRecordID.recordName) is not the root of a share",
+                remedy: "share it with save(_:rootRecord:)")
         }
         return try await self.share(withID: Record.ID(recordName: share.recordName, zoneID: rootRecordID.zoneID))
     }
 
     private static func noShare(_ id: Record.ID) -> SealKitError {
-        SealKitError(.unknownItem, "there is no share \(id.recordName)", remedy: "save a Share with its root record first")
+        SealKitError(
+            .unknownItem, "there is no share \(id.recordName)", remedy: "save a Share with its root record first")
     }
 
-    /// Saves a new hierarchical share with its root. A root that is shared already gives its share, with what is new in this
-    /// one.
+    /// Saves a new hierarchical share with its root. A root that is shared already gives its share, with what is new in
+    /// this one.
     ///
     /// What has the root as parent follows at once, in batches; until it is moved, participants do not see it.
-    /// - Throws: `alreadyShared` when a record above or below the root is shared, or the zone as a whole; as `modifyRecords`.
+    /// - Throws: `alreadyShared` when a record above or below the root is shared, or the zone as a whole; as
+    ///   `modifyRecords`.
     @discardableResult
     public func save(
         _ share: Share, rootRecord: Record
     ) async throws(SealKitError) -> (share: Share, rootRecord: Record) {
         let results = try await modifyRecords(saving: [rootRecord], shares: [share])
-        guard let root = results.saveResults[rootRecord.recordID], let saved = results.shareResults[share.recordID] else {
+        guard let root = results.saveResults[rootRecord.recordID], let saved = results.shareResults[share.recordID]
+        else {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the share or its root")
         }
         // The share's own failure says more than that of what was saved with it.
@@ -56,18 +60,20 @@ extension Database {
         return (found, try root.get())
     }
 
-    /// Saves records together with new hierarchical shares of some of them, each zone in one signed batch; shares that there
-    /// are already take over what has changed.
+    /// Saves records together with new hierarchical shares of some of them, each zone in one signed batch; shares that
+    /// there are already take over what has changed.
     /// - Throws: as `modifyRecords(saving:deleting:)`; `badDatabase` in the shared database.
     public func modifyRecords(
-        saving: [Record], shares: [Share], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
+        saving: [Record], shares: [Share], deleting: [Record.ID] = [],
+        savePolicy: SavePolicy = .ifServerRecordUnchanged,
         progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil
     ) async throws(SealKitError) -> (
         saveResults: [Record.ID: Result<Record, SealKitError>], shareResults: [Record.ID: Result<Share, SealKitError>],
         deleteResults: [Record.ID: Result<Void, SealKitError>]
     ) {
         guard scope == .private else {
-            throw SealKitError(.badDatabase, "only the owner shares records, in the private database", remedy: "ask the owner")
+            throw SealKitError(
+                .badDatabase, "only the owner shares records, in the private database", remedy: "ask the owner")
         }
         var shareResults: [Record.ID: Result<Share, SealKitError>] = [:]
         let roots = Dictionary(saving.map { ($0.recordID, $0) }) { first, _ in first }
@@ -92,7 +98,8 @@ extension Database {
             saving: rest, deleting: restDeleting, savePolicy: savePolicy, progress: progress)
         for (zone, shares) in new {
             try Database.checkCount(saving.count + deleting.count + 2 * shares.count)
-            var batch = ZoneBatch(database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: true, progress: progress)
+            var batch = ZoneBatch(
+                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: true, progress: progress)
             let records = saving.filter { $0.recordID.zoneID == zone }
             let gone = deleting.filter { $0.zoneID == zone }
             do throws(SealKitError) {
@@ -113,12 +120,15 @@ extension Database {
         return (saveResults, shareResults, deleteResults)
     }
 
-    /// A share that was saved, as it is now: its URL and invitations came with its record. What takes a right away, or is not the
-    /// roster's, follows.
-    private func published(_ share: Share, _ result: Result<Record, SealKitError>?) async -> Result<Share, SealKitError> {
+    /// A share that was saved, as it is now: its URL and invitations came with its record. What takes a right away, or
+    /// is not the roster's, follows.
+    private func published(_ share: Share, _ result: Result<Record, SealKitError>?) async -> Result<Share, SealKitError>
+    {
         switch result {
         case .success:
-            do throws(SealKitError) { return .success(try await saveHierarchical(share)) } catch { return .failure(error) }
+            do throws(SealKitError) { return .success(try await saveHierarchical(share)) } catch {
+                return .failure(error)
+            }
         case .failure(let error): return .failure(error)
         case nil: return .failure(SealKitError(.serverRejectedRequest, "the server's answer lacks the share"))
         }
@@ -145,7 +155,8 @@ extension Database {
         let keeper = try keeper(ofShare: share.recordID)
         var isOpen = false
         do throws(SealKitError) { isOpen = try await keeper.refresh().isMember } catch
-            where error.code == .unknownItem || error.code == .zoneNotFound {}
+            where error.code == .unknownItem || error.code == .zoneNotFound
+        {}
         guard isOpen else {
             throw SealKitError(
                 .invalidArguments, "the share \(share.recordID.recordName) is new, and its root is not saved with it",
@@ -168,7 +179,8 @@ extension ZoneBatch {
                 let index = records.firstIndex(where: { $0.recordID == root })
             else {
                 throw SealKitError(
-                    .invalidArguments, "a share lies in its root's zone, beside it", remedy: "make it with Share(rootRecord:)")
+                    .invalidArguments, "a share lies in its root's zone, beside it",
+                    remedy: "make it with Share(rootRecord:)")
             }
             try await sharing.open(share, root: root, database, &ground)
             records[index].share = Record.Reference(recordName: share.recordID.recordName)

@@ -6,21 +6,24 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// Records follow their parents from one scope into another. Their owner alone can sign that, so that the owner's devices do
-/// it: in batches, each record by itself, and gone on with by whichever device comes next.
+/// Records follow their parents from one scope into another. Their owner alone can sign that, so that the owner's
+/// devices do it: in batches, each record by itself, and gone on with by whichever device comes next.
 extension Database {
-    /// Moves what is not where its parent is: after a record was shared, unshared, or given another parent. Participants do not
-    /// see such records before. This happens by itself after saves and when changes are fetched; call it to wait for the end.
+    /// Moves what is not where its parent is: after a record was shared, unshared, or given another parent.
+    /// Participants do not see such records before. This happens by itself after saves and when changes are fetched;
+    /// call it to wait for the end.
     ///
     /// Data is not sealed again: the key of each record is wrapped anew, and change tags and dates stay as they are.
     /// - Returns: how many records were moved.
-    /// - Throws: `badDatabase` in the shared database; whatever keeps a batch from being sent; why a record does not verify, once nothing
-    ///   else is left; why one does not open (`integrityFailure`), once there are so many of those that the server names nothing else:
-    ///   what comes after them is not reached before they are deleted. What was moved stays moved.
+    /// - Throws: `badDatabase` in the shared database; whatever keeps a batch from being sent; why a record does not
+    ///   verify, once nothing else is left; why one does not open (`integrityFailure`), once there are so many of those
+    ///   that the server names nothing else: what comes after them is not reached before they are deleted. What was
+    ///   moved stays moved.
     @discardableResult
     public func settleShares(in zoneID: RecordZone.ID) async throws(SealKitError) -> Int {
         guard scope == .private else {
-            throw SealKitError(.badDatabase, "only a zone's owner moves its records", remedy: "use the private database")
+            throw SealKitError(
+                .badDatabase, "only a zone's owner moves its records", remedy: "use the private database")
         }
         var moved = 0
         var empty = 0
@@ -45,7 +48,8 @@ extension Database {
     /// However often a server says that there may be more.
     private static let mostEmptyPages = 100
 
-    /// Where that fails, what does not verify is kept for the user to see; all else the server goes on naming, and the next call moves it.
+    /// Where that fails, what does not verify is kept for the user to see; all else the server goes on naming, and the
+    /// next call moves it.
     func settleQuietly(_ zoneID: RecordZone.ID) async {
         do { try await settleShares(in: zoneID) } catch { _ = await core.noted(error, zone: zoneID) }
     }
@@ -62,7 +66,8 @@ extension Database {
     ) {
         let known = try await zoneGround(zoneID)
         let response: Sealkit_V1_UnsettledRecordsResponse = try await core.call(
-            scope, Endpoints.sharing.unsettledRecords, Sealkit_V1_UnsettledRecordsRequest.with { $0.zone = known.zone.zoneIDOnWire })
+            scope, Endpoints.sharing.unsettledRecords,
+            Sealkit_V1_UnsettledRecordsRequest.with { $0.zone = known.zone.zoneIDOnWire })
         guard !response.records.isEmpty else { return ([], true, nil, known, response.moreComing) }
         let ground = try await known.settled(by: response.scopes, core)
         let records = try await read(
@@ -133,12 +138,14 @@ extension Database {
         var random = SystemRandom()
         let (sealed, signature) = try verifying("the move") { () throws(SealError) in
             try RecordSealer.seal(
-                drafts, epochKey: key, others: Array(keys.values), signingKey: core.identity().keys.signingKey, random: &random)
+                drafts, epochKey: key, others: Array(keys.values), signingKey: core.identity().keys.signingKey,
+                random: &random)
         }
         let items = moves.map { ZoneBatch.Item.save($0.record) }
         let signed = zip(items, sealed).map { SignedRecord($1, of: $0) }
         let batch = ZoneBatch(
-            database: self, zoneID: moves[0].record.recordID.zoneID, savePolicy: .ifServerRecordUnchanged, isAtomic: false,
+            database: self, zoneID: moves[0].record.recordID.zoneID, savePolicy: .ifServerRecordUnchanged,
+            isAtomic: false,
             progress: nil)
         let response = try await batch.send(items, signed, signature: signature, zone: ground.zone)
         var seen: [TrustStore.Sighting] = []
@@ -160,7 +167,8 @@ extension Database {
                 base.statement.canonicalBytes(), proof: base.proof, recordName: base.statement.recordName)
             let digests = base.digests.sorted { FieldSet.isOrdered($0.key, $1.key) }
             return try RecordDraft(
-                rewrapping: verified, fields: digests.map { FieldDigest(name: $0.key, digest: $0.value) }, recordKey: key,
+                rewrapping: verified, fields: digests.map { FieldDigest(name: $0.key, digest: $0.value) },
+                recordKey: key,
                 into: into.roster, by: core.userID(), clientTime: currentTime())
         }
     }

@@ -9,8 +9,8 @@ import SwiftProtobuf
 extension Database {
     /// The zone-wide share of a zone.
     ///
-    /// Everybody in it sees all participants, since everybody checks the roster; addresses, requests for access and URLs
-    /// are the owner's and administrators' to see.
+    /// Everybody in it sees all participants, since everybody checks the roster; addresses, requests for access and
+    /// URLs are the owner's and administrators' to see.
     /// - Throws: `unknownItem` when the zone is not shared; `zoneNotFound`.
     public func share(for zoneID: RecordZone.ID) async throws(SealKitError) -> Share {
         let keeper = try keeper(zoneID)
@@ -28,7 +28,8 @@ extension Database {
         var share = share
         guard let record = try await shareRecord(share.recordID) else {
             throw SealKitError(
-                .unknownItem, "the share \(share.recordID.recordName) in the zone \(share.zoneID) is not there any more",
+                .unknownItem,
+                "the share \(share.recordID.recordName) in the zone \(share.zoneID) is not there any more",
                 remedy: "save a Share anew")
         }
         share.title = record.encryptedValues["title"] ?? ""
@@ -42,8 +43,8 @@ extension Database {
         if view.mayAdminister {
             let links = try await OwnerLinks.fetch(self, view: view)
             links.write(to: &share, view: view, origin: core.account.server)
-            // Best effort: what the URLs show is no part of what is fetched, and the next call does it. A record that does not open says
-            // nothing that they could show.
+            // Best effort: what the URLs show is no part of what is fetched, and the next call does it. A record that
+            // does not open says nothing that they could show.
             if record.base?.recordKey != nil {
                 try? await links.renewPreviews(share.preview, self, view: view, isNewest: false)
             }
@@ -61,12 +62,15 @@ extension Database {
         for participant in participants {
             let invitation = (try? Hex.decode(participant.participantID)).flatMap { try? ID16($0) }
             let invited = invitation.flatMap { roster.sequence(ofInvitation: $0) }
-            sequences[participant.participantID] = invited ?? participant.chain.flatMap { roster.members[$0.userID]?.since }
+            sequences[participant.participantID] =
+                invited ?? participant.chain.flatMap { roster.members[$0.userID]?.since }
         }
         let times = await keeper.times(of: Set(sequences.values))
         return participants.map { participant in
             var participant = participant
-            participant.dateAddedToShare = sequences[participant.participantID].flatMap { times[$0] }.map { Date(microseconds: $0) }
+            participant.dateAddedToShare = sequences[participant.participantID].flatMap { times[$0] }.map {
+                Date(microseconds: $0)
+            }
             return participant
         }
     }
@@ -87,13 +91,15 @@ extension Database {
     /// requests; roles and the public permission are the owner's.
     ///
     /// - Returns: the share as it is now, with its URL and the one-time URLs that this account made.
-    /// - Throws: `badDatabase` in the public database; `permissionFailure` for somebody who administers nothing here, or
-    ///   changes what only the owner may; `tooManyParticipants`; `invalidArguments`, as for inviting while the share is public.
+    /// - Throws: `badDatabase` in the public database; `permissionFailure` for somebody who administers nothing here,
+    ///   or changes what only the owner may; `tooManyParticipants`; `invalidArguments`, as for inviting while the share
+    ///   is public.
     @discardableResult
     public func save(_ share: Share) async throws(SealKitError) -> Share {
         if share.rootRecordID != nil { return try await saveHierarchical(share) }
         guard share.zoneID.zoneName != RecordZone.defaultName else {
-            throw SealKitError(.invalidArguments, "the default zone cannot be shared", remedy: "put shared records in a custom zone")
+            throw SealKitError(
+                .invalidArguments, "the default zone cannot be shared", remedy: "put shared records in a custom zone")
         }
         let keeper = try keeper(share.zoneID)
         let isURLRenewed = try await saveChanges(of: share, keeper)
@@ -123,8 +129,8 @@ extension Database {
             return try await ShareEditor(database: self, share: share, view: view, links: links).apply(keeper)
         }
         if record != nil, known.roster.isShared {
-            // Also of a share that was ended and is made again: its URLs are the same. Were this to fail, whoever administers
-            // the share and fetches it next would do it.
+            // Also of a share that was ended and is made again: its URLs are the same. Were this to fail, whoever
+            // administers the share and fetches it next would do it.
             let links = try await OwnerLinks.fetch(self, view: view)
             try await links.renewPreviews(share.preview, self, view: try await keeper.refresh(), isNewest: true)
         }
@@ -140,13 +146,16 @@ extension Database {
         let isNew = record.base == nil
         let before: [String?] = [record.encryptedValues["title"], record.encryptedValues["shareType"]]
         let thumbnail: Data? = record.encryptedValues["thumbnailImageData"]
-        guard isNew || before != [share.title, share.shareType] || thumbnail != share.thumbnailImageData else { return nil }
+        guard isNew || before != [share.title, share.shareType] || thumbnail != share.thumbnailImageData else {
+            return nil
+        }
         share.describe(&record)
         return record
     }
 
-    /// nil only when it is verifiably not there: one that does not verify is an error, not an empty title. One that an administrator
-    /// has signed and that does not open is there without title, so that nobody is kept from putting that one out.
+    /// nil only when it is verifiably not there: one that does not verify is an error, not an empty title. One that an
+    /// administrator has signed and that does not open is there without title, so that nobody is kept from putting that
+    /// one out.
     func shareRecord(_ id: Record.ID) async throws(SealKitError) -> Record? {
         switch try await look(up: [id], desiredKeys: nil).first?.1 {
         case .success(let found): return found.present
@@ -157,14 +166,16 @@ extension Database {
 
     /// What the verified roster says; addresses are opened where they were sealed to this account.
     func participants(of roster: Roster) -> [Share.Participant] {
-        // The owner first, then in the order in which people joined the log; invitations stand by id, so that lists are stable.
+        // The owner first, then in the order in which people joined the log; invitations stand by id, so that lists are
+        // stable.
         let members = roster.members.values.sorted { $0.since < $1.since }.map { member in
             Share.Participant(
                 participantID: member.invitationID?.hex ?? member.userID.recordName,
                 userIdentity: Share.UserIdentity(
                     userRecordID: Record.ID(recordName: member.userID.recordName),
                     lookupInfo: member.invitation.flatMap { lookupInfo(of: $0, roster) }),
-                role: Share.Participant.Role(member.role), permission: .init(member.permission), acceptanceStatus: .accepted,
+                role: Share.Participant.Role(member.role), permission: .init(member.permission),
+                acceptanceStatus: .accepted,
                 expirationDate: member.invitation.flatMap(expiration), chain: member.identity)
         }
         let invited = roster.invitations.values.sorted { $0.id < $1.id }.map { invitation in
@@ -193,11 +204,13 @@ extension Database {
 
     // MARK: Leaving
 
-    /// Leaves all that the zone's owner shares in it: the zone disappears from the shared database, and the next member who writes opens a new key.
+    /// Leaves all that the zone's owner shares in it: the zone disappears from the shared database, and the next member
+    /// who writes opens a new key.
     /// - Throws: `zoneNotFound` where nothing of it is shared with this account (any more); `badDatabase`.
     public func leaveShare(of zoneID: RecordZone.ID) async throws(SealKitError) {
         guard scope == .shared else {
-            throw SealKitError(.badDatabase, "an owner cannot leave its own share", remedy: "remove the participants instead")
+            throw SealKitError(
+                .badDatabase, "an owner cannot leave its own share", remedy: "remove the participants instead")
         }
         var ground = try await zoneGround(zoneID)
         // What another device has joined is left too.
@@ -206,7 +219,9 @@ extension Database {
         // The zone may be shared in another way than this device has known.
         if !hasLeft, let now = try await regrounded(ground, zoneID) { hasLeft = try await leaveAll(of: now) }
         guard hasLeft else {
-            throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "this account has left it, or its owner has ended that")
+            throw SealKitError(
+                .zoneNotFound, "there is no zone \(zoneID)",
+                remedy: "this account has left it, or its owner has ended that")
         }
     }
 

@@ -1,7 +1,10 @@
 extension Share.LookupInfo {
-    /// Whether both reach the same person however they are spelled: e-mail addresses differ in case only, as for the server.
+    /// Whether both reach the same person however they are spelled: e-mail addresses differ in case only, as for the
+    /// server.
     func isSame(as other: Share.LookupInfo) -> Bool {
-        guard case .emailAddress(let address) = self, case .emailAddress(let otherAddress) = other else { return self == other }
+        guard case .emailAddress(let address) = self, case .emailAddress(let otherAddress) = other else {
+            return self == other
+        }
         return address.asciiLowercased == otherAddress.asciiLowercased
     }
 }

@@ -5,15 +5,16 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// The URLs of a share that its owner or an administrator has: kept on the server under the account's storage key, which
-/// the server does not have; the share-wide one that somebody else made, as it was sealed to the account.
+/// The URLs of a share that its owner or an administrator has: kept on the server under the account's storage key,
+/// which the server does not have; the share-wide one that somebody else made, as it was sealed to the account.
 struct OwnerLinks {
     struct Link {
         let routingID: ID16
         let secret: LinkSecret
         /// nil for the share-wide URL.
         let invitationID: ID16?
-        /// What the server keeps for whoever looks at it, opened and not verified; nil for a new one, and for what is no preview.
+        /// What the server keeps for whoever looks at it, opened and not verified; nil for a new one, and for what is
+        /// no preview.
         var shown: SignedPreview?
 
         func url(origin: String, scopeID: Digest) -> String {
@@ -37,7 +38,9 @@ struct OwnerLinks {
     }
 
     static func fetch(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
-        do { return try await opened(database, view: view) } catch { throw await database.core.noted(error, scope: view.scope) }
+        do { return try await opened(database, view: view) } catch {
+            throw await database.core.noted(error, scope: view.scope)
+        }
     }
 
     private static func opened(_ database: Database, view: ZoneView) async throws(SealKitError) -> OwnerLinks {
@@ -60,7 +63,8 @@ struct OwnerLinks {
             $0.invitationID == nil && $0.secret.id(in: view.roster.scopeID) == view.roster.linkID
         }
         return OwnerLinks(
-            links: links.filter { $0.invitationID != nil }, shareWide: shareWide ?? sealed(response, database, view: view))
+            links: links.filter { $0.invitationID != nil },
+            shareWide: shareWide ?? sealed(response, database, view: view))
     }
 
     /// What was kept before the account took new keys is sealed by those before.
@@ -75,8 +79,8 @@ struct OwnerLinks {
         return try StorageBox.open(sealed, purpose: purpose, context: context, under: first.storageKey())
     }
 
-    /// The share-wide link of another maker. One that does not open is none: a copy that somebody sealed badly must not keep
-    /// the owner from putting that somebody out.
+    /// The share-wide link of another maker. One that does not open is none: a copy that somebody sealed badly must not
+    /// keep the owner from putting that somebody out.
     private static func sealed(_ response: Sealkit_V1_LinksResponse, _ database: Database, view: ZoneView) -> Link? {
         let core = database.core
         guard let linkID = view.roster.linkID, let wire = response.links.first(where: { $0.invitationID.isEmpty }),
@@ -84,7 +88,8 @@ struct OwnerLinks {
         else { return nil }
         let opened = try? core.identity().open { keys throws(SealError) in
             try SealedLinks<XWingHPKE>.open(
-                [UInt8](response.sealedLink), scopeID: view.roster.scopeID, linkID: linkID, as: core.userID(), keys: keys)
+                [UInt8](response.sealedLink), scopeID: view.roster.scopeID, linkID: linkID, as: core.userID(),
+                keys: keys)
         }
         guard let secret = opened else { return nil }
         return Link(routingID: routingID, secret: secret, invitationID: nil, showing: wire.preview, in: view.roster)
@@ -95,7 +100,8 @@ struct OwnerLinks {
         _ database: Database, scopeID: Digest, invitationID: ID16?, preview: SignedPreview
     ) throws(SealKitError) -> (Link, Sealkit_V1_Link) {
         var random = SystemRandom()
-        let link = Link(routingID: ID16(random: &random), secret: LinkSecret(random: &random), invitationID: invitationID)
+        let link = Link(
+            routingID: ID16(random: &random), secret: LinkSecret(random: &random), invitationID: invitationID)
         return (link, try keep(link, database, scopeID: scopeID, preview: preview))
     }
 
@@ -139,10 +145,10 @@ struct OwnerLinks {
             after: newestShown(in: view.roster))
     }
 
-    /// Seals what the URLs show anew where it is not this, or where nobody vouches for it who administers the share now: after
-    /// its title, type or thumbnail changed, and after whoever signed it lost that role.
-    /// - Parameter isNewest: the roster was asked for after the links: a preview that cites a later head is nobody's. Otherwise whoever
-    ///   signed it knows better, and one by an older head would be a step back to who has seen it.
+    /// Seals what the URLs show anew where it is not this, or where nobody vouches for it who administers the share
+    /// now: after its title, type or thumbnail changed, and after whoever signed it lost that role.
+    /// - Parameter isNewest: the roster was asked for after the links: a preview that cites a later head is nobody's.
+    ///   Otherwise whoever signed it knows better, and one by an older head would be a step back to who has seen it.
     func renewPreviews(
         _ preview: SharePreview, _ database: Database, view: ZoneView, isNewest: Bool
     ) async throws(SealKitError) {
@@ -180,7 +186,8 @@ struct OwnerLinks {
                 let secret = try? open(kept, context: context, keptBy: seeds)
             else { continue }
             link.keptSecret = Data(
-                StorageBox.seal(secret, purpose: purpose, context: context, under: newest.storageKey(), random: &random))
+                StorageBox.seal(secret, purpose: purpose, context: context, under: newest.storageKey(), random: &random)
+            )
             wires.append(link)
         }
         try await update(wires, database, view: view)
@@ -195,7 +202,8 @@ struct OwnerLinks {
             $0.shareRecordName = view.scope.shareRecordName
             $0.links = wires
         }
-        let _: Sealkit_V1_UpdateLinksResponse = try await database.core.call(database.scope, Endpoints.sharing.updateLinks, request)
+        let _: Sealkit_V1_UpdateLinksResponse = try await database.core.call(
+            database.scope, Endpoints.sharing.updateLinks, request)
     }
 
     private static func context(_ scopeID: Digest, _ routingID: ID16) -> [UInt8] { scopeID.bytes + routingID.bytes }
@@ -216,7 +224,8 @@ struct OwnerLinks {
 
 extension OwnerLinks.Link {
     /// - Parameter sealed: the preview that the server keeps; what does not open is none, and is made anew.
-    fileprivate init(routingID: ID16, secret: LinkSecret, invitationID: ID16?, showing sealed: Data, in roster: Roster) {
+    fileprivate init(routingID: ID16, secret: LinkSecret, invitationID: ID16?, showing sealed: Data, in roster: Roster)
+    {
         self.init(
             routingID: routingID, secret: secret, invitationID: invitationID,
             shown: try? secret.openPreview([UInt8](sealed), scopeID: roster.scopeID))

@@ -53,13 +53,15 @@ extension Share {
         for requester in requesters { block(requester.userID) }
     }
 
-    /// Removes a participant who cannot come back, by whatever URL. Save the share to apply it; blocking opens a new key.
+    /// Removes a participant who cannot come back, by whatever URL. Save the share to apply it; blocking opens a new
+    /// key.
     /// - Throws: `invalidArguments` for a placeholder, whose name nobody knows, and for the owner.
     public mutating func blockParticipant(_ participant: Participant) throws(SealKitError) {
         let name = participant.userIdentity.userRecordID?.recordName
         guard participant.role != .owner, let user = name.flatMap({ try? UserID(recordName: $0) }) else {
             throw SealKitError(
-                .invalidArguments, "the owner, and who has no account yet, cannot be blocked", remedy: "remove the invitation")
+                .invalidArguments, "the owner, and who has no account yet, cannot be blocked",
+                remedy: "remove the invitation")
         }
         block(user)
     }
@@ -93,17 +95,20 @@ extension Database {
             $0.zone = view.scope.zoneIDOnWire
             $0.shareRecordName = view.scope.shareRecordName
         }
-        let response: Sealkit_V1_FetchShareAccessResponse = try await core.call(scope, Endpoints.sharing.fetchAccess, request)
+        let response: Sealkit_V1_FetchShareAccessResponse = try await core.call(
+            scope, Endpoints.sharing.fetchAccess, request)
         share.allowsAccessRequests = response.allowsRequests
         share.edits.allowsAccessRequests = response.allowsRequests
         for wire in response.requesters {
             share.requesters.append(
                 try verifying("somebody who asks for access") { () throws(SealError) in
-                    // The name certifies its keys; whether it asked is the server's word, and approving it is the user's choice.
+                    // The name certifies its keys; whether it asked is the server's word, and approving it is the
+                    // user's choice.
                     let chain = try IdentityChain(wire.chain, container: core.identifier)
                     let contact = try? core.identity().open { keys throws(SealError) in
                         try SealedContact<XWingHPKE>.open(
-                            [UInt8](wire.sealedContact), scopeID: view.roster.scopeID, requestID: try ID16(wire.requestID),
+                            [UInt8](wire.sealedContact), scopeID: view.roster.scopeID,
+                            requestID: try ID16(wire.requestID),
                             as: core.userID(), keys: keys)
                     }
                     return Share.AccessRequester(
@@ -130,7 +135,8 @@ extension Database {
             if changesSetting { $0.allowsRequests = share.allowsAccessRequests }
             $0.denied = share.edits.denied.map(\.recordName).sorted()
         }
-        let _: Sealkit_V1_UpdateShareAccessResponse = try await core.call(scope, Endpoints.sharing.updateAccess, request)
+        let _: Sealkit_V1_UpdateShareAccessResponse = try await core.call(
+            scope, Endpoints.sharing.updateAccess, request)
     }
 }
 
@@ -138,9 +144,9 @@ extension Container {
     /// Asks the owner of a share for access, where ``Share/allowsAccessRequests`` says that strangers may.
     ///
     /// - Parameter contact: who asks, for the owner to recognise: a name, an address. Only the owner can read it.
-    /// - Throws: `unknownItem` where there is no such share, or it takes no requests, or the caller is blocked: all look
-    ///   alike; `participantAlreadyInvited` for somebody who may accept it right away; `invalidArguments` for a URL that is
-    ///   cut short, and for a participant; `limitExceeded`; `requestRateLimited`.
+    /// - Throws: `unknownItem` where there is no such share, or it takes no requests, or the caller is blocked: all
+    ///   look alike; `participantAlreadyInvited` for somebody who may accept it right away; `invalidArguments` for a
+    ///   URL that is cut short, and for a participant; `limitExceeded`; `requestRateLimited`.
     public func requestShareAccess(_ url: String, contact: String) async throws(SealKitError) {
         let url = try shareURL(url)
         let response: Sealkit_V1_ShareOwnerResponse = try await core.call(

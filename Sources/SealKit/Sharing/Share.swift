@@ -1,7 +1,8 @@
 public import Foundation
 import SealStatements
 
-/// A share of a zone or of a hierarchy of records in one: CloudKit's `CKShare(recordZoneID:)` and `CKShare(rootRecord:)`.
+/// A share of a zone or of a hierarchy of records in one: CloudKit's `CKShare(recordZoneID:)` and
+/// `CKShare(rootRecord:)`.
 ///
 /// Its participants are what the zone's signed roster says, verified on this device; a server cannot add one, raise a
 /// permission or swap a key. Change the participants and save the share; removing or demoting somebody opens a new key
@@ -24,8 +25,8 @@ public struct Share: Sendable {
     public internal(set) var participants: [Participant] = []
     /// What anybody with the URL may do: nothing, unless the owner opens the share to the public.
     ///
-    /// Changing it takes open invitations back; ``Participant/Permission/none`` removes everybody who joined by the URL. While
-    /// it is another one nobody can be invited by name, and removing or blocking somebody replaces the URL.
+    /// Changing it takes open invitations back; ``Participant/Permission/none`` removes everybody who joined by the
+    /// URL. While it is another one nobody can be invited by name, and removing or blocking somebody replaces the URL.
     public var publicPermission: Participant.Permission = .none
     /// Whether strangers with the URL may ask for access. Where not, they are not told that the share exists.
     public var allowsAccessRequests = false
@@ -33,11 +34,12 @@ public struct Share: Sendable {
     public internal(set) var requesters: [AccessRequester] = []
     /// Who can neither join nor ask.
     public internal(set) var blockedIdentities: [BlockedIdentity] = []
-    /// The share-wide URL, with the secret after `#`: for participants who have an account. Owner and administrators have
-    /// it here; nil until the share is saved.
+    /// The share-wide URL, with the secret after `#`: for participants who have an account. Owner and administrators
+    /// have it here; nil until the share is saved.
     public internal(set) var url: String?
-    /// Saving has put another ``url`` in the place of the one that was sent out: that one leads nowhere any more. Whoever was invited by
-    /// user name, and has not accepted yet, was invited anew behind the new one, and has to be sent it (``waitingForURL``).
+    /// Saving has put another ``url`` in the place of the one that was sent out: that one leads nowhere any more.
+    /// Whoever was invited by user name, and has not accepted yet, was invited anew behind the new one, and has to be
+    /// sent it (``waitingForURL``).
     public internal(set) var isURLRenewed = false
 
     /// Placeholders' one-time URLs, by participant id.
@@ -80,7 +82,9 @@ public struct Share: Sendable {
     /// Whoever fetched the share; nil before it was saved.
     public var currentUserParticipant: Participant? {
         guard let name = currentUser?.recordName else { return nil }
-        return participants.first { $0.userIdentity.userRecordID?.recordName == name && $0.acceptanceStatus == .accepted }
+        return participants.first {
+            $0.userIdentity.userRecordID?.recordName == name && $0.acceptanceStatus == .accepted
+        }
     }
 
     /// Adds somebody, or updates the permission of somebody who is there already; the role where it is the share's own
@@ -89,7 +93,9 @@ public struct Share: Sendable {
         if let index = participants.firstIndex(where: { $0.isSamePerson(as: participant) }) {
             participants[index].permission = participant.permission
             participants[index].expirationDate = participant.expirationDate
-            if participants[index].participantID == participant.participantID { participants[index].role = participant.role }
+            if participants[index].participantID == participant.participantID {
+                participants[index].role = participant.role
+            }
         } else {
             participants.append(participant)
         }
@@ -97,27 +103,30 @@ public struct Share: Sendable {
 
     /// Open invitations that accept with ``url``: those by user name.
     public var waitingForURL: [Participant] {
-        participants.filter { $0.acceptanceStatus == .pending && $0.userIdentity.hasAccount && $0.userIdentity.lookupInfo?.address == nil }
+        participants.filter {
+            $0.acceptanceStatus == .pending && $0.userIdentity.hasAccount && $0.userIdentity.lookupInfo?.address == nil
+        }
     }
 
-    /// Open invitations that no account is named in: whoever has such a URL, and controls the address where one was invited, may take
-    /// the seat. Nobody but you knows whom they were sent to.
+    /// Open invitations that no account is named in: whoever has such a URL, and controls the address where one was
+    /// invited, may take the seat. Nobody but you knows whom they were sent to.
     public var openOneTimeInvitations: [Participant] {
         participants.filter { $0.acceptanceStatus == .pending && !$0.userIdentity.hasAccount }
     }
 
     /// Removes a participant or an open invitation. Save the share to apply it.
     ///
-    /// Somebody who is removed and has the URL of one of the ``openOneTimeInvitations`` comes back with that, as another account if
-    /// need be: after a removal or a block, look at them, and remove those that this person may have.
+    /// Somebody who is removed and has the URL of one of the ``openOneTimeInvitations`` comes back with that, as
+    /// another account if need be: after a removal or a block, look at them, and remove those that this person may
+    /// have.
     public mutating func removeParticipant(_ participant: Participant) {
         participants.removeAll { $0.isSamePerson(as: participant) && $0.role != .owner }
     }
 
-    /// The URL for one invitee: whoever was invited by address, or by nothing but this URL. It is good for one acceptance;
-    /// afterwards it leads that participant to the share like ``url``. Give it to nobody else.
-    /// - Returns: nil until the share is saved, for participants who use the share-wide URL, and for invitees of somebody
-    ///   else: only who made the URL has it.
+    /// The URL for one invitee: whoever was invited by address, or by nothing but this URL. It is good for one
+    /// acceptance; afterwards it leads that participant to the share like ``url``. Give it to nobody else.
+    /// - Returns: nil until the share is saved, for participants who use the share-wide URL, and for invitees of
+    ///   somebody else: only who made the URL has it.
     public func oneTimeURL(for participantID: String) -> String? { oneTimeURLs[participantID] }
 }
 
@@ -146,11 +155,12 @@ extension Share {
             case removed = 3
         }
 
-        /// The invitation's id, for as long as the participant is in the share; the owner's is its user name. A change of an open
-        /// invitation's permission or expiry makes another invitation of it.
+        /// The invitation's id, for as long as the participant is in the share; the owner's is its user name. A change
+        /// of an open invitation's permission or expiry makes another invitation of it.
         public internal(set) var participantID: String
         public internal(set) var userIdentity: UserIdentity
-        /// The owner makes private users administrators, and back, once they have accepted. An administrator has readWrite.
+        /// The owner makes private users administrators, and back, once they have accepted. An administrator has
+        /// readWrite.
         public var role: Role
         public var permission: Permission
         public internal(set) var acceptanceStatus: AcceptanceStatus
@@ -169,8 +179,14 @@ extension Share {
         /// CloudKit's notion: the same participant id, user or look-up address.
         func isSamePerson(as other: Participant) -> Bool {
             if participantID == other.participantID { return true }
-            if let user = userIdentity.userRecordID, user.recordName == other.userIdentity.userRecordID?.recordName { return true }
-            if let handle = userIdentity.lookupInfo, let others = other.userIdentity.lookupInfo, handle.isSame(as: others) { return true }
+            if let user = userIdentity.userRecordID, user.recordName == other.userIdentity.userRecordID?.recordName {
+                return true
+            }
+            if let handle = userIdentity.lookupInfo, let others = other.userIdentity.lookupInfo,
+                handle.isSame(as: others)
+            {
+                return true
+            }
             return false
         }
     }
@@ -180,10 +196,11 @@ extension Share {
         public internal(set) var userRecordID: Record.ID?
         /// What the participant was looked up by; of others it is known to owner and administrators only.
         public internal(set) var lookupInfo: LookupInfo?
-        /// The user has compared this person's safety number on this device, and the keys are still those (``Contacts``).
+        /// The user has compared this person's safety number on this device, and the keys are still those
+        /// (``Contacts``).
         ///
-        /// Of somebody who was looked up by address, and is not verified, the server alone says whose keys these are: ask
-        /// ``Contacts/refreshedContact(for:)`` for the number, compare it, and tell ``Contacts/verify(_:)``.
+        /// Of somebody who was looked up by address, and is not verified, the server alone says whose keys these are:
+        /// ask ``Contacts/refreshedContact(for:)`` for the number, compare it, and tell ``Contacts/verify(_:)``.
         public internal(set) var isVerified = false
         public var hasAccount: Bool { userRecordID != nil }
     }
@@ -204,11 +221,12 @@ extension Share {
 
 extension Share.Participant.Permission {
     init(_ permission: SealStatements.Permission?) {
-        self = switch permission {
-        case nil: .none
-        case .readOnly: .readOnly
-        case .readWrite: .readWrite
-        }
+        self =
+            switch permission {
+            case nil: .none
+            case .readOnly: .readOnly
+            case .readWrite: .readWrite
+            }
     }
 
     var onRoster: SealStatements.Permission? {

@@ -25,10 +25,12 @@ extension ShareEditor {
     }
 
     /// Permission and expiry of an open invitation cannot change: another one takes its place, behind the same URL.
-    private func update(_ open: Invitation, as participant: Share.Participant, in plan: inout Plan) throws(SealKitError) {
+    private func update(_ open: Invitation, as participant: Share.Participant, in plan: inout Plan) throws(SealKitError)
+    {
         let before = share.saved.first { $0.isSamePerson(as: participant) }
         // Only what was changed here is sent.
-        guard before?.permission != participant.permission || before?.expirationDate != participant.expirationDate else {
+        guard before?.permission != participant.permission || before?.expirationDate != participant.expirationDate
+        else {
             guard before?.role == participant.role else { throw notBeforeAccepting }
             return
         }
@@ -46,8 +48,8 @@ extension ShareEditor {
         try invite(successor, behind: link, in: &plan)
     }
 
-    /// Whoever was invited by name behind a share-wide URL that is replaced would find no seat behind either: another invitation takes
-    /// the place of each, behind the new one.
+    /// Whoever was invited by name behind a share-wide URL that is replaced would find no seat behind either: another
+    /// invitation takes the place of each, behind the new one.
     func planRenewal(_ plan: inout Plan) throws(SealKitError) {
         for open in roster.invitations.values.sorted(by: { $0.id < $1.id }) {
             guard let invitee = open.invitee, open.sealedAddresses.isEmpty, !plan.revoked.contains(open.id),
@@ -55,7 +57,8 @@ extension ShareEditor {
             else { continue }
             let successor = Share.Participant(
                 participantID: Share.Participant.newID(),
-                userIdentity: Share.UserIdentity(userRecordID: Record.ID(recordName: invitee.userID.recordName)), role: .privateUser,
+                userIdentity: Share.UserIdentity(userRecordID: Record.ID(recordName: invitee.userID.recordName)),
+                role: .privateUser,
                 permission: .init(open.permission), acceptanceStatus: .pending,
                 expirationDate: open.expires == 0 ? nil : Date(microseconds: open.expires), chain: invitee)
             plan.revoked.insert(open.id)
@@ -63,18 +66,20 @@ extension ShareEditor {
         }
     }
 
-    /// Whoever is invited by name accepts with the share-wide URL; by address, or by nothing, with a URL of its own, whose
-    /// secret nobody else ever had.
+    /// Whoever is invited by name accepts with the share-wide URL; by address, or by nothing, with a URL of its own,
+    /// whose secret nobody else ever had.
     private func invite(
         _ participant: Share.Participant, behind existing: OwnerLinks.Link? = nil, in plan: inout Plan
     ) throws(SealKitError) {
         guard participant.role == .privateUser else { throw notBeforeAccepting }
         guard let permission = participant.permission.onRoster else {
-            throw SealKitError(.invalidArguments, "a participant may read at least", remedy: "give readOnly or readWrite")
+            throw SealKitError(
+                .invalidArguments, "a participant may read at least", remedy: "give readOnly or readWrite")
         }
         let blocked = roster.blocked.subtracting(share.edits.unblocked).union(share.edits.blocked)
         if let chain = participant.chain, blocked.contains(chain.userID) {
-            throw SealKitError(.invalidArguments, "somebody who is blocked cannot be invited", remedy: "unblock the identity first")
+            throw SealKitError(
+                .invalidArguments, "somebody who is blocked cannot be invited", remedy: "unblock the identity first")
         }
         let id = try invitationID(of: participant)
         let address = participant.userIdentity.lookupInfo?.address
@@ -82,13 +87,15 @@ extension ShareEditor {
         if participant.chain != nil, address == nil, existing == nil {
             guard let shareWide = plan.shareWide else {
                 throw SealKitError(
-                    .permissionFailure, "this account was not given the share's URL", remedy: "ask the owner to save the share")
+                    .permissionFailure, "this account was not given the share's URL",
+                    remedy: "ask the owner to save the share")
             }
             secret = shareWide.secret
         } else {
             var random = SystemRandom()
             let link = OwnerLinks.Link(
-                routingID: existing?.routingID ?? ID16(random: &random), secret: existing?.secret ?? LinkSecret(random: &random),
+                routingID: existing?.routingID ?? ID16(random: &random),
+                secret: existing?.secret ?? LinkSecret(random: &random),
                 invitationID: id)
             secret = link.secret
             plan.links.append(
@@ -107,7 +114,8 @@ extension ShareEditor {
         let draft = try verifying("the invitation") { () throws(SealError) in
             var addresses: [SealedAddress] = []
             if let address {
-                addresses = try SealedAddresses<XWingHPKE>.seal(address, scopeID: roster.scopeID, invitationID: id, to: readers)
+                addresses = try SealedAddresses<XWingHPKE>.seal(
+                    address, scopeID: roster.scopeID, invitationID: id, to: readers)
             }
             return try InvitationDraft(
                 keys: secret.invitationKeys(scopeID: roster.scopeID, invitationID: id), permission: permission,
@@ -134,13 +142,15 @@ extension ShareEditor {
         else {
             // Somebody who was in the share before is fetched anew: no invitation's id is used twice.
             throw SealKitError(
-                .invalidArguments, "the participant is one of an earlier invitation", remedy: "fetch the participant again, and add it")
+                .invalidArguments, "the participant is one of an earlier invitation",
+                remedy: "fetch the participant again, and add it")
         }
         return id
     }
 
     private var notBeforeAccepting: SealKitError {
         SealKitError(
-            .invalidArguments, "only who has accepted becomes an administrator", remedy: "invite it, and change the role afterwards")
+            .invalidArguments, "only who has accepted becomes an administrator",
+            remedy: "invite it, and change the role afterwards")
     }
 }

@@ -50,7 +50,9 @@ struct ShareEditor {
         var onWire: Sealkit_V1_AppendRosterRequest {
             .with {
                 $0.entry = draft.entry.wire
-                $0.grants = draft.grants.map { Sealkit_V1_Grant(subject: $0.subject, epoch: $0.epoch, sealed: $0.sealed) }
+                $0.grants = draft.grants.map {
+                    Sealkit_V1_Grant(subject: $0.subject, epoch: $0.epoch, sealed: $0.sealed)
+                }
                 $0.links = links
                 $0.sealedLinks = sealedLinks
                 $0.addresses = addresses
@@ -65,8 +67,8 @@ struct ShareEditor {
         return try await keeper.adopt(entry.draft)
     }
 
-    /// What follows the opening of a share in the same request; nil for nothing, and for what takes a right away: that opens
-    /// another key than the records of the request are sealed under.
+    /// What follows the opening of a share in the same request; nil for nothing, and for what takes a right away: that
+    /// opens another key than the records of the request are sealed under.
     func entry() throws(SealKitError) -> Entry? {
         let plan = try plan()
         return plan.takesRightAway ? nil : try entry(of: plan)
@@ -85,7 +87,8 @@ struct ShareEditor {
         var checked = roster
         try verifying("the share") { () throws(SealError) in try checked.append(draft.entry) }
         return Entry(
-            draft: draft, links: plan.links, sealedLinks: try sealedLinks(plan, after: checked), addresses: plan.addresses)
+            draft: draft, links: plan.links, sealedLinks: try sealedLinks(plan, after: checked),
+            addresses: plan.addresses)
     }
 
     private func plan() throws(SealKitError) -> Plan {
@@ -122,7 +125,9 @@ struct ShareEditor {
         for user in share.edits.unblocked.intersection(roster.blocked) { plan.changes.append(.unblock(user)) }
         for participant in share.saved where !share.participants.contains(where: { $0.isSamePerson(as: participant) }) {
             if let member = member(participant) {
-                guard !share.edits.blocked.contains(member.userID), !(joinersGo && member.role == .publicUser) else { continue }
+                guard !share.edits.blocked.contains(member.userID), !(joinersGo && member.role == .publicUser) else {
+                    continue
+                }
                 try checkSubordinate(member)
                 plan.removed.insert(member.userID)
             } else if let invitation = openInvitation(of: participant) {
@@ -180,7 +185,8 @@ struct ShareEditor {
         if role == .administrator {
             if let permission { try change(member, to: permission, in: &plan) }
             guard permission.map({ $0 == .readWrite }) ?? (member.permission == .readWrite) else {
-                throw SealKitError(.invalidArguments, "an administrator has readWrite", remedy: "give that permission, too")
+                throw SealKitError(
+                    .invalidArguments, "an administrator has readWrite", remedy: "give that permission, too")
             }
             plan.changes.append(.setRole(member.userID, .administrator))
         } else {
@@ -194,7 +200,8 @@ struct ShareEditor {
 
     // MARK: Settings
 
-    /// The public seat, and the share-wide URL: made once, and anew where somebody who is put out could come back by it.
+    /// The public seat, and the share-wide URL: made once, and anew where somebody who is put out could come back by
+    /// it.
     private func planSettings(_ plan: inout Plan, wanted: Permission?, changesPublic: Bool) throws(SealKitError) {
         let putsOut = !plan.removed.isEmpty || plan.changes.contains { if case .block = $0 { true } else { false } }
         plan.renewsLink = (wanted != nil && putsOut) || (plan.shareWide == nil && isOwner)
@@ -240,7 +247,9 @@ struct ShareEditor {
     }
 
     func openInvitation(of participant: Share.Participant) -> Invitation? {
-        if let bytes = try? Hex.decode(participant.participantID), let id = try? ID16(bytes), let found = roster.invitations[id] {
+        if let bytes = try? Hex.decode(participant.participantID), let id = try? ID16(bytes),
+            let found = roster.invitations[id]
+        {
             return found
         }
         return participant.chain.flatMap { roster.invitation(for: $0.userID) }

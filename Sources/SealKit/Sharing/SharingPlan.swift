@@ -15,7 +15,8 @@ struct SharingPlan: Sendable {
         let draft: RosterAuthor<XWingHPKE>.Draft
         /// The scope as the records of the batch find it.
         let view: ZoneView
-        /// The entry after it: URL, public permission and first invitations. The share is there with them, or not at all.
+        /// The entry after it: URL, public permission and first invitations. The share is there with them, or not at
+        /// all.
         let following: ShareEditor.Entry?
     }
 
@@ -53,14 +54,15 @@ struct SharingPlan: Sendable {
     ) async throws(SealKitError) -> Opening {
         guard ground.own?.roster.encryptionScope != .perZone else {
             throw SealKitError(
-                .invalidArguments, "the zone \(scope.zoneName) is encrypted per zone: nothing in it is shared by itself",
+                .invalidArguments,
+                "the zone \(scope.zoneName) is encrypted per zone: nothing in it is shared by itself",
                 remedy: "share the zone as a whole, or put the records into a zone whose encryption scope is perRecord")
         }
         let keeper = database.core.keeper(of: scope)
         var known = try await keeper.known()
         do throws(SealKitError) {
             known = try await keeper.refresh().roster
-        } catch where error.code == .unknownItem || error.code == .zoneNotFound {}
+        } catch let error where error.code == .unknownItem || error.code == .zoneNotFound {}
         let existing = known
         if let existing, !existing.isClosed {
             throw SealKitError(
@@ -69,13 +71,15 @@ struct SharingPlan: Sendable {
         }
         let (next, isPastLast) = (existing?.incarnations.scope ?? 0).addingReportingOverflow(1)
         guard !isPastLast, let own = ground.own else {
-            throw SealKitError(.invalidArguments, "the share cannot be opened again", remedy: "choose another record name")
+            throw SealKitError(
+                .invalidArguments, "the share cannot be opened again", remedy: "choose another record name")
         }
         let incarnations = Incarnations(zone: own.roster.incarnations.zone, scope: next)
         var random = SystemRandom()
         let (draft, roster) = try verifying("the share") { () throws(SealError) in
             let draft = try database.core.author.open(
-                scope, following: existing, encryptionScope: .perRecord, incarnations: incarnations, rootRecordName: rootName,
+                scope, following: existing, encryptionScope: .perRecord, incarnations: incarnations,
+                rootRecordName: rootName,
                 identity: database.core.identity().chain, time: currentTime(), random: &random)
             guard var roster = existing else { return (draft, try Roster(opening: draft.entry, scope: scope)) }
             try roster.append(draft.entry)
@@ -89,7 +93,8 @@ struct SharingPlan: Sendable {
             scope: scope, rootName: rootName, share: share, draft: draft, view: view, following: try editor.entry())
     }
 
-    /// Plans a share's end: its record goes in the same batch; where the root stays, it comes into the zone's own scope.
+    /// Plans a share's end: its record goes in the same batch; where the root stays, it comes into the zone's own
+    /// scope.
     mutating func close(_ view: ZoneView, movingRoot root: String?, _ database: Database, _ ground: ZoneGround) {
         let draft = database.core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime())
         closings.append(Closing(scope: view.scope, draft: draft))
@@ -111,7 +116,8 @@ struct SharingPlan: Sendable {
             let view = try await database.core.keeper(of: closing.scope).refresh()
             guard !view.roster.isClosed else {
                 throw SealKitError(
-                    .unknownItem, "the share \(closing.scope.shareRecordName) has ended already", remedy: "fetch what has changed")
+                    .unknownItem, "the share \(closing.scope.shareRecordName) has ended already",
+                    remedy: "fetch what has changed")
             }
             closed.append(
                 Closing(

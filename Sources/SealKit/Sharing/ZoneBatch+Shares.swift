@@ -4,7 +4,8 @@ import SealStatements
 
 /// Deletions that are the end of a share, or of taking part in one.
 extension ZoneBatch {
-    /// Deleting a share's record or its root ends the share: for the owner the share itself, for participants theirs in it.
+    /// Deleting a share's record or its root ends the share: for the owner the share itself, for participants theirs in
+    /// it.
     /// - Returns: what is to be sent: with a share's record goes the root's mark, with a root the share's record.
     mutating func endingShares(_ items: [Item], _ ground: inout ZoneGround) async throws(SealKitError) -> [Item] {
         var result: [Item] = []
@@ -45,7 +46,8 @@ extension ZoneBatch {
                 record.share = nil
                 result.append(.save(record))
             case .success(.unopened(let there)) where id.recordName == root:
-                // It stays, and would get a key of its own: that nothing but its plain fields is left of it is for its user to say.
+                // It stays, and would get a key of its own: that nothing but its plain fields is left of it is for its
+                // user to say.
                 throw there.error
             case .success(let found):
                 guard let record = found.present, let base = record.base else { continue }

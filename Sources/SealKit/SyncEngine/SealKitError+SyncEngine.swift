@@ -1,19 +1,23 @@
 extension SealKitError.Code {
-    /// Of a sync engine: some of several things have failed, each of which its delegate was told with an error of its own.
+    /// Of a sync engine: some of several things have failed, each of which its delegate was told with an error of its
+    /// own.
     public static let partialFailure = SealKitError.Code(rawValue: "partialFailure")
 }
 
 extension SealKitError {
-    /// Whether a ``SyncEngine`` keeps a change pending that has failed with this, to send it again: everything that is not said of the
-    /// change itself, so the network, a server that is ailing, one that does not verify, a proxy in its place, an account that is not to
-    /// be had now, and what failed only because another change of its atomic batch did.
+    /// Whether a ``SyncEngine`` keeps a change pending that has failed with this, to send it again: everything that is
+    /// not said of the change itself, so the network, a server that is ailing, one that does not verify, a proxy in its
+    /// place, an account that is not to be had now, and what failed only because another change of its atomic batch
+    /// did.
     public var isRetriedBySyncEngine: Bool {
         switch code {
         // It kept changing while it was sent: there is nothing to merge with.
         case .serverRecordChanged: serverRecord == nil
         case .unknownItem, .zoneNotFound, .userDeletedZone, .permissionFailure, .invalidArguments,
-            .referenceViolation, .constraintViolation, .limitExceeded, .quotaExceeded, .badDatabase, .assetFileNotFound, .assetFileModified,
-            .assetNotAvailable, .tooManyParticipants, .alreadyShared, .participantMayNeedVerification, .participantAlreadyInvited:
+            .referenceViolation, .constraintViolation, .limitExceeded, .quotaExceeded, .badDatabase, .assetFileNotFound,
+            .assetFileModified,
+            .assetNotAvailable, .tooManyParticipants, .alreadyShared, .participantMayNeedVerification,
+            .participantAlreadyInvited:
             false
         default: true
         }

@@ -1,7 +1,7 @@
 extension SyncEngine {
     /// Whose the state is, before anything is fetched or sent: the delegate is told when that has changed.
-    /// - Returns: that account's database, for all of the run. When another account is signed in it takes no call any more, so that what
-    ///   was begun for one account is never done in another one.
+    /// - Returns: that account's database, for all of the run. When another account is signed in it takes no call any
+    ///   more, so that what was begun for one account is never done in another one.
     /// - Throws: `notAuthenticated` while nobody is signed in; `accountTemporarilyUnavailable`, which changes nothing.
     func settleAccount() async throws(SealKitError) -> Database {
         let database = database
@@ -39,14 +39,15 @@ extension SyncEngine {
         try await adoptReset(name)
     }
 
-    /// The same user with a new account, whose data opens no more: what this device has is uploaded anew. What others shared is not
-    /// shared with the new account.
+    /// The same user with a new account, whose data opens no more: what this device has is uploaded anew. What others
+    /// shared is not shared with the new account.
     private func adoptReset(_ name: String) async throws(SealKitError) {
         let reason: Event.FetchedDatabaseChanges.DeletionReason =
             configuration.databaseScope == .private ? .encryptedDataReset : .unshared
         let zones = ownState.content.zones.keys.sorted { $0.description < $1.description }
         let event = Event.FetchedDatabaseChanges(
-            modifications: [], deletions: zones.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0, reason: reason) })
+            modifications: [],
+            deletions: zones.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0, reason: reason) })
         try await tell(.fetchedDatabaseChanges(event)) { content in
             content.account = name
             content.databaseToken = nil
@@ -57,7 +58,9 @@ extension SyncEngine {
 
 extension SyncEngine.Event.AccountChange {
     fileprivate static func signIn(of user: Record.ID) -> Self { Self(changeType: .signIn(currentUser: user)) }
-    fileprivate static func signOut(of user: String) -> Self { Self(changeType: .signOut(previousUser: Record.ID(recordName: user))) }
+    fileprivate static func signOut(of user: String) -> Self {
+        Self(changeType: .signOut(previousUser: Record.ID(recordName: user)))
+    }
     fileprivate static func switchAccounts(from previous: String, to current: Record.ID) -> Self {
         Self(changeType: .switchAccounts(previousUser: Record.ID(recordName: previous), currentUser: current))
     }

@@ -1,10 +1,11 @@
 extension SyncEngine {
-    /// Records to save and delete with one request, or with as few as it takes: an engine cuts what is too much for one.
+    /// Records to save and delete with one request, or with as few as it takes: an engine cuts what is too much for
+    /// one.
     public struct RecordZoneChangeBatch: Sendable {
         public var recordsToSave: [Record]
         public var recordIDsToDelete: [Record.ID]
-        /// All of a zone's changes in it or none: if one fails, the others fail with `batchRequestFailed`, and stay pending. Such a batch is
-        /// cut between zones only, so that a zone has at most 400 changes in it.
+        /// All of a zone's changes in it or none: if one fails, the others fail with `batchRequestFailed`, and stay
+        /// pending. Such a batch is cut between zones only, so that a zone has at most 400 changes in it.
         public var atomicByZone: Bool
 
         public init(recordsToSave: [Record] = [], recordIDsToDelete: [Record.ID] = [], atomicByZone: Bool = false) {
@@ -18,8 +19,8 @@ extension SyncEngine {
         /// - Parameters:
         ///   - pendingChanges: those of the engine's state that its `context.options.scope` contains.
         ///   - isolation: the caller's, which the provider may use too.
-        ///   - recordProvider: the record as it is now in the app's own copy, made from its system fields where it has any; nil for one
-        ///     that is not there any more: remove its pending change as well.
+        ///   - recordProvider: the record as it is now in the app's own copy, made from its system fields where it has
+        ///     any; nil for one that is not there any more: remove its pending change as well.
         /// - Returns: nil when there is nothing to send.
         public init?(
             pendingChanges: some Sequence<PendingRecordZoneChange>, isolation: isolated (any Actor)? = #isolation,
@@ -66,7 +67,9 @@ extension SyncEngine {
             guard count > Self.itemsPerRequest else { return [self] }
             guard !atomicByZone else { return byZone }
             return recordsToSave.inParts(of: Self.itemsPerRequest).map { RecordZoneChangeBatch(recordsToSave: $0) }
-                + recordIDsToDelete.inParts(of: Self.itemsPerRequest).map { RecordZoneChangeBatch(recordIDsToDelete: $0) }
+                + recordIDsToDelete.inParts(of: Self.itemsPerRequest).map {
+                    RecordZoneChangeBatch(recordIDsToDelete: $0)
+                }
         }
 
         /// nil for what cannot be cut: one change, or those of a zone that go together.
@@ -78,13 +81,18 @@ extension SyncEngine {
             guard count > 1 else { return nil }
             let (saves, deletes) = (recordsToSave.count / 2, recordIDsToDelete.count / 2)
             guard recordsToSave.count > 1 || recordIDsToDelete.count > 1 else {
-                return [RecordZoneChangeBatch(recordsToSave: recordsToSave), RecordZoneChangeBatch(recordIDsToDelete: recordIDsToDelete)]
+                return [
+                    RecordZoneChangeBatch(recordsToSave: recordsToSave),
+                    RecordZoneChangeBatch(recordIDsToDelete: recordIDsToDelete),
+                ]
             }
             return [
                 RecordZoneChangeBatch(
-                    recordsToSave: Array(recordsToSave.prefix(saves)), recordIDsToDelete: Array(recordIDsToDelete.prefix(deletes))),
+                    recordsToSave: Array(recordsToSave.prefix(saves)),
+                    recordIDsToDelete: Array(recordIDsToDelete.prefix(deletes))),
                 RecordZoneChangeBatch(
-                    recordsToSave: Array(recordsToSave.dropFirst(saves)), recordIDsToDelete: Array(recordIDsToDelete.dropFirst(deletes))),
+                    recordsToSave: Array(recordsToSave.dropFirst(saves)),
+                    recordIDsToDelete: Array(recordIDsToDelete.dropFirst(deletes))),
             ].filter { $0.count > 0 }
         }
 
@@ -92,7 +100,8 @@ extension SyncEngine {
             let saves = Dictionary(grouping: recordsToSave, by: \.recordID.zoneID)
             let deletes = Dictionary(grouping: recordIDsToDelete, by: \.zoneID)
             return Set(saves.keys).union(deletes.keys).sorted { $0.description < $1.description }.map { zone in
-                RecordZoneChangeBatch(recordsToSave: saves[zone] ?? [], recordIDsToDelete: deletes[zone] ?? [], atomicByZone: true)
+                RecordZoneChangeBatch(
+                    recordsToSave: saves[zone] ?? [], recordIDsToDelete: deletes[zone] ?? [], atomicByZone: true)
             }
         }
     }

@@ -1,8 +1,9 @@
 extension SyncEngine {
     /// What the delegate is told, one at a time.
     public enum Event: Sendable {
-        /// Keep it, in the place of the one before: the next engine is made with it. It follows each change of the state, and comes
-        /// after the event that the change belongs to: a device that stops between the two is told the event again.
+        /// Keep it, in the place of the one before: the next engine is made with it. It follows each change of the
+        /// state, and comes after the event that the change belongs to: a device that stops between the two is told the
+        /// event again.
         case stateUpdate(StateUpdate)
         case accountChange(AccountChange)
         case willFetchChanges(WillFetchChanges)
@@ -23,8 +24,8 @@ extension SyncEngine.Event {
         public let stateSerialization: SyncEngine.State.Serialization
     }
 
-    /// It comes before anything is fetched or sent for the account. After a sign-out and a switch what was pending and known of the
-    /// server is gone by then, so that what the delegate adds is what is sent.
+    /// It comes before anything is fetched or sent for the account. After a sign-out and a switch what was pending and
+    /// known of the server is gone by then, so that what the delegate adds is what is sent.
     public struct AccountChange: Sendable {
         public enum ChangeType: Sendable, Hashable {
             /// The device begins to sync: make your zones, and add what the server does not have.
@@ -44,20 +45,21 @@ extension SyncEngine.Event {
 
     public struct DidFetchChanges: Sendable {
         public let context: SyncEngine.FetchChangesContext
-        /// Why not all has come: what `fetchChanges` throws, also where the engine fetches by itself. With `integrityFailure` and
-        /// `rollback` that was told of no zone, the server's word on which zones there are does not verify: show the reason to the user.
+        /// Why not all has come: what `fetchChanges` throws, also where the engine fetches by itself. With
+        /// `integrityFailure` and `rollback` that was told of no zone, the server's word on which zones there are does
+        /// not verify: show the reason to the user.
         public let error: SealKitError?
     }
 
-    /// Which zones there are to fetch from, and which are gone. A zone that was deleted and made again is among the deletions first,
-    /// and comes with an event of its own afterwards.
+    /// Which zones there are to fetch from, and which are gone. A zone that was deleted and made again is among the
+    /// deletions first, and comes with an event of its own afterwards.
     public struct FetchedDatabaseChanges: Sendable {
         public typealias DeletionReason = Database.DatabaseChanges.DeletionReason
 
         public struct Deletion: Sendable, Hashable {
             public let zoneID: RecordZone.ID
-            /// `deleted`, `purged` and `unshared`: remove the local copy. `encryptedDataReset`: keep it, make the zone again, and add
-            /// all of it.
+            /// `deleted`, `purged` and `unshared`: remove the local copy. `encryptedDataReset`: keep it, make the zone
+            /// again, and add all of it.
             public let reason: DeletionReason
         }
 
@@ -84,8 +86,9 @@ extension SyncEngine.Event {
 
     public struct DidFetchRecordZoneChanges: Sendable {
         public let zoneID: RecordZone.ID
-        /// Why not all has come. With `integrityFailure` and `rollback` something does not verify: everything before it was told, the
-        /// next fetch begins at it, and until it is settled nothing after it comes. Show the reason to the user.
+        /// Why not all has come. With `integrityFailure` and `rollback` something does not verify: everything before it
+        /// was told, the next fetch begins at it, and until it is settled nothing after it comes. Show the reason to
+        /// the user.
         public let error: SealKitError?
     }
 
@@ -112,8 +115,8 @@ extension SyncEngine.Event {
         public let failedZoneDeletes: [RecordZone.ID: SealKitError]
     }
 
-    /// What became of one request. What failed is not pending any more unless ``SealKitError/isRetriedBySyncEngine`` says so: mend it
-    /// and add it again, or let go of it.
+    /// What became of one request. What failed is not pending any more unless ``SealKitError/isRetriedBySyncEngine``
+    /// says so: mend it and add it again, or let go of it.
     public struct SentRecordZoneChanges: Sendable {
         public struct FailedRecordSave: Sendable {
             public let record: Record

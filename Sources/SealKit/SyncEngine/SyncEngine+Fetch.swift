@@ -1,6 +1,7 @@
 extension SyncEngine {
     /// A fetch from the account to its end.
-    /// - Returns: what has failed without keeping the rest from being fetched: zones, and what the server says of which there are.
+    /// - Returns: what has failed without keeping the rest from being fetched: zones, and what the server says of which
+    ///   there are.
     /// - Throws: what has ended it.
     func fetch(_ given: FetchChangesOptions, _ reason: SyncReason) async throws(SealKitError) -> [SealKitError] {
         let database = try await settleAccount()
@@ -39,7 +40,9 @@ extension SyncEngine {
         _ run: Run, _ body: (Database) async throws(SealKitError) -> T
     ) async throws(SealKitError) -> T {
         try checkGoingOn()
-        return try await run.database.configuredWith(group: run.group) { (database) async throws(SealKitError) in try await body(database) }
+        return try await run.database.configuredWith(group: run.group) { (database) async throws(SealKitError) in
+            try await body(database)
+        }
     }
 
     // MARK: Which zones there are
@@ -73,7 +76,8 @@ extension SyncEngine {
         }.map(\.zoneID)
         if !remade.isEmpty {
             let event = Event.FetchedDatabaseChanges(
-                modifications: [], deletions: remade.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0, reason: .deleted) })
+                modifications: [],
+                deletions: remade.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0, reason: .deleted) })
             try await tell(.fetchedDatabaseChanges(event), after: { $0.forget(remade) })
         }
 
@@ -92,7 +96,9 @@ extension SyncEngine {
         }
         let event = Event.FetchedDatabaseChanges(
             modifications: changes.modifications,
-            deletions: changes.deletions.map { Event.FetchedDatabaseChanges.Deletion(zoneID: $0.zoneID, reason: $0.reason) })
+            deletions: changes.deletions.map {
+                Event.FetchedDatabaseChanges.Deletion(zoneID: $0.zoneID, reason: $0.reason)
+            })
         try await tell(.fetchedDatabaseChanges(event), after: noted)
     }
 
@@ -101,11 +107,14 @@ extension SyncEngine {
     /// - Returns: why some zones did not come to their end.
     private func fetchZones(_ options: FetchChangesOptions, _ run: Run) async throws(SealKitError) -> [SealKitError] {
         let content = ownState.content
-        // What comes of a zone that is to be deleted would stay with the app when the zone is made again in the place of the deleted one.
+        // What comes of a zone that is to be deleted would stay with the app when the zone is made again in the place
+        // of the deleted one.
         let leaving = Set(content.database.all.compactMap { if case .deleteZone(let zone) = $0 { zone } else { nil } })
         let wanted = content.unfetched.filter { options.scope.contains($0) && !leaving.contains($0) }
         var first: [RecordZone.ID] = []
-        for zone in options.prioritizedZoneIDs where wanted.contains(zone) && !first.contains(zone) { first.append(zone) }
+        for zone in options.prioritizedZoneIDs where wanted.contains(zone) && !first.contains(zone) {
+            first.append(zone)
+        }
         var failures: [SealKitError] = []
         for zones in [first, wanted.filter { !first.contains($0) }] {
             for part in zones.inParts(of: SyncEngine.zonesPerRequest) { failures += try await fetch(part, run) }
@@ -118,7 +127,9 @@ extension SyncEngine {
 
     /// Several zones at once, each to its end.
     private func fetch(_ zones: [RecordZone.ID], _ run: Run) async throws(SealKitError) -> [SealKitError] {
-        for zone in zones { try await tell(.willFetchRecordZoneChanges(Event.WillFetchRecordZoneChanges(zoneID: zone))) }
+        for zone in zones {
+            try await tell(.willFetchRecordZoneChanges(Event.WillFetchRecordZoneChanges(zoneID: zone)))
+        }
         var underWay = zones
         var begunAnew: Set<RecordZone.ID> = []
         var failures: [SealKitError] = []
@@ -129,14 +140,18 @@ extension SyncEngine {
             do throws(SealKitError) {
                 results = try await call(run) { (database) async throws(SealKitError) in
                     try await database.recordZoneChanges(
-                        inZonesWith: Dictionary(uniqueKeysWithValues: asked.map { ($0, .init(previousServerChangeToken: known[$0]?.token)) }))
+                        inZonesWith: Dictionary(
+                            uniqueKeysWithValues: asked.map { ($0, .init(previousServerChangeToken: known[$0]?.token)) }
+                        ))
                 }
             } catch {
                 for zone in asked { try await tellEnd(of: zone, error) }
                 throw error
             }
             for zone in asked {
-                switch results[zone] ?? .failure(SealKitError(.serverRejectedRequest, "the server's answer lacks the zone \(zone)")) {
+                switch results[zone]
+                    ?? .failure(SealKitError(.serverRejectedRequest, "the server's answer lacks the zone \(zone)"))
+                {
                 case .success(let changes):
                     if let failure = try await take(changes, of: zone) {
                         failures.append(failure)
@@ -157,10 +172,12 @@ extension SyncEngine {
         return failures
     }
 
-    /// A part of a zone's changes. Where one of its records does not verify, or cannot be had, the others are told, and the zone's place
-    /// in its feed stays before all of them.
+    /// A part of a zone's changes. Where one of its records does not verify, or cannot be had, the others are told, and
+    /// the zone's place in its feed stays before all of them.
     /// - Returns: why the zone's fetch ends here.
-    private func take(_ changes: Database.RecordZoneChanges, of zone: RecordZone.ID) async throws(SealKitError) -> SealKitError? {
+    private func take(_ changes: Database.RecordZoneChanges, of zone: RecordZone.ID) async throws(SealKitError)
+        -> SealKitError?
+    {
         var failure: SealKitError?
         var modifications: [Event.FetchedRecordZoneChanges.Modification] = []
         for (_, result) in changes.modifications {
@@ -171,7 +188,9 @@ extension SyncEngine {
         }
         let event = Event.FetchedRecordZoneChanges(
             modifications: modifications,
-            deletions: changes.deletions.map { Event.FetchedRecordZoneChanges.Deletion(recordID: $0.recordID, recordType: $0.recordType) })
+            deletions: changes.deletions.map {
+                Event.FetchedRecordZoneChanges.Deletion(recordID: $0.recordID, recordType: $0.recordType)
+            })
         let isNews = !event.modifications.isEmpty || !event.deletions.isEmpty
         if let failure {
             if isNews { try await tell(.fetchedRecordZoneChanges(event)) }
@@ -201,8 +220,8 @@ extension SyncEngine.State.Content {
         unfetched.removeAll(where: zones.contains)
     }
 
-    /// In which life of each zone the app has something, so that the zone's next life is not taken for it. Of a zone that was made again
-    /// in the place of one that the app knows, the next fetch tells the end first.
+    /// In which life of each zone the app has something, so that the zone's next life is not taken for it. Of a zone
+    /// that was made again in the place of one that the app knows, the next fetch tells the end first.
     mutating func note(_ lives: [RecordZone.ID: UInt32]) {
         for (zone, incarnation) in lives where zones[zone]?.incarnation == nil {
             zones[zone, default: SyncEngine.State.Zone()].incarnation = incarnation

@@ -59,7 +59,8 @@ extension SyncEngine {
             public static func zoneIDs(_ zoneIDs: [RecordZone.ID]) -> Scope { Scope(.zoneIDs(zoneIDs)) }
             public static func recordIDs(_ recordIDs: [Record.ID]) -> Scope { Scope(.recordIDs(Set(recordIDs))) }
 
-            /// Whether it is to be sent now: give such changes alone, `state.pendingRecordZoneChanges.filter(context.options.scope.contains)`.
+            /// Whether it is to be sent now: give such changes alone,
+            /// `state.pendingRecordZoneChanges.filter(context.options.scope.contains)`.
             public func contains(_ change: PendingRecordZoneChange) -> Bool { contains(change.recordID) }
 
             public func contains(_ change: PendingDatabaseChange) -> Bool {

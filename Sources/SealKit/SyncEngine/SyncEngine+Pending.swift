@@ -25,8 +25,8 @@ extension SyncEngine {
     }
 }
 
-/// Changes in the order in which they were added, one for each subject: adding one twice is once, and an opposite one takes the
-/// other's place at the end.
+/// Changes in the order in which they were added, one for each subject: adding one twice is once, and an opposite one
+/// takes the other's place at the end.
 struct PendingChanges<Subject: Hashable & Sendable, Change: Hashable & Sendable>: Sendable {
     private struct Entry {
         let change: Change
@@ -65,7 +65,9 @@ struct PendingChanges<Subject: Hashable & Sendable, Change: Hashable & Sendable>
     /// - Parameter moment: what was added again after it stays; nil removes it in any case.
     mutating func remove(_ change: Change, addedBy moment: Int? = nil) -> Bool {
         let key = subject(change)
-        guard let place = places[key], let entry = entries[place], entry.change == change, entry.moment <= moment ?? .max else {
+        guard let place = places[key], let entry = entries[place], entry.change == change,
+            entry.moment <= moment ?? .max
+        else {
             return false
         }
         entries[place] = nil

@@ -115,11 +115,13 @@ extension SyncEngine {
         let made = Dictionary(zones.compactMap { zone in zone.incarnation.map { (zone.zoneID, $0) } }) { $1 }
         let event = Event.SentDatabaseChanges(
             savedZones: zones, failedZoneSaves: failedSaves, deletedZoneIDs: gone, failedZoneDeletes: failedDeletes)
-        try await tell(.sentDatabaseChanges(event), before: { content in
-            for change in done { _ = content.database.remove(change, addedBy: moment) }
-            content.forget(deletedIDs)
-            content.note(made)
-        })
+        try await tell(
+            .sentDatabaseChanges(event),
+            before: { content in
+                for change in done { _ = content.database.remove(change, addedBy: moment) }
+                content.forget(deletedIDs)
+                content.note(made)
+            })
         return failedSaves.map(\.error) + failedDeletes.values
     }
 
@@ -133,7 +135,8 @@ extension SyncEngine {
             // What is added from here on may be newer than the values that the delegate is about to give.
             let moment = ownState.moment
             let current = context
-            guard let batch = try await ask({ [self] in await $0.nextRecordZoneChangeBatch(current, syncEngine: self) }) else { return }
+            guard let batch = try await ask({ [self] in await $0.nextRecordZoneChangeBatch(current, syncEngine: self) })
+            else { return }
             if let stray = batch.recordIDs.first(where: { !given.options.scope.covers($0) }) {
                 throw SealKitError(
                     .invalidArguments, "the batch has a change of record \(stray) that was not asked for",
@@ -168,17 +171,21 @@ extension SyncEngine {
         do throws(SealKitError) {
             (answer.saved, answer.deleted) = try await call(run) { (database) async throws(SealKitError) in
                 let results = try await database.modifyRecords(
-                    saving: request.recordsToSave, deleting: request.recordIDsToDelete, atomically: request.atomicByZone)
+                    saving: request.recordsToSave, deleting: request.recordIDsToDelete, atomically: request.atomicByZone
+                )
                 return (results.saveResults, results.deleteResults)
             }
         } catch {
             guard !error.isRetriedBySyncEngine else { throw error }
-            if error.mayBeAnothersFault, let halves = request.halves { return Answer(request: RecordZoneChangeBatch(), again: halves) }
+            if error.mayBeAnothersFault, let halves = request.halves {
+                return Answer(request: RecordZoneChangeBatch(), again: halves)
+            }
             answer.saved = Dictionary(request.recordsToSave.map { ($0.recordID, .failure(error)) }) { $1 }
             answer.deleted = Dictionary(request.recordIDsToDelete.map { ($0, .failure(error)) }) { $1 }
             return answer
         }
-        let refused = Set(answer.saved.filter(\.value.mayBeAnothersFault).keys).union(answer.deleted.filter(\.value.mayBeAnothersFault).keys)
+        let refused = Set(answer.saved.filter(\.value.mayBeAnothersFault).keys).union(
+            answer.deleted.filter(\.value.mayBeAnothersFault).keys)
         if let halves = request.only(refused).halves {
             answer.request = request.without(refused)
             answer.again = halves
@@ -217,17 +224,21 @@ extension SyncEngine {
             finished.append(.deleteRecord(id))
         }
         let done = finished
-        // Also of a zone that was never fetched the app has these from now on: what was stored, and what it is to merge with.
+        // Also of a zone that was never fetched the app has these from now on: what was stored, and what it is to merge
+        // with.
         let present = records + failedSaves.compactMap(\.error.serverRecord)
         let lives = Dictionary(
             present.compactMap { record in record.base.map { (record.recordID.zoneID, $0.statement.zoneIncarnation) } }
         ) { $1 }
         let event = Event.SentRecordZoneChanges(
-            savedRecords: records, failedRecordSaves: failedSaves, deletedRecordIDs: gone, failedRecordDeletes: failedDeletes)
-        try await tell(.sentRecordZoneChanges(event), before: { content in
-            for change in done { _ = content.records.remove(change, addedBy: moment) }
-            content.note(lives)
-        })
+            savedRecords: records, failedRecordSaves: failedSaves, deletedRecordIDs: gone,
+            failedRecordDeletes: failedDeletes)
+        try await tell(
+            .sentRecordZoneChanges(event),
+            before: { content in
+                for change in done { _ = content.records.remove(change, addedBy: moment) }
+                content.note(lives)
+            })
         return failedSaves.map { ($0.record.recordID, $0.error) } + failedDeletes.map { ($0.key, $0.value) }
     }
 }

@@ -1,11 +1,11 @@
 extension SyncEngine.State {
-    /// A state as the app keeps it, in whatever encoder's form. It holds names of records, zones and the user, and where feeds were read
-    /// to: no value of a record and no key.
+    /// A state as the app keeps it, in whatever encoder's form. It holds names of records, zones and the user, and
+    /// where feeds were read to: no value of a record and no key.
     public struct Serialization: Sendable, Codable {
         let content: Content
 
-        /// Whose state it is; nil before the first sign-in and after a sign-out. Whoever made a new account because all keys of this one
-        /// are lost says so with it (``AccountProvider/signIn(_:trust:replacing:)``).
+        /// Whose state it is; nil before the first sign-in and after a sign-out. Whoever made a new account because all
+        /// keys of this one are lost says so with it (``AccountProvider/signIn(_:trust:replacing:)``).
         public var userRecordID: Record.ID? { content.account.map { Record.ID(recordName: $0) } }
 
         /// Of this form. What a newer version writes is not read by an older one.
@@ -34,13 +34,14 @@ extension SyncEngine.State {
             let encryptionScope: Int?
         }
 
-        /// - Throws: `incompatibleVersion` for what a newer version has written: do not begin anew, which would forget what is to be
-        ///   sent; `DecodingError` for what is no state.
+        /// - Throws: `incompatibleVersion` for what a newer version has written: do not begin anew, which would forget
+        ///   what is to be sent; `DecodingError` for what is no state.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: Key.self)
             guard try container.decode(Int.self, forKey: .version) == Self.version else {
                 throw SealKitError(
-                    .incompatibleVersion, "the sync engine's state was written by another version of SealKit", remedy: "update SealKit")
+                    .incompatibleVersion, "the sync engine's state was written by another version of SealKit",
+                    remedy: "update SealKit")
             }
             var content = Content()
             content.account = try container.decodeIfPresent(String.self, forKey: .account)
@@ -48,11 +49,13 @@ extension SyncEngine.State {
             for zone in try container.decode([Zone].self, forKey: .zones) {
                 content.zones[zone.zoneID] = SyncEngine.State.Zone(token: zone.token, incarnation: zone.incarnation)
             }
-            for zone in try container.decode([RecordZone.ID].self, forKey: .unfetched) where !content.unfetched.contains(zone) {
+            for zone in try container.decode([RecordZone.ID].self, forKey: .unfetched)
+            where !content.unfetched.contains(zone) {
                 content.unfetched.append(zone)
             }
             for change in try container.decode([RecordChange].self, forKey: .records) {
-                _ = content.records.add(change.isDeletion ? .deleteRecord(change.recordID) : .saveRecord(change.recordID), at: 0)
+                _ = content.records.add(
+                    change.isDeletion ? .deleteRecord(change.recordID) : .saveRecord(change.recordID), at: 0)
             }
             for change in try container.decode([DatabaseChange].self, forKey: .database) {
                 guard let number = change.encryptionScope else {
@@ -60,7 +63,8 @@ extension SyncEngine.State {
                     continue
                 }
                 guard let scope = RecordZone.EncryptionScope(rawValue: number) else {
-                    throw DecodingError.dataCorruptedError(forKey: .database, in: container, debugDescription: "no encryption scope")
+                    throw DecodingError.dataCorruptedError(
+                        forKey: .database, in: container, debugDescription: "no encryption scope")
                 }
                 var zone = RecordZone(zoneID: change.zoneID)
                 zone.encryptionScope = scope
@@ -87,7 +91,8 @@ extension SyncEngine.State {
             try container.encode(records, forKey: .records)
             let database = content.database.all.map { change in
                 switch change {
-                case .saveZone(let zone): DatabaseChange(zoneID: zone.zoneID, encryptionScope: zone.encryptionScope.rawValue)
+                case .saveZone(let zone):
+                    DatabaseChange(zoneID: zone.zoneID, encryptionScope: zone.encryptionScope.rawValue)
                 case .deleteZone(let id): DatabaseChange(zoneID: id, encryptionScope: nil)
                 }
             }

@@ -1,7 +1,8 @@
 import Synchronization
 
 extension SyncEngine {
-    /// What is to be sent, and how far the server's changes are known. The app adds and removes; the engine keeps the rest.
+    /// What is to be sent, and how far the server's changes are known. The app adds and removes; the engine keeps the
+    /// rest.
     public final class State: Sendable {
         struct Zone: Sendable, Hashable {
             var token: ServerChangeToken?
@@ -21,7 +22,9 @@ extension SyncEngine {
 
             fileprivate mutating func removeDatabaseChange(_ change: PendingDatabaseChange) -> Bool {
                 guard case .saveZone(let zone) = change else { return database.remove(change) }
-                let same = database.all.first { if case .saveZone(let other) = $0 { other.zoneID == zone.zoneID } else { false } }
+                let same = database.all.first {
+                    if case .saveZone(let other) = $0 { other.zoneID == zone.zoneID } else { false }
+                }
                 return same.map { database.remove($0) } ?? false
             }
         }
@@ -37,7 +40,8 @@ extension SyncEngine {
 
         private let kept: Mutex<Kept>
 
-        /// What is given on without having been encoded was added at moments of another engine's: those here come after them.
+        /// What is given on without having been encoded was added at moments of another engine's: those here come after
+        /// them.
         init(_ serialization: Serialization?) {
             let content = serialization?.content ?? Content()
             kept = Mutex(Kept(content: content, moment: max(content.records.newest, content.database.newest)))
@@ -52,9 +56,10 @@ extension SyncEngine {
         /// Zones of which there is something to fetch.
         public var zoneIDsWithUnfetchedServerChanges: [RecordZone.ID] { content.unfetched }
 
-        /// For an app that keeps its own list of what has changed: whether ``SyncEngineDelegate/nextRecordZoneChangeBatch(_:syncEngine:)``
-        /// is to be asked though nothing is pending here. Set it at each change, which has an engine that syncs by itself send soon,
-        /// and back when nothing of the list is left: the engine does not.
+        /// For an app that keeps its own list of what has changed: whether
+        /// ``SyncEngineDelegate/nextRecordZoneChangeBatch(_:syncEngine:)`` is to be asked though nothing is pending
+        /// here. Set it at each change, which has an engine that syncs by itself send soon, and back when nothing of
+        /// the list is left: the engine does not.
         public var hasPendingUntrackedChanges: Bool {
             get { content.hasPendingUntrackedChanges }
             set {
@@ -68,8 +73,8 @@ extension SyncEngine {
             }
         }
 
-        /// What is there already stays in its place; the opposite of what is there replaces it. A record that is added again while it
-        /// is being sent is sent once more.
+        /// What is there already stays in its place; the opposite of what is there replaces it. A record that is added
+        /// again while it is being sent is sent once more.
         public func add(pendingRecordZoneChanges changes: [PendingRecordZoneChange]) {
             add(changes.isEmpty) { content, moment in
                 changes.reduce(false) { content.records.add($1, at: moment) || $0 }
@@ -106,9 +111,13 @@ extension SyncEngine {
         var version: Int { kept.withLock { $0.version } }
         /// Later than everything that was added so far, and before all that will be.
         var moment: Int { kept.withLock { $0.moment } }
-        var serialization: (Serialization, version: Int) { kept.withLock { (Serialization(content: $0.content), $0.version) } }
+        var serialization: (Serialization, version: Int) {
+            kept.withLock { (Serialization(content: $0.content), $0.version) }
+        }
 
-        func watch(_ watcher: @escaping @Sendable (_ hasNewChanges: Bool) -> Void) { kept.withLock { $0.watcher = watcher } }
+        func watch(_ watcher: @escaping @Sendable (_ hasNewChanges: Bool) -> Void) {
+            kept.withLock { $0.watcher = watcher }
+        }
 
         /// - Parameter body: returns whether it has changed anything.
         private func change(_ body: (inout Content) -> Bool) {

@@ -5,12 +5,13 @@ extension SyncEngine {
 
     /// Tells the delegate, and then of the state if that is another one than it knows.
     ///
-    /// Nobody is told of the state between the changes and the event that they belong to: a device that stopped there would have kept
-    /// the one without the other.
+    /// Nobody is told of the state between the changes and the event that they belong to: a device that stopped there
+    /// would have kept the one without the other.
     /// - Parameters:
     ///   - before: what the state is changed by before the event, so that what the delegate adds comes after it.
     ///   - after: what the state is changed by once the delegate has kept what the event is about.
-    /// - Throws: `operationCancelled` when the engine was superseded or its delegate is gone. What was cancelled is told all the same.
+    /// - Throws: `operationCancelled` when the engine was superseded or its delegate is gone. What was cancelled is
+    ///   told all the same.
     func tell(_ event: Event, before: Change? = nil, after: Change? = nil) async throws(SealKitError) {
         await place.events.take()
         defer { place.events.give() }
@@ -32,7 +33,9 @@ extension SyncEngine {
     }
 
     /// Asks the delegate, while it is told nothing.
-    func ask<T: Sendable>(_ body: @escaping @Sendable (any SyncEngineDelegate) async -> T) async throws(SealKitError) -> T {
+    func ask<T: Sendable>(_ body: @escaping @Sendable (any SyncEngineDelegate) async -> T) async throws(SealKitError)
+        -> T
+    {
         try checkGoingOn()
         await place.events.take()
         defer { place.events.give() }

@@ -2,29 +2,31 @@ import Synchronization
 
 /// Keeps an app's own copy of a private or shared database and the server's in step: CloudKit's `CKSyncEngine`.
 ///
-/// The app notes which records have changed (``State``), hands them over when it is asked to, and is told of what came and what
-/// became of what was sent (``SyncEngineDelegate``). When and in which order all of that goes over the network, what is repeated
-/// and what is waited for is the engine's. See <doc:Syncing>.
+/// The app notes which records have changed (``State``), hands them over when it is asked to, and is told of what came
+/// and what became of what was sent (``SyncEngineDelegate``). When and in which order all of that goes over the
+/// network, what is repeated and what is waited for is the engine's. See <doc:Syncing>.
 ///
 /// What does not verify is told and never skipped: the fetch of that zone ends there, and begins there the next time.
 public final class SyncEngine: Sendable {
     /// What an engine is made of.
     public struct Configuration: Sendable {
-        /// The engine takes its database from there at the beginning of each fetch and send, so that it follows the account; what is
-        /// under way when that changes ends with `notAuthenticated`.
+        /// The engine takes its database from there at the beginning of each fetch and send, so that it follows the
+        /// account; what is under way when that changes ends with `notAuthenticated`.
         public var container: Container
         public var databaseScope: Database.Scope
         /// What the last ``Event/stateUpdate(_:)`` gave; nil for a device that has never synced.
         public var stateSerialization: State.Serialization?
         /// Held weakly, by the engine too.
         public weak var delegate: (any SyncEngineDelegate)?
-        /// Whether the engine fetches and sends by itself: at the start, when something was added, when the server tells of a
-        /// change and when it can be reached again. Otherwise call ``SyncEngine/fetchChanges(_:)`` and ``SyncEngine/sendChanges(_:)``.
+        /// Whether the engine fetches and sends by itself: at the start, when something was added, when the server
+        /// tells of a change and when it can be reached again. Otherwise call ``SyncEngine/fetchChanges(_:)`` and
+        /// ``SyncEngine/sendChanges(_:)``.
         public var automaticallySync = true
-        /// Under which the engine subscribes to the database's changes where it syncs by itself; one that is there already stays as
-        /// it is. nil for the engine's own name.
+        /// Under which the engine subscribes to the database's changes where it syncs by itself; one that is there
+        /// already stays as it is. nil for the engine's own name.
         public var subscriptionID: Subscription.ID?
-        /// Whether assets come with their records. One that cannot be had ends the fetch of its zone, as what does not verify does.
+        /// Whether assets come with their records. One that cannot be had ends the fetch of its zone, as what does not
+        /// verify does.
         public var assetFetching = Database.AssetFetching.automatic
 
         public init(
@@ -69,10 +71,12 @@ public final class SyncEngine: Sendable {
 
     /// Makes an engine; one that syncs by itself begins at once.
     ///
-    /// One delegate has one engine for a database. A second one takes the first one's place, whatever that is at: what is called on
-    /// the first one from then on happens on the second, and nothing more is told in the first one's name.
+    /// One delegate has one engine for a database. A second one takes the first one's place, whatever that is at: what
+    /// is called on the first one from then on happens on the second, and nothing more is told in the first one's name.
     /// - Throws: `badDatabase` for the public database, which has no change feed.
-    public convenience init(_ configuration: Configuration) throws(SealKitError) { try self.init(configuration, pacing: .real) }
+    public convenience init(_ configuration: Configuration) throws(SealKitError) {
+        try self.init(configuration, pacing: .real)
+    }
 
     init(_ configuration: Configuration, pacing: Pacing) throws(SealKitError) {
         guard configuration.databaseScope != .public else {
@@ -103,7 +107,8 @@ public final class SyncEngine: Sendable {
 
     // MARK: What it is about
 
-    /// What is to be sent and what is known of the server; that of the engine that has taken this one's place, where one has.
+    /// What is to be sent and what is known of the server; that of the engine that has taken this one's place, where
+    /// one has.
     public var state: State { newest.ownState }
 
     /// The database as it is for whoever is signed in now.
@@ -115,26 +120,29 @@ public final class SyncEngine: Sendable {
 
     /// Fetches what has changed on the server; the delegate has been told all of it when this returns.
     ///
-    /// - Throws: why the server could not be asked; one zone's failure; `partialFailure` where several zones have failed, each of
-    ///   which was told with ``Event/DidFetchRecordZoneChanges``; `notAuthenticated` when another account is signed in meanwhile;
-    ///   `invalidArguments` inside the delegate's functions.
+    /// - Throws: why the server could not be asked; one zone's failure; `partialFailure` where several zones have
+    ///   failed, each of which was told with ``Event/DidFetchRecordZoneChanges``; `notAuthenticated` when another
+    ///   account is signed in meanwhile; `invalidArguments` inside the delegate's functions.
     public func fetchChanges(_ options: FetchChangesOptions = FetchChangesOptions()) async throws(SealKitError) {
         let failures = try await run { (engine) async throws(SealKitError) in try await engine.fetch(options, .manual) }
         if let failure = SealKitError.syncFailure(failures, of: "zones") { throw failure }
     }
 
-    /// Sends pending changes, in as many requests as it takes; the delegate has been told what became of each when this returns.
+    /// Sends pending changes, in as many requests as it takes; the delegate has been told what became of each when this
+    /// returns.
     ///
-    /// - Throws: why the server could not be asked, with what was not sent still pending; `partialFailure` when single changes have
-    ///   failed; `notAuthenticated` when another account is signed in meanwhile, with what was not sent still pending;
-    ///   `invalidArguments` inside the delegate's functions, and for a batch with changes that were not asked for.
+    /// - Throws: why the server could not be asked, with what was not sent still pending; `partialFailure` when single
+    ///   changes have failed; `notAuthenticated` when another account is signed in meanwhile, with what was not sent
+    ///   still pending; `invalidArguments` inside the delegate's functions, and for a batch with changes that were not
+    ///   asked for.
     public func sendChanges(_ options: SendChangesOptions = SendChangesOptions()) async throws(SealKitError) {
-        let failures = try await run { (engine) async throws(SealKitError) in try await engine.send(options, .manual) }.failures
+        let failures = try await run { (engine) async throws(SealKitError) in try await engine.send(options, .manual) }
+            .failures
         guard failures.isEmpty else { throw SealKitError.partialFailure(failures, of: "changes") }
     }
 
-    /// Ends the fetch or send under way, and those that wait for it, with `operationCancelled`. Returns when they have ended; called
-    /// by the delegate while it is told of something, at once.
+    /// Ends the fetch or send under way, and those that wait for it, with `operationCancelled`. Returns when they have
+    /// ended; called by the delegate while it is told of something, at once.
     public func cancelOperations() async {
         let engine = newest
         let underWay = engine.runs.withLock { runs in

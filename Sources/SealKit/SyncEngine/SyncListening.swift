@@ -59,7 +59,9 @@ final class SyncListening: Sendable {
     /// Makes the subscription where it is not there, and listens.
     private func open(_ number: Int, _ engine: SyncEngine) async throws(SealKitError) {
         let database = engine.database
-        let id = engine.configuration.subscriptionID ?? "sync-engine-\(engine.configuration.databaseScope == .private ? "private" : "shared")"
+        let id =
+            engine.configuration.subscriptionID
+            ?? "sync-engine-\(engine.configuration.databaseScope == .private ? "private" : "shared")"
         do throws(SealKitError) { _ = try await database.subscription(for: id) } catch {
             guard error.code == .unknownItem else { throw error }
             try await database.save(DatabaseSubscription(subscriptionID: id))
@@ -112,8 +114,8 @@ extension SyncEngine {
 
     /// What the schedule does.
     ///
-    /// What has failed of the zones and of the changes keeps nothing else from being done; what has ended the fetch or the send, the
-    /// network say, ends all of it.
+    /// What has failed of the zones and of the changes keeps nothing else from being done; what has ended the fetch or
+    /// the send, the network say, ends all of it.
     func sync(_ wanted: SyncSchedule.Wanted) async throws(SealKitError) {
         var failures: [SealKitError] = []
         if wanted.contains(.fetch) {
@@ -136,7 +138,9 @@ extension SyncEngine {
         _ body: @escaping @Sendable (SyncEngine) async throws(SealKitError) -> [SealKitError]
     ) async throws(SealKitError) -> [SealKitError] {
         do throws(SealKitError) { return try await runAlone(body) } catch {
-            guard !error.passesWithTime, ![.notAuthenticated, .operationCancelled].contains(error.code) else { throw error }
+            guard !error.passesWithTime, ![.notAuthenticated, .operationCancelled].contains(error.code) else {
+                throw error
+            }
             return [error]
         }
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// When an engine that syncs by itself does so: soon after there is something to do, one run at a time, and later after each
-/// failure in a row.
+/// When an engine that syncs by itself does so: soon after there is something to do, one run at a time, and later after
+/// each failure in a row.
 final class SyncSchedule: Sendable {
     struct Wanted: OptionSet, Sendable {
         let rawValue: Int
@@ -127,8 +127,8 @@ final class SyncSchedule: Sendable {
         plan.withLock { $0.sleeper = nil }
     }
 
-    /// During a run: whether all that it sent has failed. What adds the same again and again is given more and more time, from the
-    /// second time on; the first time is as a rule a conflict, which has been merged.
+    /// During a run: whether all that it sent has failed. What adds the same again and again is given more and more
+    /// time, from the second time on; the first time is as a rule a conflict, which has been merged.
     func sent(inVain isInVain: Bool) {
         let now = pacing.now()
         plan.withLock { plan in
@@ -157,5 +157,7 @@ final class SyncSchedule: Sendable {
     /// How long to wait after as many failures in a row before this one.
     func wait(after failures: Int) -> Duration { Self.longest(after: failures) * pacing.chance() }
 
-    private static func longest(after failures: Int) -> Duration { min(longestWait, firstWait * (1 << min(failures, 16))) }
+    private static func longest(after failures: Int) -> Duration {
+        min(longestWait, firstWait * (1 << min(failures, 16)))
+    }
 }

@@ -34,8 +34,8 @@ final class SyncTurns: Sendable {
     }
 }
 
-/// That a delegate is being told something in this task, or in one that began in it: who waits for the engine then would wait for
-/// itself.
+/// That a delegate is being told something in this task, or in one that began in it: who waits for the engine then
+/// would wait for itself.
 final class SyncHandling: Sendable {
     @TaskLocal private static var current: SyncHandling?
 

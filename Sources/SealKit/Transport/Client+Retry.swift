@@ -2,15 +2,17 @@ import SealWire
 
 /// Repeating what failed on the way, or what the server was too busy for.
 extension Client {
-    /// Runs one exchange, again while that is safe, of use, and within the time that the operation's configuration gives.
+    /// Runs one exchange, again while that is safe, of use, and within the time that the operation's configuration
+    /// gives.
     ///
-    /// A mutation is repeated with the same bytes and so with the same operation id: the server gives the first answer again.
+    /// A mutation is repeated with the same bytes and so with the same operation id: the server gives the first answer
+    /// again.
     /// - Parameters:
     ///   - route: what a throttle holds back together, in whichever container, database or zone.
     ///   - again: what the body does when it is run a second time.
     ///   - body: one whole exchange.
-    /// - Throws: `serverResponseLost` when a change may have been made and its answer cannot be had; `operationCancelled`;
-    ///   the last failure.
+    /// - Throws: `serverResponseLost` when a change may have been made and its answer cannot be had;
+    ///   `operationCancelled`; the last failure.
     func attempt<T>(
         _ route: Route, _ again: Repetition, _ body: () async throws(SealKitError) -> T
     ) async throws(SealKitError) -> T {
@@ -71,7 +73,8 @@ private struct Retry {
         if Task.isCancelled { throw cancelled }
         var options = TransportOptions()
         options.requestTimeout = context.chosen.map { .seconds($0.timeoutIntervalForRequest) }
-        options.resourceTimeout = max(.milliseconds(1), start + .seconds(configuration.timeoutIntervalForResource) - client.pacing.now())
+        options.resourceTimeout = max(
+            .milliseconds(1), start + .seconds(configuration.timeoutIntervalForResource) - client.pacing.now())
         if let group = context.group { options.headers[OperationGroup.headerName] = group.headerValue }
         return options
     }
@@ -83,7 +86,8 @@ private struct Retry {
             let left = throttle.until - client.pacing.now()
             guard !context.isPartOfAttempt, throttle.until <= end else {
                 throw SealKitError(
-                    throttle.error.code, "held back on this device, as the server's previous answer asked: \(throttle.error.reason)",
+                    throttle.error.code,
+                    "held back on this device, as the server's previous answer asked: \(throttle.error.reason)",
                     remedy: throttle.error.remedy, retryAfter: left.inSeconds)
             }
             // Those who waited together do not all come back in the same moment.
@@ -129,8 +133,10 @@ private struct Retry {
         switch failure.code {
         case .serverResponseLost where again == .read:
             SealKitError(
-                .networkFailure, failure.reason, remedy: "check the network, and that the server runs; then try again", retryAfter: 5)
-        case .serverResponseLost, .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited, .zoneBusy:
+                .networkFailure, failure.reason, remedy: "check the network, and that the server runs; then try again",
+                retryAfter: 5)
+        case .serverResponseLost, .networkFailure, .networkUnavailable, .serviceUnavailable, .requestRateLimited,
+            .zoneBusy:
             mayHaveHappened && again != .read && !context.isPartOfAttempt ? .responseLost : failure
         default: failure
         }
@@ -148,7 +154,8 @@ extension SealKitError {
         remedy: "fetch what it was about to see which; saving again reports serverRecordChanged if it was")
 
     static let responseLost = SealKitError(
-        .serverResponseLost, "the server's answer was lost, and asking again brought none; the change may or may not have been made",
+        .serverResponseLost,
+        "the server's answer was lost, and asking again brought none; the change may or may not have been made",
         remedy: "fetch what it was about to see which, when the server can be reached again", retryAfter: 5)
 }
 

@@ -73,8 +73,8 @@ struct Client: Sendable {
     private static let alwaysDecoded = 512 << 10
 }
 
-/// A fresh id for a mutation: 48 bits of milliseconds since 1970, high byte first, and 80 random bits. The time keeps what a
-/// server stores together at one place of its index; nothing relies on it.
+/// A fresh id for a mutation: 48 bits of milliseconds since 1970, high byte first, and 80 random bits. The time keeps
+/// what a server stores together at one place of its index; nothing relies on it.
 func newOperationID() -> Data {
     var random = SystemRandom()
     let milliseconds = UInt64(max(0, currentTime() / 1000))

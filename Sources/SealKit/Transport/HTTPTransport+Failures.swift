@@ -6,7 +6,8 @@ import SealWire
 import SwiftProtobuf
 
 extension HTTPTransport {
-    /// Says what became of an exchange that broke: whether the request can have reached the server decides what may follow.
+    /// Says what became of an exchange that broke: whether the request can have reached the server decides what may
+    /// follow.
     ///
     /// The texts name kinds of errors, never hosts, headers or content.
     func failure(_ error: any Error) async -> SealKitError {
@@ -45,7 +46,8 @@ extension HTTPTransport {
     }
 
     private static let notConnected: [HTTPClientError] = [
-        .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
+        .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .socksHandshakeTimeout,
+        .httpProxyHandshakeTimeout,
     ]
 
     /// What a connection fails with when this device knows no way to the address.
@@ -53,9 +55,12 @@ extension HTTPTransport {
 
     /// - Parameter codes: of each address that was tried; none when the name could not be looked up.
     private static func unreachable(_ codes: [CInt?]) -> SealKitError {
-        guard codes.allSatisfy({ $0.map(withoutRoute.contains) ?? false }) else { return networkFailure("the server takes no connections") }
+        guard codes.allSatisfy({ $0.map(withoutRoute.contains) ?? false }) else {
+            return networkFailure("the server takes no connections")
+        }
         return SealKitError(
-            .networkUnavailable, codes.isEmpty ? "the server's name could not be looked up" : "no network leads to the server",
+            .networkUnavailable,
+            codes.isEmpty ? "the server's name could not be looked up" : "no network leads to the server",
             remedy: "check this device's network, and the server's address", retryAfter: 5)
     }
 
@@ -71,13 +76,18 @@ extension HTTPTransport {
 extension TransportResponse {
     /// The failure that a status of 400 or above carries.
     var failure: SealKitError {
-        if let failure = try? Sealkit_V1_Failure(serializedBytes: body), !failure.code.isEmpty { return SealKitError(failure) }
+        if let failure = try? Sealkit_V1_Failure(serializedBytes: body), !failure.code.isEmpty {
+            return SealKitError(failure)
+        }
         // What stands between client and server has its own ways to say that the server is not there.
         switch status {
         case 429:
-            return SealKitError(.requestRateLimited, "too many requests (HTTP status 429)", remedy: "wait", retryAfter: wait ?? 5)
+            return SealKitError(
+                .requestRateLimited, "too many requests (HTTP status 429)", remedy: "wait", retryAfter: wait ?? 5)
         case 503:
-            return SealKitError(.serviceUnavailable, "the server is not available (HTTP status 503)", remedy: "wait", retryAfter: wait ?? 5)
+            return SealKitError(
+                .serviceUnavailable, "the server is not available (HTTP status 503)", remedy: "wait",
+                retryAfter: wait ?? 5)
         case 502, 504:
             return SealKitError(
                 .serverResponseLost, "a proxy got no answer from the server (HTTP status \(status))",

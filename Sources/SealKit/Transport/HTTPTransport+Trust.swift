@@ -9,7 +9,8 @@ extension HTTPTransport {
     /// - Returns: nil for what may pass.
     func wrongServer(_ error: any Error) async -> SealKitError? {
         switch error {
-        case let error as NIOSSLExtraError where error == .failedToValidateHostname || error == .serverHostnameImpossibleToMatch:
+        case let error as NIOSSLExtraError
+        where error == .failedToValidateHostname || error == .serverHostnameImpossibleToMatch:
             let names = await TLSProbe.certificates(of: origin)?.first.map(HTTPTransport.names) ?? ""
             return .serverNotTrusted(
                 "the server's certificate is for another name than the address has\(names)",
@@ -17,13 +18,17 @@ extension HTTPTransport {
         case NIOSSLError.unableToValidateCertificate, NIOSSLError.noCertificateToValidate:
             return .serverNotTrusted("the server shows no certificate that can be checked", remedy: "check the address")
         case NIOSSLError.handshakeFailed(let cause):
-            if HTTPTransport.isUntrusted(cause) { return HTTPTransport.untrusted(await TLSProbe.certificates(of: origin) ?? []) }
+            if HTTPTransport.isUntrusted(cause) {
+                return HTTPTransport.untrusted(await TLSProbe.certificates(of: origin) ?? [])
+            }
             guard !hasAnswered.load(ordering: .relaxed), HTTPTransport.isWithoutTLS(cause) else { return nil }
             return .wrongAddress(
                 "what answers at the address speaks no TLS",
                 remedy: "check the port; plain http:// is for a server on this machine only")
         case is HTTPParserError where !hasAnswered.load(ordering: .relaxed):
-            return .wrongAddress("what answers at the address speaks no HTTP", remedy: "check the port, and that it is a SealKit server's")
+            return .wrongAddress(
+                "what answers at the address speaks no HTTP",
+                remedy: "check the port, and that it is a SealKit server's")
         default:
             guard !hasAnswered.load(ordering: .relaxed), origin.hasPrefix("http://"), HTTPTransport.isBroken(error),
                 await TLSProbe.certificates(of: origin) != nil
@@ -34,8 +39,8 @@ extension HTTPTransport {
     }
 
     /// Which of the reasons there are for not trusting a certificate, as far as the certificates themselves tell.
-    /// - Parameter certificates: as the server shows them, its own first. One above it says little: servers go on showing old ones
-    ///   beside those that count.
+    /// - Parameter certificates: as the server shows them, its own first. One above it says little: servers go on
+    ///   showing old ones beside those that count.
     static func untrusted(_ certificates: [NIOSSLCertificate]) -> SealKitError {
         let now = Date().timeIntervalSince1970
         if let own = certificates.first {
@@ -51,24 +56,33 @@ extension HTTPTransport {
             }
         }
         let expired = certificates.dropFirst().first { Double($0.notValidAfter) < now }
-        let beside = expired.map { "; of those that it shows above it, one has expired on \(HTTPTransport.day($0.notValidAfter))" } ?? ""
+        let beside =
+            expired.map {
+                "; of those that it shows above it, one has expired on \(HTTPTransport.day($0.notValidAfter))"
+            } ?? ""
         return .serverNotTrusted(
             "the server's certificate was signed by nobody whom this device trusts\(beside)",
-            remedy: "check the address; if you know the authority, name its PEM file as the transport's certificateAuthorityFile")
+            remedy:
+                "check the address; if you know the authority, name its PEM file as the transport's certificateAuthorityFile"
+        )
     }
 
-    /// Whom a certificate is for. Whoever answers has written it: what no name has stays out, and no more than a few are told.
+    /// Whom a certificate is for. Whoever answers has written it: what no name has stays out, and no more than a few
+    /// are told.
     private static func names(_ certificate: NIOSSLCertificate) -> String {
         let names = certificate._subjectAlternativeNames().lazy.filter { $0.nameType == .dnsName }
             .map { String(decoding: $0.contents, as: UTF8.self) }
             .filter { name in
-                name.utf8.count < 254 && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.*".contains($0)) }
+                name.utf8.count < 254
+                    && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.*".contains($0)) }
             }
         let few = Array(names.prefix(4))
         return few.isEmpty ? "" : " (\(few.joined(separator: ", ")))"
     }
 
-    private static func day(_ time: time_t) -> String { String(DateText.text(Date(timeIntervalSince1970: Double(time))).prefix(10)) }
+    private static func day(_ time: time_t) -> String {
+        String(DateText.text(Date(timeIntervalSince1970: Double(time))).prefix(10))
+    }
 
     /// - Throws: `invalidArguments` where the file cannot be read, or has no certificate.
     static func authorities(in file: String) throws(SealKitError) -> [NIOSSLCertificate] {
@@ -90,7 +104,9 @@ extension HTTPTransport {
     private static func isUntrusted(_ error: BoringSSLError) -> Bool { says(error, ["CERTIFICATE_VERIFY_FAILED"]) }
 
     private static func isWithoutTLS(_ error: BoringSSLError) -> Bool {
-        says(error, ["WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "UNEXPECTED_MESSAGE", "UNEXPECTED_RECORD"])
+        says(
+            error,
+            ["WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "UNEXPECTED_MESSAGE", "UNEXPECTED_RECORD"])
     }
 }
 

@@ -1,22 +1,22 @@
 import AsyncHTTPClient
 public import Foundation
+public import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 import NIOSSL
 import SealWire
 import Synchronization
 
-public import NIOCore
-
 /// HTTP/1.1 or HTTP/2 to one server, by async-http-client.
 public final class HTTPTransport: Transport {
     public struct Configuration: Sendable {
         /// Longest time without progress, in seconds (CloudKit's `timeoutIntervalForRequest`).
         public var requestTimeout: Double
-        /// A PEM file with the authority that signed the server's certificate, where the system does not know it. What the system
-        /// knows is trusted as well.
+        /// A PEM file with the authority that signed the server's certificate, where the system does not know it. What
+        /// the system knows is trusted as well.
         public var certificateAuthorityFile: String?
-        /// The version of the wire format that this SDK speaks; a server that does not know it says `incompatibleVersion`.
+        /// The version of the wire format that this SDK speaks; a server that does not know it says
+        /// `incompatibleVersion`.
         var wireVersion = "1"
 
         public init(requestTimeout: Double = 60, certificateAuthorityFile: String? = nil) {
@@ -34,7 +34,8 @@ public final class HTTPTransport: Transport {
     let eventClient: HTTPClient
     /// Signs every request, in place of a session.
     private let signer: RequestSigner?
-    /// Something at the address has spoken HTTP: what breaks from then on is the network's fault, and not the address's.
+    /// Something at the address has spoken HTTP: what breaks from then on is the network's fault, and not the
+    /// address's.
     let hasAnswered = Atomic(false)
 
     static let contentType = "application/x-protobuf"
@@ -44,8 +45,8 @@ public final class HTTPTransport: Transport {
     /// More different time-outs than any app has; further ones share a client with the nearest that is there.
     private static let mostClients = 16
 
-    /// - Throws: `invalidArguments` for anything but an `http` or `https` origin, plain `http` only to this machine; and for a file
-    ///   of authorities in which there is none.
+    /// - Throws: `invalidArguments` for anything but an `http` or `https` origin, plain `http` only to this machine;
+    ///   and for a file of authorities in which there is none.
     public convenience init(server: String, configuration: Configuration = Configuration()) throws(SealKitError) {
         try self.init(server: server, configuration: configuration, signer: nil)
     }
@@ -82,7 +83,9 @@ public final class HTTPTransport: Transport {
         return clients.withLock { clients in
             if let client = clients[wanted] { return client }
             if clients.count >= HTTPTransport.mostClients,
-                let nearest = clients.min(by: { abs(($0.key - wanted).nanoseconds) < abs(($1.key - wanted).nanoseconds) })
+                let nearest = clients.min(by: {
+                    abs(($0.key - wanted).nanoseconds) < abs(($1.key - wanted).nanoseconds)
+                })
             {
                 return nearest.value
             }
@@ -102,11 +105,12 @@ public final class HTTPTransport: Transport {
         return response
     }
 
-    /// The origin as it is signed at login: lower case, no path, no default port. A name beyond ASCII is its A-label (`xn--…`), as
-    /// every resolver and certificate has it; an escape in the host would be a second spelling of a name.
+    /// The origin as it is signed at login: lower case, no path, no default port. A name beyond ASCII is its A-label
+    /// (`xn--…`), as every resolver and certificate has it; an escape in the host would be a second spelling of a name.
     static func origin(of server: String) throws(SealKitError) -> String {
         guard let url = URLComponents(string: server), let scheme = url.scheme?.lowercased(),
-            let host = url.encodedHost?.lowercased(), !host.isEmpty, !host.contains("%"), scheme == "http" || scheme == "https", url.path.isEmpty || url.path == "/", url.query == nil,
+            let host = url.encodedHost?.lowercased(), !host.isEmpty, !host.contains("%"),
+            scheme == "http" || scheme == "https", url.path.isEmpty || url.path == "/", url.query == nil,
             url.user == nil
         else {
             throw SealKitError(
@@ -117,7 +121,8 @@ public final class HTTPTransport: Transport {
         let isLocal = ["localhost", "::1", "[::1]"].contains(host) || isLoopback(host)
         guard scheme == "https" || isLocal else {
             throw SealKitError(
-                .invalidArguments, "plain http is for servers on this machine only", remedy: "use https://\(host)\(port)")
+                .invalidArguments, "plain http is for servers on this machine only",
+                remedy: "use https://\(host)\(port)")
         }
         return "\(scheme)://\(host)\(port)"
     }
@@ -129,7 +134,8 @@ public final class HTTPTransport: Transport {
     }
 
     /// - Parameter token: nil or empty for none.
-    private func request(_ method: HTTPMethod, _ path: String, token: String?, body: Data = Data()) -> HTTPClientRequest {
+    private func request(_ method: HTTPMethod, _ path: String, token: String?, body: Data = Data()) -> HTTPClientRequest
+    {
         var request = HTTPClientRequest(url: origin + path)
         request.method = method
         request.headers.add(name: "accept", value: HTTPTransport.contentType)
@@ -138,7 +144,9 @@ public final class HTTPTransport: Transport {
         for (name, value) in TransportOptions.current.headers { request.headers.add(name: name, value: value) }
         if let token, !token.isEmpty { request.headers.add(name: "authorization", value: "Bearer \(token)") }
         if let signer {
-            for (name, value) in signer.headers(origin: origin, method: method.rawValue, path: path, body: [UInt8](body)) {
+            for (name, value) in signer.headers(
+                origin: origin, method: method.rawValue, path: path, body: [UInt8](body))
+            {
                 request.headers.add(name: name, value: value)
             }
         }
@@ -172,7 +180,9 @@ public final class HTTPTransport: Transport {
         request.headers.add(name: "range", value: "bytes=\(range.lowerBound)-\(range.upperBound - 1)")
         do {
             let response = try await execute(request)
-            guard response.status == .partialContent || response.status == .ok else { throw try await collect(response).failure }
+            guard response.status == .partialContent || response.status == .ok else {
+                throw try await collect(response).failure
+            }
             for try await part in response.body { try await consume(part) }
         } catch {
             throw await failure(error)

@@ -1,8 +1,8 @@
 import SealStatements
 import SealWire
 
-/// An answer that no honest server fills without end: it has so many items at most as one request, and goes on in another page. What
-/// each of them costs here is a multiple of what it costs to send.
+/// An answer that no honest server fills without end: it has so many items at most as one request, and goes on in
+/// another page. What each of them costs here is a multiple of what it costs to send.
 protocol PagedAnswer {
     /// Of its longest list.
     var itemCount: Int { get }
@@ -13,7 +13,8 @@ extension PagedAnswer {
     func checkLength() throws(SealKitError) {
         guard itemCount <= Limits.itemsPerRequest else {
             throw SealKitError(
-                .serverRejectedRequest, "the server's answer has \(itemCount) items; at most \(Limits.itemsPerRequest) come at once",
+                .serverRejectedRequest,
+                "the server's answer has \(itemCount) items; at most \(Limits.itemsPerRequest) come at once",
                 remedy: "tell the server's operator; nothing of it was taken")
         }
     }

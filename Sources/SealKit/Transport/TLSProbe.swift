@@ -3,8 +3,8 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Looks at what answers at an address to which no connection came about, for the error to say why. It begins a handshake and
-/// never ends it: whoever answers gets nothing of the user's, and what it shows is good for a text only.
+/// Looks at what answers at an address to which no connection came about, for the error to say why. It begins a
+/// handshake and never ends it: whoever answers gets nothing of the user's, and what it shows is good for a text only.
 enum TLSProbe {
     private static let patience = TimeAmount.seconds(3)
 
@@ -30,7 +30,8 @@ enum TLSProbe {
             channel.closeFuture.whenComplete { _ in shown.succeed(nil) }
             shown.futureResult.whenComplete { _ in channel.close(promise: nil) }
             return channel.eventLoop.makeCompletedFuture {
-                let handler = try NIOSSLClientHandler(context: context, serverHostname: serverName) { (chain, verdict: EventLoopPromise<NIOSSLVerificationResult>) in
+                let handler = try NIOSSLClientHandler(context: context, serverHostname: serverName) {
+                    (chain, verdict: EventLoopPromise<NIOSSLVerificationResult>) in
                     shown.succeed(chain)
                     verdict.succeed(.failed)
                 }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Which classes of calls the server has asked to hold back, and until when.
 ///
-/// A server that says 429 or 503 with a time is not asked again before, by anybody who uses the same account here. Other
-/// classes of calls go on.
+/// A server that says 429 or 503 with a time is not asked again before, by anybody who uses the same account here.
+/// Other classes of calls go on.
 final class Throttles: Sendable {
     struct Throttle {
         let until: ContinuousClock.Instant

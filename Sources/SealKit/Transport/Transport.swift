@@ -3,9 +3,10 @@ public import NIOCore
 
 /// How the SDK reaches a server. One implementation speaks HTTP; tests put others in front of it.
 ///
-/// What an exchange goes by besides the arguments is in `TransportOptions.current`. Where nothing has reached the server, the
-/// failure is `networkUnavailable` (this device has no network that leads there) or `networkFailure`; where the request may
-/// have reached it and no answer came, `serverResponseLost`. The SDK repeats and reports by that difference.
+/// What an exchange goes by besides the arguments is in `TransportOptions.current`. Where nothing has reached the
+/// server, the failure is `networkUnavailable` (this device has no network that leads there) or `networkFailure`; where
+/// the request may have reached it and no answer came, `serverResponseLost`. The SDK repeats and reports by that
+/// difference.
 public protocol Transport: Sendable {
     /// Scheme, host and port, as signed at login.
     var origin: String { get }
@@ -25,8 +26,8 @@ public protocol Transport: Sendable {
         _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
     ) async throws(SealKitError)
 
-    /// Opens a stream of server-sent events and hands over its bytes as they come, until it ends, breaks, or `consume` throws.
-    /// `consume` holds the sender back while it works.
+    /// Opens a stream of server-sent events and hands over its bytes as they come, until it ends, breaks, or `consume`
+    /// throws. `consume` holds the sender back while it works.
     func events(
         _ path: String, token: String, lastEventID: String?, consume: (ByteBuffer) async throws -> Void
     ) async throws(SealKitError)
@@ -38,7 +39,8 @@ extension Transport {
         _ path: String, token: String, lastEventID: String?, consume: (ByteBuffer) async throws -> Void
     ) async throws(SealKitError) {
         throw SealKitError(
-            .incompatibleVersion, "this transport has no event streams", remedy: "fetch changes from time to time instead")
+            .incompatibleVersion, "this transport has no event streams",
+            remedy: "fetch changes from time to time instead")
     }
 }
 
@@ -47,7 +49,8 @@ public struct TransportResponse: Sendable {
     public var body: Data
     /// Seconds, from the header of that name: of use where a proxy answered in the server's place.
     public var retryAfter: Double?
-    /// The revision of the account's list of devices, from the header `sealkit-devices`: by it a device learns of another one.
+    /// The revision of the account's list of devices, from the header `sealkit-devices`: by it a device learns of
+    /// another one.
     public var deviceRevision: UInt64?
 
     public init(status: Int, body: Data, retryAfter: Double? = nil, deviceRevision: UInt64? = nil) {

@@ -3,7 +3,8 @@ import GRDB
 import SealPrimitives
 import SealStatements
 
-/// Which keys this device knows people by. The first that it sees of somebody count; newer generations follow by signatures.
+/// Which keys this device knows people by. The first that it sees of somebody count; newer generations follow by
+/// signatures.
 extension TrustStore {
     static let contactsSchema = """
         CREATE TABLE contact (
@@ -60,7 +61,8 @@ extension TrustStore {
                 case .nothing: continue
                 case .extend(let newer):
                     try db.execute(
-                        sql: "UPDATE contact SET chain = ?, changed = ?, verified = NULL WHERE container = ? AND user = ?",
+                        sql:
+                            "UPDATE contact SET chain = ?, changed = ?, verified = NULL WHERE container = ? AND user = ?",
                         arguments: [newer, time, container, Data(user.id.bytes)])
                 case .refuse(let other):
                     try db.execute(
@@ -78,7 +80,8 @@ extension TrustStore {
     func contacts(container: String) async throws(SealKitError) -> [(user: UserID, row: ContactRow)] {
         try await reading { db in
             try Row.fetchAll(
-                db, sql: "SELECT \(ContactRow.columns), user FROM contact WHERE container = ? ORDER BY user", arguments: [container]
+                db, sql: "SELECT \(ContactRow.columns), user FROM contact WHERE container = ? ORDER BY user",
+                arguments: [container]
             ).map { (UserID(try ID16($0[6] as Data)), ContactRow($0)) }
         }
     }
@@ -100,7 +103,8 @@ extension TrustStore {
     }
 
     private static func contact(_ user: UserID, _ container: String, _ db: GRDB.Database) throws -> ContactRow? {
-        let select = try db.cachedStatement(sql: "SELECT \(ContactRow.columns) FROM contact WHERE container = ? AND user = ?")
+        let select = try db.cachedStatement(
+            sql: "SELECT \(ContactRow.columns) FROM contact WHERE container = ? AND user = ?")
         return try Row.fetchOne(select, arguments: [container, Data(user.id.bytes)]).map { ContactRow($0) }
     }
 }

@@ -15,8 +15,8 @@ extension TrustStore {
         return (known?.revision ?? 0) > sighting.revision ? .older : .accepted
     }
 
-    /// Nothing that this device has not seen counts under an epoch that it has read past: neither the statement, nor the
-    /// deletion that it is said to have gone with.
+    /// Nothing that this device has not seen counts under an epoch that it has read past: neither the statement, nor
+    /// the deletion that it is said to have gone with.
     func isBackdated(
         _ sighting: Sighting, known: SeenStatement?, before caughtUp: Int64, _ zone: Data,
         _ incarnation: UInt32, _ db: GRDB.Database
@@ -26,7 +26,8 @@ extension TrustStore {
         return try seen(deletion.recordName, zone, incarnation, db)?.hash != deletion.hash
     }
 
-    /// Remembers an accepted notice, which a sighting with a deletion is. What the target has become since its deletion is for its own statements to say.
+    /// Remembers an accepted notice, which a sighting with a deletion is. What the target has become since its deletion
+    /// is for its own statements to say.
     func noteGone(
         _ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, at moment: Int64, _ db: GRDB.Database
     ) throws {

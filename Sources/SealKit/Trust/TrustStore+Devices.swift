@@ -80,11 +80,13 @@ extension TrustStore {
                             lastSeen = excluded.lastSeen
                         """, arguments: [account, id, device.name, device.added, device.lastSeen, isNew])
             }
-            // An answer that another has overtaken, or of a server that was restored: what it lacks is not gone by that.
+            // An answer that another has overtaken, or of a server that was restored: what it lacks is not gone by
+            // that.
             guard revision >= last else { return (new, fresh) }
             // One that is new and was revoked since stays until the user has seen that it was there.
             let held = Set(listed.map { Data($0.id.bytes) })
-            for id in try Data.fetchAll(db, sql: "SELECT id FROM device WHERE account = ? AND isNew = 0", arguments: [account])
+            for id in try Data.fetchAll(
+                db, sql: "SELECT id FROM device WHERE account = ? AND isNew = 0", arguments: [account])
             where !held.contains(id) {
                 try db.execute(sql: "DELETE FROM device WHERE account = ? AND id = ?", arguments: [account, id])
             }
@@ -99,7 +101,8 @@ extension TrustStore {
         let account = Data(account)
         return try await reading { db in
             try Row.fetchAll(
-                db, sql: "SELECT id, name, added, lastSeen FROM device WHERE account = ? AND isNew = 1 ORDER BY added, id",
+                db,
+                sql: "SELECT id, name, added, lastSeen FROM device WHERE account = ? AND isNew = 1 ORDER BY added, id",
                 arguments: [account]
             ).compactMap { row in
                 guard let id = try? ID16(row[0] as Data) else { return nil }
@@ -113,7 +116,8 @@ extension TrustStore {
         try await writing { db in
             for id in ids {
                 try db.execute(
-                    sql: "UPDATE device SET isNew = 0 WHERE account = ? AND id = ?", arguments: [account, Data(id.bytes)])
+                    sql: "UPDATE device SET isNew = 0 WHERE account = ? AND id = ?",
+                    arguments: [account, Data(id.bytes)])
             }
         }
     }
@@ -158,7 +162,8 @@ extension TrustStore {
                 guard let scope = try? Digest(row[0] as Data) else { continue }
                 let sequence = UInt64(bitPattern: row[1] as Int64)
                 if let floor = heads[scope], floor.sequence > sequence { continue }
-                heads[scope] = Enrolment.Head(scopeID: scope, sequence: sequence, hash: RosterEntry.hash([UInt8](row[2] as Data)))
+                heads[scope] = Enrolment.Head(
+                    scopeID: scope, sequence: sequence, hash: RosterEntry.hash([UInt8](row[2] as Data)))
             }
             return Array(heads.values)
         }
@@ -182,7 +187,9 @@ extension TrustStore {
     func floor(scope: Digest) async throws(SealKitError) -> Enrolment.Head? {
         let key = Data(scope.bytes)
         return try await reading { db in
-            guard let row = try Row.fetchOne(db, sql: "SELECT sequence, hash FROM floor WHERE scope = ?", arguments: [key]),
+            guard
+                let row = try Row.fetchOne(
+                    db, sql: "SELECT sequence, hash FROM floor WHERE scope = ?", arguments: [key]),
                 let hash = try? Digest(row[1] as Data)
             else { return nil }
             return Enrolment.Head(scopeID: scope, sequence: UInt64(bitPattern: row[0] as Int64), hash: hash)

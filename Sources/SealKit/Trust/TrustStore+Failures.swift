@@ -11,7 +11,9 @@ extension TrustStore {
         let what = "this device's record of what it has verified"
         switch (error as? DatabaseError)?.resultCode {
         case .SQLITE_FULL?:
-            return SealKitError(.storageFull, "this device's disk is full; \(what) was not written\(path)", remedy: "free some space and try again")
+            return SealKitError(
+                .storageFull, "this device's disk is full; \(what) was not written\(path)",
+                remedy: "free some space and try again")
         case .SQLITE_CORRUPT?, .SQLITE_NOTADB?:
             return SealKitError(
                 .internalError, "\(what) is damaged\(path)",
@@ -20,15 +22,19 @@ extension TrustStore {
             if let file, let cause = obstacle(to: file) {
                 return SealKitError(
                     cause.isFull ? .storageFull : .internalError, "\(what) cannot be written to: \(cause.reason)",
-                    remedy: cause.isFull ? "free some space and try again" : "make the file and its folder writable for you, or keep them elsewhere")
+                    remedy: cause.isFull
+                        ? "free some space and try again"
+                        : "make the file and its folder writable for you, or keep them elsewhere")
             }
             return SealKitError(
-                .internalError, "\(what) cannot be used\(path): \(code.map { "SQLite's error \($0.rawValue)" } ?? "\(type(of: error))")",
+                .internalError,
+                "\(what) cannot be used\(path): \(code.map { "SQLite's error \($0.rawValue)" } ?? "\(type(of: error))")",
                 remedy: "check the file and its disk")
         }
     }
 
-    /// Why nothing can be written to a database, which has files of its own beside it; nil where nothing seems to be in the way.
+    /// Why nothing can be written to a database, which has files of its own beside it; nil where nothing seems to be in
+    /// the way.
     private static func obstacle(to file: URL) -> (reason: String, isFull: Bool)? {
         let folder = file.deletingLastPathComponent()
         for url in [file, folder] where access(url.path, W_OK) != 0 && (errno != ENOENT || url == folder) {

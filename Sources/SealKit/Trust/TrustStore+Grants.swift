@@ -38,7 +38,9 @@ extension TrustStore {
         let (scope, life) = (Data(roster.scopeID.bytes), roster.incarnations)
         return try await reading { db in
             try Row.fetchAll(
-                db, sql: "SELECT epoch, sealed FROM ownGrant WHERE scope = ? AND zoneLife = ? AND scopeLife = ? ORDER BY epoch",
+                db,
+                sql:
+                    "SELECT epoch, sealed FROM ownGrant WHERE scope = ? AND zoneLife = ? AND scopeLife = ? ORDER BY epoch",
                 arguments: [scope, life.zone, life.scope]
             ).map { (UInt32(truncatingIfNeeded: $0[0] as Int64), $0[1] as Data) }
         }

@@ -40,7 +40,8 @@ extension TrustStore {
         try db.execute(
             sql: "INSERT INTO lateRecord VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             arguments: [
-                late.container, Int64(late.environment.rawValue), late.zone.ownerName, late.zone.zoneName, sighting.recordName,
+                late.container, Int64(late.environment.rawValue), late.zone.ownerName, late.zone.zoneName,
+                sighting.recordName,
                 Data(sighting.hash.bytes), Data(sighting.statement.author.id.bytes), late.time,
             ])
     }
@@ -58,7 +59,8 @@ extension TrustStore {
                     """, arguments: [container, Int64(environment.rawValue)]
             ).map {
                 AcceptedRow(
-                    zone: RecordZone.ID(zoneName: $0[1], ownerName: $0[0]), record: $0[2], author: UserID(try ID16($0[3] as Data)),
+                    zone: RecordZone.ID(zoneName: $0[1], ownerName: $0[0]), record: $0[2],
+                    author: UserID(try ID16($0[3] as Data)),
                     accepted: $0[4])
             }
         }

@@ -2,14 +2,15 @@ import Crypto
 import Foundation
 import GRDB
 
-/// The form of the store. `PRAGMA user_version` names the steps that a store has taken, by a number that their text gives: one that a
-/// step of another text has made is another version's.
+/// The form of the store. `PRAGMA user_version` names the steps that a store has taken, by a number that their text
+/// gives: one that a step of another text has made is another version's.
 extension TrustStore {
     /// Once released, a step never changes, not even in a space; a new one is appended.
     private static let migrations = [baseline]
 
     private static let baseline = [
-        schema, momentsSchema, scopesSchema, contactsSchema, violationsSchema, devicesSchema, grantsSchema, keysSchema, resetSchema,
+        schema, momentsSchema, scopesSchema, contactsSchema, violationsSchema, devicesSchema, grantsSchema, keysSchema,
+        resetSchema,
         previewsSchema, lateSchema, namesSchema,
     ].joined(separator: "\n")
 
@@ -17,11 +18,13 @@ extension TrustStore {
     static let version = versions[migrations.count]
 
     /// Of a store that has taken as many steps as the place in the list says; 0 for an empty one.
-    private static let versions = [0] + migrations.indices.map { last in
-        // 31 bits, of which the lowest is set: SQLite keeps no larger number, and 0 is taken.
-        let digest = SHA256.hash(data: Data(migrations[...last].joined(separator: "\n").utf8))
-        return Int(digest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } >> 1 | 1)
-    }
+    private static let versions =
+        [0]
+        + migrations.indices.map { last in
+            // 31 bits, of which the lowest is set: SQLite keeps no larger number, and 0 is taken.
+            let digest = SHA256.hash(data: Data(migrations[...last].joined(separator: "\n").utf8))
+            return Int(digest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } >> 1 | 1)
+        }
 
     /// Brings a store to the newest form: all steps in the caller's transaction, which no other process comes between.
     /// - Throws: `incompatibleVersion` for a store of another version, which is left as it is.

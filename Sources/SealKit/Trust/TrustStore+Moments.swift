@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// When this device came to know what it knows, counted. An answer is held against what was known when it was asked for: what this
-/// device has written or read since, in whichever process, says nothing against the server.
+/// When this device came to know what it knows, counted. An answer is held against what was known when it was asked
+/// for: what this device has written or read since, in whichever process, says nothing against the server.
 extension TrustStore {
     static let momentsSchema = """
         CREATE TABLE moment (last INTEGER NOT NULL);

@@ -3,8 +3,8 @@ import GRDB
 import SealPrimitives
 import SealStatements
 
-/// What the user calls people on this device. It is no part of what was verified, and lies here since it belongs to the same
-/// people, account and device.
+/// What the user calls people on this device. It is no part of what was verified, and lies here since it belongs to the
+/// same people, account and device.
 extension TrustStore {
     static let namesSchema = """
         CREATE TABLE localName (
@@ -14,8 +14,10 @@ extension TrustStore {
 
     func localNames(container: String) async throws(SealKitError) -> [(user: UserID, name: LocalName)] {
         try await reading { db in
-            try Row.fetchAll(db, sql: "SELECT user, name, folded FROM localName WHERE container = ?", arguments: [container])
-                .map { (UserID(try ID16($0[0] as Data)), LocalName(text: $0[1], folded: $0[2])) }
+            try Row.fetchAll(
+                db, sql: "SELECT user, name, folded FROM localName WHERE container = ?", arguments: [container]
+            )
+            .map { (UserID(try ID16($0[0] as Data)), LocalName(text: $0[1], folded: $0[2])) }
         }
     }
 
@@ -37,7 +39,8 @@ extension TrustStore {
     func removeName(of user: UserID, container: String) async throws(SealKitError) {
         try await writing { db in
             try db.execute(
-                sql: "DELETE FROM localName WHERE container = ? AND user = ?", arguments: [container, Data(user.id.bytes)])
+                sql: "DELETE FROM localName WHERE container = ? AND user = ?",
+                arguments: [container, Data(user.id.bytes)])
         }
     }
 }

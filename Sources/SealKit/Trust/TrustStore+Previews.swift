@@ -17,7 +17,8 @@ extension TrustStore {
     func admit(_ preview: SignedPreview, behind link: ID16, scope: Digest) async throws(SealKitError) -> Bool {
         let key: StatementArguments = [Data(scope.bytes), Data(link.bytes)]
         return try await writing { db in
-            let seen = try Row.fetchOne(db, sql: "SELECT sequence, time FROM preview WHERE scope = ? AND link = ?", arguments: key)
+            let seen = try Row.fetchOne(
+                db, sql: "SELECT sequence, time FROM preview WHERE scope = ? AND link = ?", arguments: key)
             if let seen, preview.isOlder(than: (UInt64(bitPattern: seen[0] as Int64), seen[1])) { return false }
             try db.execute(
                 sql: """

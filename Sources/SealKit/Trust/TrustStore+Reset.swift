@@ -3,8 +3,8 @@ import GRDB
 import SealPrimitives
 import SealStatements
 
-/// What an account gives up with its keys: noted before anything happens, so that a reset that was cut off takes no zone along
-/// that was made after it began.
+/// What an account gives up with its keys: noted before anything happens, so that a reset that was cut off takes no
+/// zone along that was made after it began.
 extension TrustStore {
     static let resetSchema = """
         CREATE TABLE resetScope (
@@ -20,9 +20,10 @@ extension TrustStore {
     }
 
     /// In the place of what was noted before.
-    /// - Parameter loginKey: the new one. Nothing is given up until the account has it: whatever else gives the account new keys,
-    ///   a reset that came to nothing is never gone on with.
-    func noteGivenUp(_ scopes: [GivenUp], of account: Account, for loginKey: VerificationKey) async throws(SealKitError) {
+    /// - Parameter loginKey: the new one. Nothing is given up until the account has it: whatever else gives the account
+    ///   new keys, a reset that came to nothing is never gone on with.
+    func noteGivenUp(_ scopes: [GivenUp], of account: Account, for loginKey: VerificationKey) async throws(SealKitError)
+    {
         let (key, loginKey) = (Data(account.keys.rootKey.bytes), Data(loginKey.bytes))
         try await writingDurably { db in
             try db.execute(sql: "DELETE FROM resetScope WHERE account = ?", arguments: [key])
@@ -31,8 +32,10 @@ extension TrustStore {
                 try db.execute(
                     sql: "INSERT INTO resetScope VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     arguments: [
-                        key, scope.container, Int64(scope.environment.rawValue), Data(scope.owner.id.bytes), scope.zoneName,
-                        scope.shareRecordName, Int64(given.incarnations.zone), Int64(given.incarnations.scope), loginKey,
+                        key, scope.container, Int64(scope.environment.rawValue), Data(scope.owner.id.bytes),
+                        scope.zoneName,
+                        scope.shareRecordName, Int64(given.incarnations.zone), Int64(given.incarnations.scope),
+                        loginKey,
                     ])
             }
         }
@@ -58,7 +61,8 @@ extension TrustStore {
                 guard let environment = SealStatements.Environment(rawValue: row[1]) else { throw SealError.malformed }
                 return GivenUp(
                     scope: Scope(
-                        container: row[0], environment: environment, owner: UserID(try ID16(row[2] as Data)), zoneName: row[3],
+                        container: row[0], environment: environment, owner: UserID(try ID16(row[2] as Data)),
+                        zoneName: row[3],
                         shareRecordName: row[4]),
                     incarnations: Incarnations(zone: row[5], scope: row[6]))
             }

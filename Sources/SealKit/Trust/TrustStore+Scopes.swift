@@ -15,7 +15,8 @@ extension TrustStore {
 
         /// Nil for anything but `data`.
         init?(_ data: Data) {
-            guard data.count == Digest.byteCount + 4, let scope = try? Digest([UInt8](data.prefix(Digest.byteCount))) else { return nil }
+            guard data.count == Digest.byteCount + 4, let scope = try? Digest([UInt8](data.prefix(Digest.byteCount)))
+            else { return nil }
             self.init(scope, data.suffix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) })
         }
 

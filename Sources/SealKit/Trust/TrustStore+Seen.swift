@@ -10,14 +10,15 @@ extension TrustStore {
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11) ON CONFLICT (zone, incarnation, name) DO
         """
     private static let rememberingNew = remembering + " NOTHING"
-    private static let rememberingNewest = remembering + """
-         UPDATE SET revision = excluded.revision, hash = excluded.hash, kind = excluded.kind, type = excluded.type,
-            creator = excluded.creator, roster = excluded.roster, place = excluded.place, noted = excluded.noted,
-            met = MIN(met, excluded.met)
-        """
+    private static let rememberingNewest =
+        remembering + """
+             UPDATE SET revision = excluded.revision, hash = excluded.hash, kind = excluded.kind, type = excluded.type,
+                creator = excluded.creator, roster = excluded.roster, place = excluded.place, noted = excluded.noted,
+                met = MIN(met, excluded.met)
+            """
 
-    /// In the place of the moment at which a record was met: that was before this account was out of its zone. What became of
-    /// it meanwhile nobody may have shown it, so the record counts as there once it is met again.
+    /// In the place of the moment at which a record was met: that was before this account was out of its zone. What
+    /// became of it meanwhile nobody may have shown it, so the record counts as there once it is met again.
     private static let metBeforeAbsence = Int64.max
 
     /// - Parameters:
@@ -26,16 +27,19 @@ extension TrustStore {
     /// - Returns: whether it is remembered now.
     @discardableResult
     func remember(
-        _ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, _ own: ScopePlace, at moment: Int64, onlyNew: Bool = false,
+        _ sighting: Sighting, _ zone: Data, _ incarnation: UInt32, _ own: ScopePlace, at moment: Int64,
+        onlyNew: Bool = false,
         _ db: GRDB.Database
     ) throws -> Bool {
         let statement = sighting.statement
         let place = sighting.place
-        try db.cachedStatement(sql: onlyNew ? TrustStore.rememberingNew : TrustStore.rememberingNewest).execute(arguments: [
-            zone, incarnation, statement.recordName, Int64(bitPattern: statement.revision), Data(sighting.hash.bytes),
-            Int64(statement.kind.rawValue), statement.recordType, Data(statement.creator.id.bytes),
-            Int64(bitPattern: statement.rosterSequence), place == own ? nil : place.data, moment,
-        ])
+        try db.cachedStatement(sql: onlyNew ? TrustStore.rememberingNew : TrustStore.rememberingNewest).execute(
+            arguments: [
+                zone, incarnation, statement.recordName, Int64(bitPattern: statement.revision),
+                Data(sighting.hash.bytes),
+                Int64(statement.kind.rawValue), statement.recordType, Data(statement.creator.id.bytes),
+                Int64(bitPattern: statement.rosterSequence), place == own ? nil : place.data, moment,
+            ])
         return db.changesCount == 1
     }
 
@@ -103,7 +107,8 @@ extension TrustStore {
     ///   - moment: those alone that were known by then; nil for all.
     ///   - isMissing: of a name, whether it is wanted.
     func living(
-        in place: Place, scopes: Set<ScopePlace>?, since moment: Int64? = nil, where isMissing: @escaping @Sendable (String) -> Bool
+        in place: Place, scopes: Set<ScopePlace>?, since moment: Int64? = nil,
+        where isMissing: @escaping @Sendable (String) -> Bool
     ) async throws(SealKitError) -> [String] {
         let (zone, incarnation) = (Data(place.zone.bytes), place.incarnation)
         let own = ScopePlace(place.zone, incarnation)
@@ -125,7 +130,9 @@ extension TrustStore {
                 let name: String = row[0]
                 guard isMissing(name) else { continue }
                 if let scopes {
-                    guard let place = (row[1] as Data?).map({ ScopePlace($0) }) ?? own, scopes.contains(place) else { continue }
+                    guard let place = (row[1] as Data?).map({ ScopePlace($0) }) ?? own, scopes.contains(place) else {
+                        continue
+                    }
                 }
                 names.append(name)
             }
@@ -133,7 +140,8 @@ extension TrustStore {
         }
     }
 
-    /// Notes that this account was out of a zone as a whole: of what it met there before, nothing needs to be there still.
+    /// Notes that this account was out of a zone as a whole: of what it met there before, nothing needs to be there
+    /// still.
     static func noteAbsence(from zone: Data, _ db: GRDB.Database) throws {
         try db.execute(
             sql: "UPDATE seen SET met = ? WHERE zone = ? AND place IS NULL", arguments: [metBeforeAbsence, zone])

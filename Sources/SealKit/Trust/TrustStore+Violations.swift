@@ -35,7 +35,8 @@ extension TrustStore {
     ) async throws(SealKitError) {
         let reason = String(decoding: reason.utf8.prefix(TrustStore.reasonBytes), as: UTF8.self)
         let arguments: StatementArguments = [
-            container, Int64(environment.rawValue), code.rawValue, reason, zone?.ownerName ?? "", zone?.zoneName ?? "", record ?? "",
+            container, Int64(environment.rawValue), code.rawValue, reason, zone?.ownerName ?? "", zone?.zoneName ?? "",
+            record ?? "",
             time, time,
         ]
         try await writing { db in
@@ -46,12 +47,15 @@ extension TrustStore {
                     ON CONFLICT (container, environment, code, reason, owner, zone, record) DO UPDATE SET last = excluded.last
                     """, arguments: arguments)
             try db.execute(
-                sql: "DELETE FROM violation WHERE id NOT IN (SELECT id FROM violation ORDER BY last DESC, id DESC LIMIT ?)",
+                sql:
+                    "DELETE FROM violation WHERE id NOT IN (SELECT id FROM violation ORDER BY last DESC, id DESC LIMIT ?)",
                 arguments: [TrustStore.mostViolations])
         }
     }
 
-    func violations(container: String, environment: SealStatements.Environment) async throws(SealKitError) -> [ViolationRow] {
+    func violations(container: String, environment: SealStatements.Environment) async throws(SealKitError)
+        -> [ViolationRow]
+    {
         try await reading { db in
             try Row.fetchAll(
                 db,
@@ -59,7 +63,10 @@ extension TrustStore {
                     SELECT code, reason, owner, zone, record, first, last FROM violation
                     WHERE container = ? AND environment = ? ORDER BY last DESC, id DESC
                     """, arguments: [container, Int64(environment.rawValue)]
-            ).map { ViolationRow(code: $0[0], reason: $0[1], owner: $0[2], zone: $0[3], record: $0[4], first: $0[5], last: $0[6]) }
+            ).map {
+                ViolationRow(
+                    code: $0[0], reason: $0[1], owner: $0[2], zone: $0[3], record: $0[4], first: $0[5], last: $0[6])
+            }
         }
     }
 

@@ -3,12 +3,12 @@ import GRDB
 import SealPrimitives
 import SealStatements
 
-/// What a device has verified and must never see undone: rosters, of every record the newest statement's revision, hash and what
-/// the next one keeps, how far each feed was read without a gap, and the keys that people are known by; and what did not verify. It holds no secret key and no
-/// plaintext.
+/// What a device has verified and must never see undone: rosters, of every record the newest statement's revision, hash
+/// and what the next one keeps, how far each feed was read without a gap, and the keys that people are known by; and
+/// what did not verify. It holds no secret key and no plaintext.
 ///
-/// Losing it loses protection against rollback until everything was seen again, so keep it beside the key file. While it is open,
-/// SQLite keeps what was written last in a file beside it (`-wal`): copy it when it is closed.
+/// Losing it loses protection against rollback until everything was seen again, so keep it beside the key file. While
+/// it is open, SQLite keeps what was written last in a file beside it (`-wal`): copy it when it is closed.
 public final class TrustStore: Sendable {
     private let database: DatabaseQueue
     private let file: URL?
@@ -21,11 +21,14 @@ public final class TrustStore: Sendable {
         do {
             if let file {
                 if !FileManager.default.fileExists(atPath: file.path) {
-                    _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
+                    _ = FileManager.default.createFile(
+                        atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
                 }
                 var configuration = Configuration()
                 configuration.busyMode = .timeout(10)
-                configuration.prepareDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL") }
+                configuration.prepareDatabase {
+                    try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+                }
                 database = try DatabaseQueue(path: file.path, configuration: configuration)
             } else {
                 database = try DatabaseQueue()
@@ -36,9 +39,10 @@ public final class TrustStore: Sendable {
         }
     }
 
-    /// Puts what was written into the file itself, and closes it: whole, it can be copied or moved then, unless another process of
-    /// this device has it open. Calls that need it fail from now on with `internalError`.
-    /// - Throws: `internalError`, `storageFull`; what was written is not lost, and in the file beside it until it is next opened.
+    /// Puts what was written into the file itself, and closes it: whole, it can be copied or moved then, unless another
+    /// process of this device has it open. Calls that need it fail from now on with `internalError`.
+    /// - Throws: `internalError`, `storageFull`; what was written is not lost, and in the file beside it until it is
+    ///   next opened.
     public func close() throws(SealKitError) {
         do {
             if file != nil {
@@ -102,7 +106,8 @@ public final class TrustStore: Sendable {
         }
     }
 
-    /// The first entry of every roster that this device has: from one to the next by the index, past all their other entries.
+    /// The first entry of every roster that this device has: from one to the next by the index, past all their other
+    /// entries.
     func openings() async throws(SealKitError) -> [[UInt8]] {
         try await reading { db in
             try Data.fetchAll(
@@ -118,8 +123,8 @@ public final class TrustStore: Sendable {
     }
 
     /// Adds verified entries from `sequence` on. What is there stays: a log is only ever appended to.
-    /// - Parameter absences: the entries by which this account went out of a zone as a whole: with the first process that adds one,
-    ///   what was met there before ceases to count as there.
+    /// - Parameter absences: the entries by which this account went out of a zone as a whole: with the first process
+    ///   that adds one, what was met there before ceases to count as there.
     func append(
         _ entries: [SignedRosterEntry], scope: Digest, from sequence: UInt64, absences: Set<UInt64>
     ) async throws(SealKitError) {
@@ -130,7 +135,8 @@ public final class TrustStore: Sendable {
             for (offset, entry) in entries.enumerated() {
                 let position = Int64(sequence) + Int64(offset)
                 try db.execute(
-                    sql: "INSERT INTO entry (scope, sequence, bytes, signature) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    sql:
+                        "INSERT INTO entry (scope, sequence, bytes, signature) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                     arguments: [key, position, Data(entry.bytes), Data(entry.signature)])
                 guard db.changesCount == 0 else {
                     wasOut = wasOut || absences.contains(sequence + UInt64(offset))
@@ -192,7 +198,8 @@ public final class TrustStore: Sendable {
         var deletion: Deletion? { if case .gone(let deletion) = role { deletion } else { nil } }
 
         convenience init(
-            _ verified: VerifiedStatement, moved: VerifiedStatement? = nil, role: Role = .newest, isDeparture: Bool = false
+            _ verified: VerifiedStatement, moved: VerifiedStatement? = nil, role: Role = .newest,
+            isDeparture: Bool = false
         ) {
             self.init(verified.statement, hash: verified.hash, moved: moved, role: role, isDeparture: isDeparture)
         }
@@ -220,8 +227,8 @@ public final class TrustStore: Sendable {
 
     enum Verdict: Sendable {
         case accepted
-        /// The deletion of a record that this device has never seen, under an epoch that it has read past, or that a record left a share
-        /// before it was seen where this account may not read any more. It takes nothing.
+        /// The deletion of a record that this device has never seen, under an epoch that it has read past, or that a
+        /// record left a share before it was seen where this account may not read any more. It takes nothing.
         case unknownDeletion
         case older
         /// It is older than what this device has come to know of the record since it asked.
@@ -238,8 +245,8 @@ public final class TrustStore: Sendable {
 
     /// Judges verified statements against what this device has seen, and remembers those that it accepts.
     ///
-    /// A lower revision, another statement with the same number, one that what was seen cannot have become, and one that was
-    /// never seen under an epoch that this device has read past are refused.
+    /// A lower revision, another statement with the same number, one that what was seen cannot have become, and one
+    /// that was never seen under an epoch that this device has read past are refused.
     /// - Parameters:
     ///   - asked: the moment at which the server was asked; nil for what is no answer.
     ///   - accepted: late statements that the user has accepted all the same.
@@ -266,7 +273,9 @@ public final class TrustStore: Sendable {
                     continue
                 }
                 let caughtUp = try marks.caughtUp(in: sighting.place, db)
-                let mayBeNew = sighting.revision == 1 && sighting.deletion == nil && caughtUp ?? .min <= Int64(sighting.statement.epoch)
+                let mayBeNew =
+                    sighting.revision == 1 && sighting.deletion == nil
+                    && caughtUp ?? .min <= Int64(sighting.statement.epoch)
                 if mayBeNew, expectsNew {
                     if try remember(sighting, key, incarnation, marks.ownPlace, at: now, onlyNew: true, db) {
                         hasNoted = true
@@ -324,8 +333,8 @@ public final class TrustStore: Sendable {
     }
 
     /// - Parameters:
-    ///   - scopes: those that are still this account's to read, where that is not all of the zone: what it knows from another
-    ///     one it may not see any more.
+    ///   - scopes: those that are still this account's to read, where that is not all of the zone: what it knows from
+    ///     another one it may not see any more.
     ///   - asked: the moment at which the server was asked.
     func memory(
         of recordName: String, in place: Place, scopes: Set<ScopePlace>? = nil, asked: Int64?

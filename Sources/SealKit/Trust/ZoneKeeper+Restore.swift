@@ -6,8 +6,8 @@ import SealStatements
 import SealWire
 import SwiftProtobuf
 
-/// A server that was restored from a backup, and forks: what this device does where the server's roster is not the one that it
-/// has verified.
+/// A server that was restored from a backup, and forks: what this device does where the server's roster is not the one
+/// that it has verified.
 extension ZoneKeeper {
     /// What follows this device's own log; what the server has lost of it is given back first.
     /// - Returns: nil where the owner has ended a fork, and this device has gone over to the log that counts now.
@@ -18,7 +18,8 @@ extension ZoneKeeper {
         do { tail = try await fetch(after: asked?.sequence) } catch {
             guard error.saysThatThereIsNone, let roster, mayKnowBetter(roster) else { throw error }
             // Of a roster that is open, with this account in it, "there is none" is no answer.
-            let refusal = roster.isClosed || roster.members[core.userID()] == nil ? error : Database.gone(core.zoneID(of: scope))
+            let refusal =
+                roster.isClosed || roster.members[core.userID()] == nil ? error : Database.gone(core.zoneID(of: scope))
             guard givenBack != roster.sequence else { throw refusal }
             do { try await giveBack(roster, from: 0) } catch { throw error.code == .rollback ? error : shortened() }
             let tail: Sealkit_V1_RosterTail
@@ -55,7 +56,8 @@ extension ZoneKeeper {
         return nil
     }
 
-    /// The server does not know the scope, which this device has verified to be there: to its owner also one that has ended.
+    /// The server does not know the scope, which this device has verified to be there: to its owner also one that has
+    /// ended.
     private func mayKnowBetter(_ roster: Roster) -> Bool {
         scope.owner == core.userID() || (!roster.isClosed && roster.members[core.userID()] != nil)
     }
@@ -76,9 +78,9 @@ extension ZoneKeeper {
             let taken: UInt64
             do {
                 taken = try await send(Array(entries[start..<end]), grants: end == entries.count ? grants : [])
-            } catch where error.code == .rosterChanged {
+            } catch let error where error.code == .rosterChanged {
                 throw forked(from: roster)
-            } catch where [.permissionFailure, .limitExceeded].contains(error.code) {
+            } catch let error where [.permissionFailure, .limitExceeded].contains(error.code) {
                 throw shortened()
             }
             // A life that begins again waits for a large one before it to go: the server has taken what comes before.
@@ -110,7 +112,8 @@ extension ZoneKeeper {
     }
 
     /// Goes over to the server's log where it ends a fork with the opening that gives this device's branch up.
-    /// - Parameter abandoned: what followed in that branch, as the server says; the rules judge it like everything else.
+    /// - Parameter abandoned: what followed in that branch, as the server says; the rules judge it like everything
+    ///   else.
     private func succeed(
         _ roster: Roster, abandoned: [SignedRosterEntry]
     ) async throws(SealKitError) {
@@ -135,12 +138,15 @@ extension ZoneKeeper {
         try await load()
         let whole = try await whole()
         let entries = whole.entries
-        let theirs = try verifying("the roster of the zone \(scope.zoneName)") { () throws(SealError) in try whole.roster.get() }
+        let theirs = try verifying("the roster of the zone \(scope.zoneName)") { () throws(SealError) in
+            try whole.roster.get()
+        }
         let parting = zip(stored, entries).prefix { $0 == $1 }.count
         let isOurs = parting < stored.count
         guard let given = head ?? (isOurs ? roster.map { RosterFork.Head($0) } : nil) else {
             throw SealKitError(
-                .invalidArguments, "the roster of the zone \(scope.zoneName) is not forked, as far as this device knows",
+                .invalidArguments,
+                "the roster of the zone \(scope.zoneName) is not forked, as far as this device knows",
                 remedy: "name the head that a member's error gives")
         }
         guard given.sequence >= theirs.nextSequence || theirs.hashes[Int(given.sequence)] != given.hash else {
@@ -160,7 +166,8 @@ extension ZoneKeeper {
         let draft = try verifying("the zone's new opening") { () throws(SealError) in
             guard !isPastLast else { throw .changeNotApplicable }
             return try core.author.open(
-                scope, following: theirs, encryptionScope: theirs.encryptionScope, incarnations: Incarnations(zone: next, scope: next),
+                scope, following: theirs, encryptionScope: theirs.encryptionScope,
+                incarnations: Incarnations(zone: next, scope: next),
                 abandoned: RosterChange.AbandonedHead(sequence: given.sequence, hash: given.hash),
                 identity: core.identity().chain, time: currentTime(), random: &random)
         }
@@ -185,7 +192,8 @@ extension ZoneKeeper {
             remedy: "do not trust this server's answers about it; the zone's owner can compare, and end the fork",
             rosterFork: roster.map {
                 RosterFork(
-                    zoneID: core.zoneID(of: scope), shareRecordName: scope.shareRecordName.isEmpty ? nil : scope.shareRecordName,
+                    zoneID: core.zoneID(of: scope),
+                    shareRecordName: scope.shareRecordName.isEmpty ? nil : scope.shareRecordName,
                     head: RosterFork.Head($0))
             })
     }
@@ -193,7 +201,9 @@ extension ZoneKeeper {
     func shortened() -> SealKitError {
         SealKitError(
             .rollback, "the server shows an older roster of the zone \(scope.zoneName) than this device has verified",
-            remedy: "it may have been restored from a backup; the owner's or an administrator's device gives it what it lost")
+            remedy:
+                "it may have been restored from a backup; the owner's or an administrator's device gives it what it lost"
+        )
     }
 
     func mended() -> SealKitError {

@@ -23,7 +23,8 @@ actor ZoneKeeper {
     var givenBack: UInt64?
     /// The server lacks grants of the epoch in force, as it says; believed once, since it costs a new key.
     private var lacksGrants: Bool?
-    /// The life whose earlier grants were asked for, for want of keys: what they did not open then they do not open later.
+    /// The life whose earlier grants were asked for, for want of keys: what they did not open then they do not open
+    /// later.
     private var hasAllGrants: Incarnations?
 
     init(scope: Scope, core: ContainerCore) {
@@ -53,7 +54,8 @@ actor ZoneKeeper {
         guard let head = cited else {
             throw SealKitError(
                 .integrityFailure, "the server's answer does not say which roster of \(scope.zoneName) it goes by",
-                remedy: "without that nothing in it can be judged; try again, and distrust a server that keeps doing so")
+                remedy: "without that nothing in it can be judged; try again, and distrust a server that keeps doing so"
+            )
         }
         if head.sequence < asked {
             // A server that has lost it is given it back; its answer was made without it all the same.
@@ -67,7 +69,8 @@ actor ZoneKeeper {
     }
 
     /// Fetches the roster's tail.
-    /// - Throws: `zoneNotFound`; `integrityFailure` for an entry that breaks a rule; `rollback` for one that forks the log.
+    /// - Throws: `zoneNotFound`; `integrityFailure` for an entry that breaks a rule; `rollback` for one that forks the
+    ///   log.
     func refresh() async throws(SealKitError) -> ZoneView {
         do { return try await fetched() } catch { throw await core.noted(error, scope: scope) }
     }
@@ -126,7 +129,8 @@ actor ZoneKeeper {
     /// - Parameters:
     ///   - known: the last entry that is not asked for; nil for all.
     ///   - epoch: grants of lower epochs alone; 0 for the newest.
-    func fetch(after known: UInt64?, grantsBefore epoch: UInt32 = 0) async throws(SealKitError) -> Sealkit_V1_RosterTail {
+    func fetch(after known: UInt64?, grantsBefore epoch: UInt32 = 0) async throws(SealKitError) -> Sealkit_V1_RosterTail
+    {
         let head = roster?.head.bytes ?? []
         let request = Sealkit_V1_FetchRostersRequest.with {
             $0.rosters = [
@@ -179,7 +183,8 @@ actor ZoneKeeper {
         return whole
     }
 
-    /// The server's own log from its first entry on, verified as its pages come, and what there is of the caller's newest grants.
+    /// The server's own log from its first entry on, verified as its pages come, and what there is of the caller's
+    /// newest grants.
     /// - Returns: of a log that breaks a rule, the entries up to there.
     func whole() async throws(SealKitError) -> (
         entries: [SignedRosterEntry], roster: Result<Roster, SealError>, grants: [Sealkit_V1_Grant]
@@ -191,12 +196,18 @@ actor ZoneKeeper {
             entries += next
             do throws(SealError) {
                 for entry in next {
-                    if replayed == nil { replayed = try Roster(opening: entry, scope: scope) } else { try replayed?.append(entry) }
+                    if replayed == nil {
+                        replayed = try Roster(opening: entry, scope: scope)
+                    } else {
+                        try replayed?.append(entry)
+                    }
                 }
             } catch {
                 return (entries, .failure(error), page.grants)
             }
-            guard page.moreComing else { return (entries, replayed.map { .success($0) } ?? .failure(.notNextEntry), page.grants) }
+            guard page.moreComing else {
+                return (entries, replayed.map { .success($0) } ?? .failure(.notNextEntry), page.grants)
+            }
             page = try await fetch(after: UInt64(entries.count) - 1)
         }
     }
@@ -227,7 +238,8 @@ actor ZoneKeeper {
             }
         }
         guard let next else {
-            throw SealKitError(.zoneNotFound, "there is no zone \(scope.zoneName)", remedy: "make it, or accept its share, first")
+            throw SealKitError(
+                .zoneNotFound, "there is no zone \(scope.zoneName)", remedy: "make it, or accept its share, first")
         }
         if let floor {
             if next.reaches(floor) {
@@ -245,7 +257,8 @@ actor ZoneKeeper {
         // An owner sees what is in shares too, and of a share's records each participant hears how they ended.
         let isWholeOfAnother = scope.shareRecordName.isEmpty && scope.owner != core.userID()
         try await core.trust.append(
-            fresh, scope: next.scopeID, from: UInt64(known), absences: isWholeOfAnother ? next.absences(of: core.userID()) : [])
+            fresh, scope: next.scopeID, from: UInt64(known),
+            absences: isWholeOfAnother ? next.absences(of: core.userID()) : [])
         if !fresh.isEmpty, !scope.shareRecordName.isEmpty {
             try await core.trust.noteShare(scope.shareRecordName, of: scope.ofZone.id)
         }
@@ -275,12 +288,13 @@ actor ZoneKeeper {
         return publish(next)
     }
 
-    /// Whoever is named with keys that the roster did not show before is held against what this device knows of that person,
-    /// before anything is sealed to them or taken from them.
+    /// Whoever is named with keys that the roster did not show before is held against what this device knows of that
+    /// person, before anything is sealed to them or taken from them.
     private func observe(_ roster: Roster, since before: Roster?) async throws(SealKitError) {
         try await core.contacts.observe(
             roster.knownIdentities.filter { chain in
-                before?.knownIdentity(of: chain.userID) != chain && before?.invitation(for: chain.userID)?.invitee != chain
+                before?.knownIdentity(of: chain.userID) != chain
+                    && before?.invitation(for: chain.userID)?.invitee != chain
             })
     }
 
@@ -292,7 +306,8 @@ actor ZoneKeeper {
         }
         let own = draft.grants.filter { $0.subject == .member(core.userID()) }
         return try await adopt(
-            [draft.entry], grants: own.map { Sealkit_V1_Grant(subject: $0.subject, epoch: $0.epoch, sealed: $0.sealed) })
+            [draft.entry], grants: own.map { Sealkit_V1_Grant(subject: $0.subject, epoch: $0.epoch, sealed: $0.sealed) }
+        )
     }
 
     func load() async throws(SealKitError) {
@@ -314,7 +329,8 @@ actor ZoneKeeper {
     func times(of sequences: Set<UInt64>) -> [UInt64: Int64] {
         var times: [UInt64: Int64] = [:]
         for sequence in sequences where sequence < UInt64(stored.count) {
-            times[sequence] = try? RosterEntry(canonicalBytes: stored[Int(sequence)].bytes, container: scope.container).time
+            times[sequence] = try? RosterEntry(canonicalBytes: stored[Int(sequence)].bytes, container: scope.container)
+                .time
         }
         return times
     }
@@ -328,8 +344,8 @@ actor ZoneKeeper {
     /// Opens this account's grants, newest first, checks each against the roster's key id, and walks down to the first
     /// epoch.
     ///
-    /// What does not open leaves its epoch without a key, and nothing else: whoever opened an epoch with bad grants must not
-    /// keep others from reading what came before, or from mending it.
+    /// What does not open leaves its epoch without a key, and nothing else: whoever opened an epoch with bad grants
+    /// must not keep others from reading what came before, or from mending it.
     private func openKeys(_ roster: Roster, grants: [Sealkit_V1_Grant]) {
         // A share that has ended has records until its owner has moved them.
         let isEnded = roster.isClosed && !scope.shareRecordName.isEmpty && scope.owner == core.userID()

@@ -15,8 +15,8 @@ func whileRosterMoves<T>(_ body: (_ round: Int) async throws(SealKitError) -> T)
     }
 }
 
-/// A zone's verified roster and the epoch keys that its reader holds, at one moment: an immutable value, so that records
-/// are verified and opened outside any lock.
+/// A zone's verified roster and the epoch keys that its reader holds, at one moment: an immutable value, so that
+/// records are verified and opened outside any lock.
 struct ZoneView: Sendable {
     let roster: Roster
     /// By epoch number, for the roster's incarnation.

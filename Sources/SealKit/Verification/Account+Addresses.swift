@@ -5,8 +5,8 @@ import SwiftProtobuf
 
 /// An e-mail address or phone number that was proven to be an account's.
 ///
-/// The server keeps a keyed hash of it and no more: it cannot say which address this is. It can be told by asking for the
-/// address itself, as ``Account/setDiscoverable(_:address:)`` does.
+/// The server keeps a keyed hash of it and no more: it cannot say which address this is. It can be told by asking for
+/// the address itself, as ``Account/setDiscoverable(_:address:)`` does.
 public struct LinkedAddress: Sendable, Hashable, Identifiable {
     public enum Kind: Sendable, Hashable {
         case emailAddress, phoneNumber
@@ -24,11 +24,12 @@ public struct LinkedAddress: Sendable, Hashable, Identifiable {
 
     init(_ wire: Sealkit_V1_LinkedAddress) {
         id = wire.id
-        kind = switch wire.kind {
-        case "email": .emailAddress
-        case "phone": .phoneNumber
-        default: .unknown
-        }
+        kind =
+            switch wire.kind {
+            case "email": .emailAddress
+            case "phone": .phoneNumber
+            default: .unknown
+            }
         linked = Date(microseconds: wire.linked)
         isDiscoverable = wire.isDiscoverable
     }
@@ -45,7 +46,8 @@ extension Account {
     }
 
     /// Whether others find this account by the address.
-    /// - Throws: `unknownItem` where the address is not linked to this account; `invalidArguments` for what is no address.
+    /// - Throws: `unknownItem` where the address is not linked to this account; `invalidArguments` for what is no
+    ///   address.
     @discardableResult
     public func setDiscoverable(_ isDiscoverable: Bool, address: String) async throws(SealKitError) -> LinkedAddress {
         try await setDiscoverable(isDiscoverable, .with { $0.address = address })
@@ -53,7 +55,9 @@ extension Account {
 
     /// The same for one that ``linkedAddresses()`` showed.
     @discardableResult
-    public func setDiscoverable(_ isDiscoverable: Bool, id: LinkedAddress.ID) async throws(SealKitError) -> LinkedAddress {
+    public func setDiscoverable(_ isDiscoverable: Bool, id: LinkedAddress.ID) async throws(SealKitError)
+        -> LinkedAddress
+    {
         try await setDiscoverable(isDiscoverable, .with { $0.id = id })
     }
 
@@ -69,8 +73,8 @@ extension Account {
         return LinkedAddress(response.address)
     }
 
-    /// Takes an address off this account. Shares that were accepted by it stay; invitations to it need a code again. One that
-    /// is not linked is no error.
+    /// Takes an address off this account. Shares that were accepted by it stay; invitations to it need a code again.
+    /// One that is not linked is no error.
     /// - Returns: whether it was linked until now; false also where a first try had arrived, and its answer was lost.
     /// - Throws: `invalidArguments` for what is no address.
     @discardableResult
@@ -80,7 +84,9 @@ extension Account {
 
     /// The same for one that ``linkedAddresses()`` showed.
     @discardableResult
-    public func unlinkAddress(id: LinkedAddress.ID) async throws(SealKitError) -> Bool { try await unlink(.with { $0.id = id }) }
+    public func unlinkAddress(id: LinkedAddress.ID) async throws(SealKitError) -> Bool {
+        try await unlink(.with { $0.id = id })
+    }
 
     private func unlink(_ handle: Sealkit_V1_AddressHandle) async throws(SealKitError) -> Bool {
         let response: Sealkit_V1_UnlinkAddressResponse = try await call(

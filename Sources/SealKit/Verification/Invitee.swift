@@ -2,8 +2,8 @@ public import Foundation
 import SealEnvelope
 import SealPrimitives
 
-/// Answers what has to be asked of somebody who comes with a share's URL and may not be known to the server yet: an app's
-/// sheets, or a terminal.
+/// Answers what has to be asked of somebody who comes with a share's URL and may not be known to the server yet: an
+/// app's sheets, or a terminal.
 public protocol Invitee: Sendable {
     /// The address that was invited, e-mail or phone. Asked only where the share waits for one that is not linked yet.
     /// - Parameter isAgain: a code to the one before was not to be had.
@@ -33,15 +33,15 @@ extension Share {
 }
 
 extension Container {
-    /// The whole way from a share's URL to its zone: looks at the share, has the invited address proven where that is due,
-    /// and accepts.
+    /// The whole way from a share's URL to its zone: looks at the share, has the invited address proven where that is
+    /// due, and accepts.
     ///
     /// - Parameters:
     ///   - language: of the message with the code; nil for this device's.
     ///   - willAccept: shown the share before it is accepted; throw to leave it.
     /// - Returns: the zone, which is in the shared database from now on.
-    /// - Throws: what `invitee` and `willAccept` throw; `verificationFailed` after too many wrong codes; `unknownItem` where
-    ///   there is no open invitation, or it was made for another address; what
+    /// - Throws: what `invitee` and `willAccept` throw; `verificationFailed` after too many wrong codes; `unknownItem`
+    ///   where there is no open invitation, or it was made for another address; what
     ///   ``shareMetadata(for:)`` and ``accept(_:token:)`` throw.
     @discardableResult
     public func accept(
@@ -52,11 +52,11 @@ extension Container {
         let metadata: Share.Metadata
         do throws(SealKitError) {
             metadata = try await shareMetadata(for: url)
-        } catch where error.code == .participantMayNeedVerification {
+        } catch let error where error.code == .participantMayNeedVerification {
             token = try await prove(url, as: invitee, language: language)
             do throws(SealKitError) {
                 metadata = try await shareMetadata(for: url)
-            } catch where error.code == .participantMayNeedVerification {
+            } catch let error where error.code == .participantMayNeedVerification {
                 throw SealKitError(
                     .unknownItem, "the share waits for another address than the one that was proven",
                     remedy: "prove the address that the invitation was sent to, or ask who sent it for a new one")
@@ -74,10 +74,12 @@ extension Container {
             let address = try await invitee.address(isAgain: isAgain)
             let verification = try await beginVerification(of: address, for: url, language: language)
             var triesLeft = Verification.tries
-            while let code = try await invitee.code(sentTo: address, expires: verification.expires, triesLeft: triesLeft) {
+            while let code = try await invitee.code(
+                sentTo: address, expires: verification.expires, triesLeft: triesLeft)
+            {
                 do throws(SealKitError) {
                     return try await verification.complete(code: code)
-                } catch where error.code == .verificationFailed {
+                } catch let error where error.code == .verificationFailed {
                     triesLeft -= 1
                     guard triesLeft > 0 else { throw error }
                 }

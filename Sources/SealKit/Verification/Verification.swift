@@ -6,15 +6,16 @@ import SealWire
 import SwiftProtobuf
 
 extension Container {
-    /// Asks the server to send a code to an e-mail address or a phone number. The answer is the same whether or not anybody
-    /// invited it, and whoever has it.
+    /// Asks the server to send a code to an e-mail address or a phone number. The answer is the same whether or not
+    /// anybody invited it, and whoever has it.
     ///
     /// - Parameters:
     ///   - address: `name@example.org`, or `+` and the digits. The message goes to it as it is written here.
-    ///   - url: the share that it is for; nil links the address to this account, so that invitations to it need no code.
+    ///   - url: the share that it is for; nil links the address to this account, so that invitations to it need no
+    ///     code.
     ///   - language: BCP 47, of the message; nil for this device's. The server falls back to English.
-    /// - Throws: `invalidArguments` for what is no address; `serverRejectedRequest` where the server sends no messages of this
-    ///   kind; `requestRateLimited`.
+    /// - Throws: `invalidArguments` for what is no address; `serverRejectedRequest` where the server sends no messages
+    ///   of this kind; `requestRateLimited`.
     public func beginVerification(
         of address: String, for url: String? = nil, language: String? = nil
     ) async throws(SealKitError) -> Verification {
@@ -26,7 +27,8 @@ extension Container {
             $0.address = address
             $0.language = language ?? Verification.deviceLanguage
         }
-        let response: Sealkit_V1_BeginVerificationResponse = try await core.call(Endpoints.people.beginVerification, request)
+        let response: Sealkit_V1_BeginVerificationResponse = try await core.call(
+            Endpoints.people.beginVerification, request)
         return Verification(
             id: [UInt8](response.verificationID), address: address, routingID: routingID,
             expires: Date(microseconds: response.expires), core: core)
@@ -46,16 +48,16 @@ public struct Verification: Sendable {
     public let expires: Date
     let core: ContainerCore
 
-    /// Gives the code back, signed by the identity that asked, together with the address and the share that it asked for. From then on the address is linked to the account, and to no
-    /// other.
+    /// Gives the code back, signed by the identity that asked, together with the address and the share that it asked
+    /// for. From then on the address is linked to the account, and to no other.
     ///
     /// - Parameters:
     ///   - code: spaces and hyphens in it do not count.
-    ///   - discoverable: whether ``Container/shareParticipant(forEmailAddress:permission:)`` of others finds this account by
-    ///     the address from now on. Without it they learn no more than of an address that nobody has; whoever is discoverable
-    ///     already stays so.
-    /// - Throws: `verificationFailed`, whatever was wrong: the code, its age, the number of tries. By this device's clock, its age
-    ///   is seen from `expires`.
+    ///   - discoverable: whether ``Container/shareParticipant(forEmailAddress:permission:)`` of others finds this
+    ///     account by the address from now on. Without it they learn no more than of an address that nobody has;
+    ///     whoever is discoverable already stays so.
+    /// - Throws: `verificationFailed`, whatever was wrong: the code, its age, the number of tries. By this device's
+    ///   clock, its age is seen from `expires`.
     public func complete(code: String, discoverable: Bool = false) async throws(SealKitError) -> VerificationToken {
         let digits = code.filter { !$0.isWhitespace && $0 != "-" }
         let message = Challenges.verificationCode(
@@ -67,7 +69,8 @@ public struct Verification: Sendable {
             $0.signature = Data(core.identity().keys.signingKey.sign(message))
             $0.isDiscoverable = discoverable
         }
-        let response: Sealkit_V1_CompleteVerificationResponse = try await core.call(Endpoints.people.completeVerification, request)
+        let response: Sealkit_V1_CompleteVerificationResponse = try await core.call(
+            Endpoints.people.completeVerification, request)
         return VerificationToken(text: response.token)
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Places as numbers that are near one another where the places are: latitude and longitude in 32 bits each, interleaved.
+/// Places as numbers that are near one another where the places are: latitude and longitude in 32 bits each,
+/// interleaved.
 enum Cells {
     /// Ranges for one circle at most; more would be narrower, and cost more look-ups.
     private static let most = 32
@@ -12,7 +13,9 @@ enum Cells {
     }
 
     private static func row(_ latitude: Double) -> UInt32 { UInt32(min((latitude + 90) / 180 * 0x1p32, 0x1p32 - 1)) }
-    private static func column(_ longitude: Double) -> UInt32 { UInt32(min((longitude + 180) / 360 * 0x1p32, 0x1p32 - 1)) }
+    private static func column(_ longitude: Double) -> UInt32 {
+        UInt32(min((longitude + 180) / 360 * 0x1p32, 0x1p32 - 1))
+    }
 
     private static func spread(_ number: UInt32) -> UInt64 {
         var bits = UInt64(number)
@@ -47,9 +50,15 @@ enum Cells {
             if east - west >= 360 {
                 boxes = [Box(rows: rows, columns: 0...UInt32.max)]
             } else if west < -180 {
-                boxes = [Box(rows: rows, columns: 0...column(east)), Box(rows: rows, columns: column(west + 360)...UInt32.max)]
+                boxes = [
+                    Box(rows: rows, columns: 0...column(east)),
+                    Box(rows: rows, columns: column(west + 360)...UInt32.max),
+                ]
             } else if east > 180 {
-                boxes = [Box(rows: rows, columns: 0...column(east - 360)), Box(rows: rows, columns: column(west)...UInt32.max)]
+                boxes = [
+                    Box(rows: rows, columns: 0...column(east - 360)),
+                    Box(rows: rows, columns: column(west)...UInt32.max),
+                ]
             } else {
                 boxes = [Box(rows: rows, columns: column(west)...column(east))]
             }

@@ -8,7 +8,9 @@ public enum Distance {
     public static let farthest = radius * .pi
 
     /// Metres between two places in degrees, along the great circle.
-    public static func metres(_ latitude: Double, _ longitude: Double, _ otherLatitude: Double, _ otherLongitude: Double) -> Double {
+    public static func metres(
+        _ latitude: Double, _ longitude: Double, _ otherLatitude: Double, _ otherLongitude: Double
+    ) -> Double {
         let from = latitude * .pi / 180
         let to = otherLatitude * .pi / 180
         let north = sin((to - from) / 2)

@@ -1,7 +1,8 @@
 import SealStatements
 
 extension Query {
-    /// Whether a record is a result: of the type, fulfilling the predicate, with a value for everything that it is sorted by.
+    /// Whether a record is a result: of the type, fulfilling the predicate, with a value for everything that it is
+    /// sorted by.
     public func matches(_ record: Subject) -> Bool {
         record.recordType == recordType && predicate.matches(record) && sortKeys(of: record) != nil
     }
@@ -36,7 +37,8 @@ extension Query.SortDescriptor {
         guard case .location(let place) = value, Cells.cell(place.latitude, place.longitude) != nil else { return nil }
         return IndexKey(
             .double(
-                Distance.metres(relativeLocation.latitude, relativeLocation.longitude, place.latitude, place.longitude)))
+                Distance.metres(relativeLocation.latitude, relativeLocation.longitude, place.latitude, place.longitude))
+        )
     }
 }
 
@@ -83,7 +85,8 @@ extension Query.Test {
             guard case .list(let elements)? = record.value(key) else { return nil }
             return elements.contains { element in values.contains { ValueOrder.compare(element, $0) == .equal } }
         case .near(let key, let latitude, let longitude, let metres):
-            guard case .location(let place)? = record.value(key), Cells.cell(place.latitude, place.longitude) != nil else {
+            guard case .location(let place)? = record.value(key), Cells.cell(place.latitude, place.longitude) != nil
+            else {
                 return nil
             }
             return Distance.metres(latitude, longitude, place.latitude, place.longitude) <= metres

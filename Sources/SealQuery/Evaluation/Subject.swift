@@ -17,7 +17,8 @@ extension Query {
         public var searchableFields: Set<String>?
 
         public init(
-            recordType: String, recordName: String, created: Int64? = nil, modified: Int64? = nil, creator: String? = nil,
+            recordType: String, recordName: String, created: Int64? = nil, modified: Int64? = nil,
+            creator: String? = nil,
             author: String? = nil, fields: [String: Value] = [:], searchableFields: Set<String>? = nil
         ) {
             self.recordType = recordType

@@ -4,8 +4,8 @@ extension Query.Condition {
     /// Where in a field's index everything lies that fulfils this; and possibly more, which evaluation tells apart.
     ///
     /// - Parameter kind: the kind of the field's values, or of its elements.
-    /// - Returns: ranges, ascending and apart; none when nothing can fulfil it; nil when the index is of no help (a negated
-    ///   condition on a list is fulfilled by what is not there).
+    /// - Returns: ranges, ascending and apart; none when nothing can fulfil it; nil when the index is of no help (a
+    ///   negated condition on a list is fulfilled by what is not there).
     public func ranges(in kind: ValueKind) -> [KeyRange]? {
         switch test {
         case .never, .words: nil
@@ -17,7 +17,11 @@ extension Query.Condition {
             case .greater, .greaterOrEqual: Query.from(value, kind).map { [KeyRange($0, .end)] } ?? []
             }
         case .between(_, let low, let high):
-            if let low = Query.from(low, kind), let high = Query.upTo(high, kind), low < high { [KeyRange(low, high)] } else { [] }
+            if let low = Query.from(low, kind), let high = Query.upTo(high, kind), low < high {
+                [KeyRange(low, high)]
+            } else {
+                []
+            }
         case .isIn(_, let values): isNegated ? [.all] : KeyRange.joined(values.flatMap { Query.equal($0, kind) })
         case .contains(_, let value): isNegated ? nil : KeyRange.joined(Query.equal(value, kind))
         case .containsAny(_, let values): isNegated ? nil : KeyRange.joined(values.flatMap { Query.equal($0, kind) })
@@ -76,7 +80,8 @@ extension Query {
         }
     }
 
-    /// What is ASCII folds to itself in any company; from the first other character on, accents may join with what follows.
+    /// What is ASCII folds to itself in any company; from the first other character on, accents may join with what
+    /// follows.
     private static func prefixed(_ prefix: String, _ kind: ValueKind) -> [KeyRange] {
         guard kind == .string else { return [] }
         let start = String(prefix.prefix { $0.isASCII })

@@ -2,9 +2,9 @@ public import SealStatements
 
 /// How values compare in queries: the one place that says so, for indexes, evaluation and sorting alike.
 ///
-/// Strings are compared without regard to case, by the bytes of their lower-case composed form; numbers by value, whichever
-/// of the two kinds they are, with NaN equal to itself and above all others; references by the record's name, which a string
-/// may give; dates by their number of seconds; everything else only with its own kind.
+/// Strings are compared without regard to case, by the bytes of their lower-case composed form; numbers by value,
+/// whichever of the two kinds they are, with NaN equal to itself and above all others; references by the record's name,
+/// which a string may give; dates by their number of seconds; everything else only with its own kind.
 public enum ValueOrder {
     public enum Order: Sendable { case less, equal, greater }
 
@@ -14,10 +14,12 @@ public enum ValueOrder {
         case (.string(let left), .string(let right)): order(Fold.bytes(left), Fold.bytes(right))
         case (.data(let left), .data(let right)): order(left, right)
         case (.int64(let left), .int64(let right)): order(left, right)
-        case (.double(let left), .double(let right)), (.date(let left), .date(let right)): order(bits(left), bits(right))
+        case (.double(let left), .double(let right)), (.date(let left), .date(let right)):
+            order(bits(left), bits(right))
         case (.int64(let left), .double(let right)): order(left, right)
         case (.double(let left), .int64(let right)): flipped(order(right, left))
-        case (.reference(let left), .reference(let right)): order(Array(left.recordName.utf8), Array(right.recordName.utf8))
+        case (.reference(let left), .reference(let right)):
+            order(Array(left.recordName.utf8), Array(right.recordName.utf8))
         case (.reference(let left), .string(let right)): order(Array(left.recordName.utf8), Array(right.utf8))
         default: nil
         }

@@ -5,7 +5,8 @@ public enum Words {
 
     /// Lucene's English stop words.
     static let stopWords: Set<String> = [
-        "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on", "or",
+        "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not",
+        "of", "on", "or",
         "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
     ]
 

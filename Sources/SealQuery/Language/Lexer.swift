@@ -25,7 +25,9 @@ struct Lexer {
 
     static func tokens(of text: String) throws(QueryError) -> [Token] {
         guard text.utf8.count <= Query.Limits.textBytes else {
-            throw QueryError("the predicate has more than \(Query.Limits.textBytes) bytes", remedy: "give long values as arguments, with %@")
+            throw QueryError(
+                "the predicate has more than \(Query.Limits.textBytes) bytes",
+                remedy: "give long values as arguments, with %@")
         }
         var lexer = Lexer(text: Array(text))
         var tokens: [Token] = []
@@ -37,7 +39,9 @@ struct Lexer {
     private init(text: [Character]) { self.text = text }
 
     private var current: Character? { position < text.count ? text[position] : nil }
-    private func peek(_ distance: Int) -> Character? { position + distance < text.count ? text[position + distance] : nil }
+    private func peek(_ distance: Int) -> Character? {
+        position + distance < text.count ? text[position + distance] : nil
+    }
 
     private mutating func next() throws(QueryError) -> Token? {
         while let character = current, character.isWhitespace { position += 1 }
@@ -69,7 +73,9 @@ struct Lexer {
         let start = position
         while let character = current {
             let isPart = Lexer.startsWord(character) || (character.isASCII && character.isNumber)
-            let joins = (character == "." || character == ":") && peek(1).map { Lexer.startsWord($0) || $0 == "@" || $0 == "(" } == true
+            let joins =
+                (character == "." || character == ":")
+                && peek(1).map { Lexer.startsWord($0) || $0 == "@" || $0 == "(" } == true
             guard isPart || joins || (character == "@" && text[position - 1] == ".") else { break }
             position += 1
         }
@@ -95,7 +101,9 @@ struct Lexer {
             case "t": content.append("\t")
             case "r": content.append("\r")
             default:
-                throw QueryError("an unknown escape in a string", remedy: "use \\\\, \\', \\\", \\n, \\r or \\t", offset: position - 2)
+                throw QueryError(
+                    "an unknown escape in a string", remedy: "use \\\\, \\', \\\", \\n, \\r or \\t",
+                    offset: position - 2)
             }
         }
         throw QueryError("a string does not end", remedy: "close it with the quote that it begins with", offset: start)
@@ -134,7 +142,9 @@ struct Lexer {
         let digits = String(text[start..<position])
         // A name may not begin with a digit, and hexadecimal is not part of the language.
         guard current.map({ Lexer.startsWord($0) }) != true else {
-            throw QueryError("a number with letters in it", remedy: "write numbers in decimal digits, strings in quotes", offset: start)
+            throw QueryError(
+                "a number with letters in it", remedy: "write numbers in decimal digits, strings in quotes",
+                offset: start)
         }
         if !isReal, let number = Int64(digits) { return .integer(number) }
         guard let number = Double(digits), number.isFinite else {
@@ -159,13 +169,17 @@ struct Lexer {
         return letters.lowercased()
     }
 
-    private static let symbols = ["==", "!=", "<>", "<=", ">=", "=<", "=>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", ",", "-", "+", "*", "/", "$", "@", ".", "^", ":="]
+    private static let symbols = [
+        "==", "!=", "<>", "<=", ">=", "=<", "=>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", ",", "-", "+",
+        "*", "/", "$", "@", ".", "^", ":=",
+    ]
 
     private mutating func symbol() throws(QueryError) -> Kind {
         for symbol in Lexer.symbols where Array(symbol) == Array(text[position...].prefix(symbol.count)) {
             position += symbol.count
             return .symbol(symbol)
         }
-        throw QueryError("a character that is not part of the language", remedy: "put text into quotes", offset: position)
+        throw QueryError(
+            "a character that is not part of the language", remedy: "put text into quotes", offset: position)
     }
 }

@@ -14,7 +14,9 @@ extension Parser {
         case tokenized(String)
 
         func key(_ offset: Int) throws(QueryError) -> String {
-            guard case .key(let key) = self else { throw QueryError("a field's name is missing", remedy: "put the field on the left", offset: offset) }
+            guard case .key(let key) = self else {
+                throw QueryError("a field's name is missing", remedy: "put the field on the left", offset: offset)
+            }
             return key
         }
     }
@@ -61,7 +63,9 @@ extension Parser {
         while true {
             let start = token.offset
             guard case .value(let value) = try operand() else {
-                throw QueryError("a list holds something that is no value", remedy: "write values, separated by commas", offset: start)
+                throw QueryError(
+                    "a list holds something that is no value", remedy: "write values, separated by commas",
+                    offset: start)
             }
             values.append(value)
             guard values.count <= Query.Limits.listValues else {
@@ -74,21 +78,27 @@ extension Parser {
 
     private mutating func argument(_ letter: Character, at start: Int) throws(QueryError) -> Operand {
         guard nextArgument < arguments.count else {
-            throw QueryError("there is no argument for this format", remedy: "give one argument for each %@, %K, %d or %f", offset: start)
+            throw QueryError(
+                "there is no argument for this format", remedy: "give one argument for each %@, %K, %d or %f",
+                offset: start)
         }
         let value = arguments[nextArgument].queryValue
         nextArgument += 1
         switch (letter, value) {
         case ("K", .string(let key)):
             guard Names.isIdentifier(key) || Query.SystemField(key: key) != nil else {
-                throw QueryError("the argument of %K is not a field's name", remedy: "key paths are not part of CloudKit's predicates", offset: start)
+                throw QueryError(
+                    "the argument of %K is not a field's name",
+                    remedy: "key paths are not part of CloudKit's predicates", offset: start)
             }
             return .key(Query.SystemField.canonicalName(key))
         case ("@", .list(let values)): return .values(values)
         case ("@", _), ("d", .int64), ("i", .int64), ("u", .int64), ("f", .double): return .value(value)
         case ("f", .int64(let number)): return .value(.double(Double(number)))
         default:
-            throw QueryError("the argument is not of the kind that its format says", remedy: "use %@ for every kind, %K for a field's name", offset: start)
+            throw QueryError(
+                "the argument is not of the kind that its format says",
+                remedy: "use %@ for every kind, %K for a field's name", offset: start)
         }
     }
 
@@ -101,20 +111,33 @@ extension Parser {
             if take("(") { try expect(")") }
             return .value(.date(now))
         case "NIL", "NULL":
-            throw QueryError("absence cannot be asked for, as in CloudKit", remedy: "a record without the field fulfils no condition on it", offset: start)
+            throw QueryError(
+                "absence cannot be asked for, as in CloudKit",
+                remedy: "a record without the field fulfils no condition on it", offset: start)
         case "DISTANCETOLOCATION:FROMLOCATION:": return try distance()
         case "TOKENIZE:USING:": return try tokenized()
         default: break
         }
-        let refused = ["AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES", "ANY", "ALL", "SOME", "NONE"]
+        let refused = [
+            "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES", "ANY", "ALL",
+            "SOME", "NONE",
+        ]
         guard !refused.contains(word.uppercased()) else {
-            throw QueryError("a field or a value is missing", remedy: "write #name for a field that is called like a keyword", offset: start)
+            throw QueryError(
+                "a field or a value is missing", remedy: "write #name for a field that is called like a keyword",
+                offset: start)
         }
-        if word.uppercased() == "SUBQUERY" || word.uppercased() == "FUNCTION" || word.uppercased() == "CAST" || token.kind == .symbol("(") {
-            throw QueryError("this function is not part of CloudKit's predicates", remedy: "there are distanceToLocation:fromLocation:, tokenize:using: and now", offset: start)
+        if word.uppercased() == "SUBQUERY" || word.uppercased() == "FUNCTION" || word.uppercased() == "CAST"
+            || token.kind == .symbol("(")
+        {
+            throw QueryError(
+                "this function is not part of CloudKit's predicates",
+                remedy: "there are distanceToLocation:fromLocation:, tokenize:using: and now", offset: start)
         }
         guard !word.contains("."), !word.contains(":") else {
-            throw QueryError("key paths are not part of CloudKit's predicates", remedy: "name a field of the record itself", offset: start)
+            throw QueryError(
+                "key paths are not part of CloudKit's predicates", remedy: "name a field of the record itself",
+                offset: start)
         }
         return .key(Query.SystemField.canonicalName(word))
     }
@@ -130,7 +153,8 @@ extension Parser {
         case (.key(let key), .value(.location(let place))), (.value(.location(let place)), .key(let key)):
             return .distance(key, place)
         default:
-            throw QueryError("a distance is between a field and a location", remedy: "give the location as %@", offset: start)
+            throw QueryError(
+                "a distance is between a field and a location", remedy: "give the location as %@", offset: start)
         }
     }
 
@@ -138,7 +162,8 @@ extension Parser {
         try expect("(")
         let start = token.offset
         guard case .value(.string(let text)) = try operand() else {
-            throw QueryError("words are given as a string", remedy: "put them in quotes, or give them as %@", offset: start)
+            throw QueryError(
+                "words are given as a string", remedy: "put them in quotes, or give them as %@", offset: start)
         }
         try expect(",")
         guard case .value(.string) = try operand() else { throw unexpected("the options, as 'cdl'") }
@@ -157,12 +182,19 @@ extension Parser {
         default: throw unexpected("an operator")
         }
         if ["ENDSWITH", "LIKE", "MATCHES"].contains(name) {
-            throw QueryError("\(name) is not part of CloudKit's predicates", remedy: "use BEGINSWITH, or search words with self CONTAINS", offset: start)
+            throw QueryError(
+                "\(name) is not part of CloudKit's predicates",
+                remedy: "use BEGINSWITH, or search words with self CONTAINS", offset: start)
         }
         if ["+", "-", "*", "/"].contains(name) {
-            throw QueryError("arithmetic is not part of CloudKit's predicates", remedy: "compute the value before, and give it as %@", offset: start)
+            throw QueryError(
+                "arithmetic is not part of CloudKit's predicates",
+                remedy: "compute the value before, and give it as %@", offset: start)
         }
-        guard Parser.comparisons[name] != nil || ["BETWEEN", "IN", "CONTAINS", "BEGINSWITH", "TOKENMATCHES"].contains(name) else {
+        guard
+            Parser.comparisons[name] != nil
+                || ["BETWEEN", "IN", "CONTAINS", "BEGINSWITH", "TOKENMATCHES"].contains(name)
+        else {
             throw unexpected("an operator")
         }
         advance()
@@ -201,7 +233,9 @@ extension Parser {
         guard take(symbol) else { throw unexpected("'\(symbol)'") }
     }
 
-    func error(_ reason: String, _ remedy: String) -> QueryError { QueryError(reason, remedy: remedy, offset: token.offset) }
+    func error(_ reason: String, _ remedy: String) -> QueryError {
+        QueryError(reason, remedy: remedy, offset: token.offset)
+    }
 
     func unexpected(_ wanted: String) -> QueryError {
         error("the predicate does not go on as it could", "here \(wanted) is expected")

@@ -19,7 +19,8 @@ struct Parser {
         let conditions = try conjunction(depth: 0)
         guard token.kind == .end else { throw unexpected("the end of the predicate") }
         guard nextArgument == arguments.count else {
-            throw error("there are more arguments than formats in the predicate", "give one argument for each %@, %K, %d or %f")
+            throw error(
+                "there are more arguments than formats in the predicate", "give one argument for each %@, %K, %d or %f")
         }
         for condition in conditions { try condition.validate() }
         guard conditions.count <= Query.Limits.conditions else {
@@ -31,11 +32,14 @@ struct Parser {
     // MARK: AND, NOT, parentheses
 
     private mutating func conjunction(depth: Int) throws(QueryError) -> [Query.Condition] {
-        guard depth <= Query.Limits.depth else { throw error("the predicate is nested too deeply", "leave out parentheses") }
+        guard depth <= Query.Limits.depth else {
+            throw error("the predicate is nested too deeply", "leave out parentheses")
+        }
         var conditions = try term(depth: depth)
         while takeWord("AND") || take("&&") { conditions += try term(depth: depth) }
         if isWord("OR") || token.kind == .symbol("||") {
-            throw error("OR is not part of CloudKit's predicates", "use IN for several values, or ask in several queries")
+            throw error(
+                "OR is not part of CloudKit's predicates", "use IN for several values, or ask in several queries")
         }
         return conditions
     }
@@ -45,7 +49,9 @@ struct Parser {
         let start = token.offset
         while takeWord("NOT") || take("!") {
             negations += 1
-            guard negations <= Query.Limits.depth else { throw error("the predicate is nested too deeply", "leave out NOTs") }
+            guard negations <= Query.Limits.depth else {
+                throw error("the predicate is nested too deeply", "leave out NOTs")
+            }
         }
         let conditions: [Query.Condition]
         if take("(") {
@@ -57,12 +63,15 @@ struct Parser {
         guard negations % 2 == 1 else { return conditions }
         guard let condition = conditions.first else { return [Query.Condition(.never)] }
         guard conditions.count == 1 else {
-            throw QueryError("NOT does not go over AND, as in CloudKit", remedy: "negate each condition by itself, or ask in several queries", offset: start)
+            throw QueryError(
+                "NOT does not go over AND, as in CloudKit",
+                remedy: "negate each condition by itself, or ask in several queries", offset: start)
         }
         if condition.test == .never { return [] }
         guard condition.test.mayBeNegated else {
             throw QueryError(
-                "NOT does not go with BETWEEN, words or a distance, as in CloudKit", remedy: "turn the comparison round", offset: start)
+                "NOT does not go with BETWEEN, words or a distance, as in CloudKit",
+                remedy: "turn the comparison round", offset: start)
         }
         return [condition.negated]
     }
@@ -78,7 +87,9 @@ struct Parser {
         let left = try operand()
         if quantifier == "ALL" || quantifier == "NONE" {
             guard quantifier == "ALL", case .tokenized = left else {
-                throw QueryError("ALL and NONE are not part of CloudKit's predicates", remedy: "use ANY, or NOT with a condition", offset: start)
+                throw QueryError(
+                    "ALL and NONE are not part of CloudKit's predicates", remedy: "use ANY, or NOT with a condition",
+                    offset: start)
             }
         }
         return [Query.Condition(try test(left, quantifier: quantifier, at: start))]
@@ -92,21 +103,30 @@ struct Parser {
         case "CONTAINS": return try contains(left, quantifier, options: operation.options, at: start)
         case "TOKENMATCHES":
             guard case .everyText = left, quantifier == nil else {
-                throw QueryError("TOKENMATCHES searches allTokens", remedy: "write allTokens TOKENMATCHES[cdl] %@", offset: start)
+                throw QueryError(
+                    "TOKENMATCHES searches allTokens", remedy: "write allTokens TOKENMATCHES[cdl] %@", offset: start)
             }
             return .words(try words(), all: true)
         case "BEGINSWITH":
             guard operation.options.isEmpty else {
-                throw QueryError("BEGINSWITH heeds case and accents, as in CloudKit", remedy: "leave out its options", offset: start)
+                throw QueryError(
+                    "BEGINSWITH heeds case and accents, as in CloudKit", remedy: "leave out its options", offset: start)
             }
             guard quantifier == nil else { throw notOfLists(start) }
             let key = try left.key(start)
-            guard case .value(.string(let prefix)) = try operand() else { throw error("BEGINSWITH takes a string", "put it in quotes, or give it as %@") }
+            guard case .value(.string(let prefix)) = try operand() else {
+                throw error("BEGINSWITH takes a string", "put it in quotes, or give it as %@")
+            }
             return .beginsWith(key, prefix)
         default:
             guard let comparison = Parser.comparisons[operation.name] else { throw unexpected("an operator") }
-            guard operation.options.isEmpty || (operation.options == "c" && (comparison == .equal || comparison == .notEqual)) else {
-                throw QueryError("strings are compared without regard to case, and with regard to accents", remedy: "leave out the options", offset: start)
+            guard
+                operation.options.isEmpty
+                    || (operation.options == "c" && (comparison == .equal || comparison == .notEqual))
+            else {
+                throw QueryError(
+                    "strings are compared without regard to case, and with regard to accents",
+                    remedy: "leave out the options", offset: start)
             }
             return try compare(left, comparison, quantifier, at: start)
         }
@@ -136,9 +156,12 @@ struct Parser {
             guard quantifier == nil else { throw notOfLists(start) }
             return .compare(key, comparison.flipped, try scalar(value, start))
         case (.everyText, _), (_, .everyText), (.tokenized, _), (_, .tokenized):
-            throw QueryError("the record itself is compared", remedy: "search its words with self CONTAINS, or name recordID", offset: start)
+            throw QueryError(
+                "the record itself is compared", remedy: "search its words with self CONTAINS, or name recordID",
+                offset: start)
         default:
-            throw QueryError("a comparison needs one field and one value", remedy: "compare a field with a value", offset: start)
+            throw QueryError(
+                "a comparison needs one field and one value", remedy: "compare a field with a value", offset: start)
         }
     }
 
@@ -146,18 +169,24 @@ struct Parser {
         _ key: String, _ place: Location, _ comparison: Query.Comparison, _ value: Value, _ start: Int
     ) throws(QueryError) -> Query.Test {
         guard comparison == .less || comparison == .lessOrEqual else {
-            throw QueryError("only what is inside a circle can be asked for", remedy: "write distanceToLocation:fromLocation:(key, %@) < metres", offset: start)
+            throw QueryError(
+                "only what is inside a circle can be asked for",
+                remedy: "write distanceToLocation:fromLocation:(key, %@) < metres", offset: start)
         }
         let metres: Double
         switch value {
         case .int64(let number): metres = Double(number)
         case .double(let number): metres = number
-        default: throw QueryError("a distance is compared with something that is no number", remedy: "give metres", offset: start)
+        default:
+            throw QueryError(
+                "a distance is compared with something that is no number", remedy: "give metres", offset: start)
         }
         return .near(key, latitude: place.latitude, longitude: place.longitude, metres: metres)
     }
 
-    private mutating func between(_ left: Operand, _ quantifier: String?, at start: Int) throws(QueryError) -> Query.Test {
+    private mutating func between(_ left: Operand, _ quantifier: String?, at start: Int) throws(QueryError)
+        -> Query.Test
+    {
         guard quantifier == nil else { throw notOfLists(start) }
         let key = try left.key(start)
         let place = token.offset
@@ -167,7 +196,9 @@ struct Parser {
         return .between(key, try scalar(ends[0], place), try scalar(ends[1], place))
     }
 
-    private mutating func membership(_ left: Operand, _ quantifier: String?, at start: Int) throws(QueryError) -> Query.Test {
+    private mutating func membership(_ left: Operand, _ quantifier: String?, at start: Int) throws(QueryError)
+        -> Query.Test
+    {
         let place = token.offset
         let right = try operand()
         switch (left, right) {
@@ -182,7 +213,9 @@ struct Parser {
             return .containsAny(key, scalars)
         case (.tokenized(let text), .everyText): return .words(text, all: quantifier == "ALL")
         default:
-            throw QueryError("IN needs a field and a list of values", remedy: "write key IN {1, 2}, key IN %@, or %@ IN key for a list field", offset: start)
+            throw QueryError(
+                "IN needs a field and a list of values",
+                remedy: "write key IN {1, 2}, key IN %@, or %@ IN key for a list field", offset: start)
         }
     }
 
@@ -194,7 +227,9 @@ struct Parser {
             return .words(try words(), all: false)
         }
         guard options.isEmpty else {
-            throw QueryError("CONTAINS with options searches words, of the record itself", remedy: "write self CONTAINS %@", offset: start)
+            throw QueryError(
+                "CONTAINS with options searches words, of the record itself", remedy: "write self CONTAINS %@",
+                offset: start)
         }
         let key = try left.key(start)
         let place = token.offset
@@ -208,20 +243,27 @@ struct Parser {
         let place = token.offset
         switch try operand() {
         case .value(.string(let text)), .tokenized(let text): return text
-        default: throw QueryError("words are given as a string", remedy: "put them in quotes, or give them as %@", offset: place)
+        default:
+            throw QueryError(
+                "words are given as a string", remedy: "put them in quotes, or give them as %@", offset: place)
         }
     }
 
     private func scalar(_ value: Value, _ offset: Int) throws(QueryError) -> Value {
         switch value {
-        case .list: throw QueryError("a list is compared with", remedy: "use IN, or CONTAINS for one element", offset: offset)
+        case .list:
+            throw QueryError("a list is compared with", remedy: "use IN, or CONTAINS for one element", offset: offset)
         case .location:
-            throw QueryError("a location is compared with", remedy: "write distanceToLocation:fromLocation:(key, %@) < metres", offset: offset)
+            throw QueryError(
+                "a location is compared with", remedy: "write distanceToLocation:fromLocation:(key, %@) < metres",
+                offset: offset)
         default: return value
         }
     }
 
     private func notOfLists(_ offset: Int) -> QueryError {
-        QueryError("ANY goes with =, IN and CONTAINS only, as in CloudKit", remedy: "leave out ANY, or ask for equal elements", offset: offset)
+        QueryError(
+            "ANY goes with =, IN and CONTAINS only, as in CloudKit", remedy: "leave out ANY, or ask for equal elements",
+            offset: offset)
     }
 }

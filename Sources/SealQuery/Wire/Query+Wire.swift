@@ -35,10 +35,13 @@ extension Query.SortDescriptor {
             self.init(key: wire.fieldName, ascending: !wire.descending)
             return
         }
-        guard !wire.descending else { throw QueryError("a distance is sorted by descending", remedy: "the nearest comes first") }
+        guard !wire.descending else {
+            throw QueryError("a distance is sorted by descending", remedy: "the nearest comes first")
+        }
         self.init(
             key: wire.fieldName,
-            relativeLocation: Location(latitude: wire.relativeLocation.latitude, longitude: wire.relativeLocation.longitude))
+            relativeLocation: Location(
+                latitude: wire.relativeLocation.latitude, longitude: wire.relativeLocation.longitude))
     }
 
     var wire: Sealkit_V1_SortDescriptor {
@@ -65,7 +68,8 @@ extension Query.Condition {
             do { values.append(try Value(value)) } catch { throw Query.malformed }
         }
         self.init(
-            try Query.Test(wire.comparator, Query.SystemField.canonicalName(wire.fieldName), values, distance: wire.distance),
+            try Query.Test(
+                wire.comparator, Query.SystemField.canonicalName(wire.fieldName), values, distance: wire.distance),
             isNegated: wire.negated)
     }
 
@@ -106,7 +110,9 @@ extension Query.Condition {
 }
 
 extension Query.Test {
-    fileprivate init(_ comparator: Sealkit_V1_Comparator, _ key: String, _ values: [Value], distance: Double) throws(QueryError) {
+    fileprivate init(_ comparator: Sealkit_V1_Comparator, _ key: String, _ values: [Value], distance: Double)
+        throws(QueryError)
+    {
         switch (comparator, values.count, values.first) {
         case (.between, 2, _): self = .between(key, values[0], values[1])
         case (.in, _, _): self = .isIn(key, values)

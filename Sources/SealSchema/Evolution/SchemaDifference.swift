@@ -32,8 +32,8 @@ public struct SchemaDifference: Sendable, Hashable {
     }
 
     /// What would take something away that records or apps rely on: types, fields and roles that go, kinds that change,
-    /// plain fields that become encrypted or the other way round. Production refuses these. Indexes and grants may change
-    /// in either direction: no record is touched by them.
+    /// plain fields that become encrypted or the other way round. Production refuses these. Indexes and grants may
+    /// change in either direction: no record is touched by them.
     public var losses: [Change] { changes.filter(\.isLoss) }
 
     private static func compare(_ name: String, _ old: RecordType?, _ new: RecordType?) -> [Change] {
@@ -82,7 +82,8 @@ extension SchemaDifference.Change: CustomStringConvertible {
         case .removedType(let type): "- record type \(type)"
         case .addedField(let field, let type, let definition): "+ field \(type).\(field) \(definition.text)"
         case .removedField(let field, let type, let definition): "- field \(type).\(field) \(definition.text)"
-        case .changedKind(let field, let type, let from, let to), .changedIndexes(let field, let type, let from, let to):
+        case .changedKind(let field, let type, let from, let to),
+            .changedIndexes(let field, let type, let from, let to):
             "~ field \(type).\(field) \(from.text) -> \(to.text)"
         case .changedGrants(let type, let from, let to):
             "~ grants of \(type): \(Self.text(from)) -> \(Self.text(to))"

@@ -17,7 +17,8 @@ struct SchemaLexer {
         func token(_ kind: SchemaToken.Kind) -> SchemaToken { SchemaToken(kind: kind, line: line, column: column) }
         guard let byte = peek() else { return token(.end) }
         switch byte {
-        case UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "<"), UInt8(ascii: ">"):
+        case UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "<"),
+            UInt8(ascii: ">"):
             advance()
             return token(.symbol(byte))
         case UInt8(ascii: "\""):
@@ -37,7 +38,8 @@ struct SchemaLexer {
             return token(.word(String(decoding: bytes[start..<index], as: UTF8.self)))
         default:
             throw token(.end).error(
-                "this character has no meaning here; names other than letters, digits and underscores stand in double quotes")
+                "this character has no meaning here; names other than letters, digits and underscores stand in double quotes"
+            )
         }
     }
 
@@ -79,7 +81,8 @@ struct SchemaLexer {
 
     private static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"),
             UInt8(ascii: "_"):
             true
         default: false

@@ -4,7 +4,9 @@ import SealStatements
 extension SchemaParser {
     mutating func dataType() throws(SchemaError) -> RecordType.Field {
         var isEncrypted = try takeEncrypted()
-        guard token.isKeyword(.list) else { return RecordType.Field(ValueType(try kind(isEncrypted)), isEncrypted: isEncrypted) }
+        guard token.isKeyword(.list) else {
+            return RecordType.Field(ValueType(try kind(isEncrypted)), isEncrypted: isEncrypted)
+        }
         try advance()
         guard try take(UInt8(ascii: "<")) else { throw token.error("expected < and the elements' data type") }
         // CloudKit's grammar has the word inside; before LIST it means the same.
@@ -25,12 +27,17 @@ extension SchemaParser {
         if token.isKeyword(.number) {
             try advance()
             // A value here is exactly one of the two: guessing would refuse the other ones later.
-            guard token.isKeyword(.preferred) else { throw token.error("expected PREFERRED AS INT64 or PREFERRED AS DOUBLE") }
+            guard token.isKeyword(.preferred) else {
+                throw token.error("expected PREFERRED AS INT64 or PREFERRED AS DOUBLE")
+            }
             try advance()
             try expect(.as, "AS INT64 or AS DOUBLE")
-            guard token.isKeyword(.int64) || token.isKeyword(.double) else { throw token.error("expected INT64 or DOUBLE") }
+            guard token.isKeyword(.int64) || token.isKeyword(.double) else {
+                throw token.error("expected INT64 or DOUBLE")
+            }
         }
-        guard case .word(let word) = token.kind, let keyword = SchemaKeyword(word), let kind = Self.kinds[keyword] else {
+        guard case .word(let word) = token.kind, let keyword = SchemaKeyword(word), let kind = Self.kinds[keyword]
+        else {
             throw token.error(
                 "expected a data type: STRING, BYTES, INT64, DOUBLE, TIMESTAMP, LOCATION, REFERENCE, ASSET or LIST<…>")
         }
@@ -86,7 +93,9 @@ extension SchemaParser {
                 "a field's name begins with a letter and has letters, digits and underscores, up to 255; the system's are "
                     + SystemField.allCases.map(\.rawValue).joined(separator: ", "))
         }
-        guard !Names.reservedFields.contains(name) else { throw place.error("this is the name of a property that every record has") }
+        guard !Names.reservedFields.contains(name) else {
+            throw place.error("this is the name of a property that every record has")
+        }
         if let builtIn = Schema.builtIn.types[type]?.fields[name],
             builtIn.type != field.type || builtIn.isEncrypted != field.isEncrypted
         {

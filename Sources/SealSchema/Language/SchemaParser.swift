@@ -54,7 +54,8 @@ struct SchemaParser {
             }
             guard try take(UInt8(ascii: ";")) else { throw token.error("expected a semicolon") }
         }
-        for (role, token) in granted where !RecordType.Grant.systemRoles.contains(role) && !result.roles.contains(role) {
+        for (role, token) in granted where !RecordType.Grant.systemRoles.contains(role) && !result.roles.contains(role)
+        {
             throw token.error("there is no such role; make it with CREATE ROLE")
         }
         return result
@@ -80,7 +81,8 @@ struct SchemaParser {
         let place = token
         let name = try name("the record type's name")
         guard Names.isRecordType(name) else {
-            throw place.error("a record type's name begins with a letter and has letters, digits and underscores, up to 255")
+            throw place.error(
+                "a record type's name begins with a letter and has letters, digits and underscores, up to 255")
         }
         guard result.types[name] == nil else { throw place.error("the record type is declared twice") }
         guard result.types.count < SchemaLimits.types else {
@@ -149,7 +151,9 @@ struct SchemaParser {
         return RecordType.Grant(rights, to: role)
     }
 
-    private static let rights: [SchemaKeyword?: RecordType.Grant.Right] = [.read: .read, .create: .create, .write: .write]
+    private static let rights: [SchemaKeyword?: RecordType.Grant.Right] = [
+        .read: .read, .create: .create, .write: .write,
+    ]
 
     // MARK: Pieces
 

@@ -59,7 +59,8 @@ struct AccountsController: Sendable {
         return answer
     }
 
-    private func login(_ message: Sealkit_V1_LoginRequest, _ call: OpenCall) async throws -> Sealkit_V1_SessionResponse {
+    private func login(_ message: Sealkit_V1_LoginRequest, _ call: OpenCall) async throws -> Sealkit_V1_SessionResponse
+    {
         let login = try Login(message)
         try await login.verify(services.loginTerms)
         let now = services.clock()

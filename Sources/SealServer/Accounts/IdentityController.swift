@@ -28,7 +28,9 @@ struct IdentityController: Sendable {
             try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)
             let isNew = try Identities.register(chain, account: session.accountID, container: container, in: connection)
             // New keys are always taken.
-            if isNew { try StorageUsage.checkRoom(for: 0, on: .init(account: session.accountID), quotas: quotas, connection) }
+            if isNew {
+                try StorageUsage.checkRoom(for: 0, on: .init(account: session.accountID), quotas: quotas, connection)
+            }
         }
         return .with { $0.userRecordName = chain.userID.recordName }
     }

@@ -12,9 +12,11 @@ struct KeyRotationController: Sendable {
         router.on(Endpoints.accounts.rotate) { try await rotate($0, $1) }
     }
 
-    /// Without a session: both keys sign, which says more than a token, and the first of two answers may be lost together with
-    /// every token there was.
-    private func rotate(_ message: Sealkit_V1_RotateKeysRequest, _ call: OpenCall) async throws -> Sealkit_V1_SessionResponse {
+    /// Without a session: both keys sign, which says more than a token, and the first of two answers may be lost
+    /// together with every token there was.
+    private func rotate(_ message: Sealkit_V1_RotateKeysRequest, _ call: OpenCall) async throws
+        -> Sealkit_V1_SessionResponse
+    {
         let rotation = try KeyRotation(message, origin: services.origin.value)
         // Whoever signs with a key of no account is one stranger of many.
         let (formerKey, newKey) = (rotation.formerKey, rotation.login.loginKey)

@@ -16,7 +16,9 @@ struct RecoveryController: Sendable {
     }
 
     /// Without login: who recovers has nothing but the recovery key, from which the id comes.
-    private func recover(_ message: Sealkit_V1_RecoverRequest, _ call: OpenCall) async throws -> Sealkit_V1_RecoverResponse {
+    private func recover(_ message: Sealkit_V1_RecoverRequest, _ call: OpenCall) async throws
+        -> Sealkit_V1_RecoverResponse
+    {
         let id = try RecoveryBundle.id(message.recoveryID)
         let client = call.context.client
         try services.limiter.count(.recovery, .client(client), rule: services.limits.recovery, now: services.clock())
@@ -29,7 +31,9 @@ struct RecoveryController: Sendable {
     }
 
     /// The answer is an empty message.
-    private func replace(_ message: Sealkit_V1_RecoveryBundle, _ call: SessionCall) async throws -> Sealkit_V1_AccountResponse {
+    private func replace(_ message: Sealkit_V1_RecoveryBundle, _ call: SessionCall) async throws
+        -> Sealkit_V1_AccountResponse
+    {
         let session = call.session
         let bundle = try RecoveryBundle(message)
         let now = services.clock()

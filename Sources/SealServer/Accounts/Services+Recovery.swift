@@ -2,12 +2,14 @@ import SealService
 import SealWire
 
 extension Services {
-    /// Whoever saves a passphrase's bundle learns whether somebody else has its id, as whoever asks for one does: each counts as a
-    /// guess at a passphrase.
+    /// Whoever saves a passphrase's bundle learns whether somebody else has its id, as whoever asks for one does: each
+    /// counts as a guess at a passphrase.
     /// - Throws: `requestRateLimited`.
     func countGuesses(_ bundles: [RecoveryBundle], by subjects: [RateLimiter.Subject]) throws(ServerError) {
         let guesses = bundles.count(where: \.kind.isGuessable)
         guard guesses > 0 else { return }
-        for subject in subjects { try limiter.count(.recovery, subject, amount: guesses, rule: limits.recovery, now: clock()) }
+        for subject in subjects {
+            try limiter.count(.recovery, subject, amount: guesses, rule: limits.recovery, now: clock())
+        }
     }
 }

@@ -16,7 +16,8 @@ struct SessionMiddleware: RouterMiddleware {
         guard let token = Self.bearerToken(request) else { return try await next(request, context) }
         var context = context
         var counted: RateLimiter.Subject?
-        context.session = try await services.sessions.find(token, now: services.clock(), in: services.database) { () throws(ServerError) in
+        context.session = try await services.sessions.find(token, now: services.clock(), in: services.database) {
+            () throws(ServerError) in
             let client = RateLimiter.Subject.client(context.client)
             context.standing = try services.count(.anonymousRequest, client)
             counted = client
@@ -27,7 +28,9 @@ struct SessionMiddleware: RouterMiddleware {
         }
         context.hasEndedSession = context.session == nil
         var response = try await next(request, context)
-        if let session = context.session, let name = Self.devices { response.headers[name] = String(session.deviceRevision) }
+        if let session = context.session, let name = Self.devices {
+            response.headers[name] = String(session.deviceRevision)
+        }
         return response
     }
 

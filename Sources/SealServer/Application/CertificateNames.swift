@@ -1,8 +1,8 @@
 import NIOCore
 import NIOSSL
 
-/// Whom a certificate is for, as clients compare it: by its alternative names alone (RFC 9525, section 6); its common name counts for
-/// nothing.
+/// Whom a certificate is for, as clients compare it: by its alternative names alone (RFC 9525, section 6); its common
+/// name counts for nothing.
 struct CertificateNames: CustomStringConvertible {
     private var hosts: [String] = []
     /// As `SocketAddress` writes them.

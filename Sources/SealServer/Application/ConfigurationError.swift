@@ -29,7 +29,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .missing(let setting): "The setting “\(setting)” is missing. Give --\(setting) or set it in the environment or file."
+        case .missing(let setting):
+            "The setting “\(setting)” is missing. Give --\(setting) or set it in the environment or file."
         case .missingSecret(let setting):
             "The setting “\(setting)” is missing. Give --\(setting)-file, or set \(ServerConfiguration.environmentName(of: setting)) in the "
                 + "environment, or \(ServerConfiguration.fileName(of: setting)) in the settings file."
@@ -39,7 +40,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .closedFile(let setting, let path, let reason):
             "The file \(path), which --\(setting) names, cannot be opened: \(reason). The user that the server runs as needs the right to "
                 + "read it, and to enter the folders above it."
-        case .unreadableFile(let path, nil): "The settings file \(path) cannot be read: it has to be UTF-8 text that this user may open."
+        case .unreadableFile(let path, nil):
+            "The settings file \(path) cannot be read: it has to be UTF-8 text that this user may open."
         case .unreadableFile(let path, let line?): "The settings file \(path) is no YAML or JSON from line \(line) on."
         case .unknownSetting(let name, let path, let line, let meant):
             "\(path), line \(line): there is no setting “\(name)”."
@@ -48,8 +50,9 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
             "The environment has \(name), and there is no such setting."
                 + (meant.map { " Write \($0)." }
                     ?? " sealkit help serve lists them: --tls-key is SEALKIT_TLS_KEY. Start the server without what is "
-                        + "not for it.")
-        case .repeatedSetting(let name, let path, let line): "\(path), line \(line): the setting “\(name)” is there a second time."
+                    + "not for it.")
+        case .repeatedSetting(let name, let path, let line):
+            "\(path), line \(line): the setting “\(name)” is there a second time."
         case .missingOrigin(let listen):
             "Clients do not know this server as \(listen), and logins sign the name that they know it by. Give --origin with the "
                 + "address that they use, like https://notes.example.org or https://notes.example.org:8443."
@@ -60,7 +63,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
             "Sending by way of \(host) like this could show codes, or the password there, to the network. Set --smtp-starttls required, "
                 + "or use an smtps:// URL. Off, and opportunistic together with a password, are for a relay on this machine."
         case .tlsFile(let path): "\(path) is not a PEM file of the kind that TLS needs."
-        case .tlsMismatch(let certificate, let key): "The private key in \(key) is not that of the first certificate in \(certificate)."
+        case .tlsMismatch(let certificate, let key):
+            "The private key in \(key) is not that of the first certificate in \(certificate)."
         case .secretsInsideData(let path):
             "The secrets folder \(path) lies inside the data folder, so backups of the data would hold it. Choose a sibling."
         }

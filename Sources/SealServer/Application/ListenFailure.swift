@@ -33,16 +33,18 @@ public struct ListenFailure: Error, Equatable, CustomStringConvertible {
 
     public var description: String {
         switch cause {
-        case .inUse: "Another program listens on \(address) already. Stop it, or give this server another --\(setting) address."
-        case .notPermitted: "Listening on \(address) is not permitted. Ports below 1024 are the administrator's: give --\(setting) another."
+        case .inUse:
+            "Another program listens on \(address) already. Stop it, or give this server another --\(setting) address."
+        case .notPermitted:
+            "Listening on \(address) is not permitted. Ports below 1024 are the administrator's: give --\(setting) another."
         case .notThisMachines: "\(address) is no address of this machine. Give one that is with --\(setting)."
         }
     }
 }
 
 extension ListenAddress {
-    /// Listens here and stops at once: so a start that cannot work fails before anything is made on the disk. Somebody may still
-    /// take the address before the server does.
+    /// Listens here and stops at once: so a start that cannot work fails before anything is made on the disk. Somebody
+    /// may still take the address before the server does.
     ///
     /// Throws `ListenFailure`; the system's errors.
     func tryOut(setting: String = "listen") async throws {

@@ -22,7 +22,8 @@ public struct MailConfiguration: Sendable {
         case required
     }
 
-    /// Whether the relay is tried when the server starts: up to the point where a mail would be handed over, and no further.
+    /// Whether the relay is tried when the server starts: up to the point where a mail would be handed over, and no
+    /// further.
     public enum Check: String, Sendable, CaseIterable {
         /// The server does not start without it.
         case required

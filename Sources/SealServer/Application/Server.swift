@@ -26,10 +26,11 @@ public struct Server: Sendable {
 
     /// Opens everything; nothing is served before `run()`.
     ///
-    /// Throws `ConfigurationError`, `ListenFailure` and `RelayFailure`, before anything is made on the disk; `DataFolderInUse`,
-    /// `FileError`, or the database's error.
+    /// Throws `ConfigurationError`, `ListenFailure` and `RelayFailure`, before anything is made on the disk;
+    /// `DataFolderInUse`, `FileError`, or the database's error.
     /// - Parameters:
-    ///   - metrics: gets every measurement of this server, beside what `ServerConfiguration.metrics` shows; nil for none.
+    ///   - metrics: gets every measurement of this server, beside what `ServerConfiguration.metrics` shows; nil for
+    ///     none.
     ///   - onRunning: called once with the actual address, when the server accepts connections.
     public init(
         configuration: ServerConfiguration,
@@ -60,7 +61,8 @@ public struct Server: Sendable {
         let http = try Self.httpServer(certificate)
         let logger = replacing.logger ?? Self.logger(configuration)
         logger.notice(
-            "SealKit starts", metadata: StartReport(configuration, certificateValidUntil: certificate?.validUntil).metadata)
+            "SealKit starts",
+            metadata: StartReport(configuration, certificateValidUntil: certificate?.validUntil).metadata)
         certificate?.warn(logger)
         try await configuration.listen.tryOut()
         try await configuration.metrics?.tryOut(setting: "metrics")
@@ -70,7 +72,8 @@ public struct Server: Sendable {
         try PrivateFiles.createFolder(at: configuration.secretsFolder)
         lock = try DataFolderLock(folder: configuration.dataFolder)
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
-        let messengers = try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
+        let messengers =
+            try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
         let writeTimes = WriteTimes(logger: logger)
         let registry = configuration.metrics.map { _ in MetricsRegistry() }
         let metrics = ServerMetrics(factories: [registry, replacing.metrics].compactMap { $0 })
@@ -79,7 +82,8 @@ public struct Server: Sendable {
             path: configuration.dataFolder + "/sealkit.sqlite", migrations: Migration.all,
             mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting,
             budget: WriteBudget(
-                limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock, times: writeTimes,
+                limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock,
+                times: writeTimes,
                 metrics: metrics))
         metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
         let database = replacing.database?(opened) ?? opened
@@ -144,8 +148,8 @@ public struct Server: Sendable {
         self.group = ServiceGroup(configuration: group)
     }
 
-    /// Serves until SIGINT, SIGTERM, `shutDown()` or cancellation: then stops accepting, lets requests finish, and closes
-    /// the database. SIGHUP has it read its certificate again; where it has none, that ends it as well.
+    /// Serves until SIGINT, SIGTERM, `shutDown()` or cancellation: then stops accepting, lets requests finish, and
+    /// closes the database. SIGHUP has it read its certificate again; where it has none, that ends it as well.
     ///
     /// Throws `ListenFailure` where it may not listen; the system's errors.
     public func run() async throws {

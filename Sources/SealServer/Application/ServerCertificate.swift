@@ -6,18 +6,21 @@ import SealService
 import SealSystem
 import Synchronization
 
-/// The certificate that clients are shown, and its key: read at the start, and again when their files have changed, so that a
-/// renewal needs no restart. Connections keep what they began with.
+/// The certificate that clients are shown, and its key: read at the start, and again when their files have changed, so
+/// that a renewal needs no restart. Connections keep what they began with.
 final class ServerCertificate: Sendable {
     private struct Pair {
         let chain: [NIOSSLCertificate]
         let key: NIOSSLPrivateKey
 
-        /// Throws `ConfigurationError` for files that are not there or may not be read, hold something else, or do not belong together.
+        /// Throws `ConfigurationError` for files that are not there or may not be read, hold something else, or do not
+        /// belong together.
         init(_ files: ServerConfiguration.TLSFiles) throws(ConfigurationError) {
             try ConfigurationError.requireFile("tls-certificate", files.certificate)
             try ConfigurationError.requireFile("tls-key", files.key)
-            do { chain = try NIOSSLCertificate.fromPEMFile(files.certificate) } catch { throw .tlsFile(path: files.certificate) }
+            do { chain = try NIOSSLCertificate.fromPEMFile(files.certificate) } catch {
+                throw .tlsFile(path: files.certificate)
+            }
             guard !chain.isEmpty else { throw .tlsFile(path: files.certificate) }
             do { key = try NIOSSLPrivateKey(file: files.key, format: .pem) } catch { throw .tlsFile(path: files.key) }
             do { _ = try NIOSSLContext(configuration: configuration) } catch NIOSSLError.failedToLoadPrivateKey {
@@ -92,8 +95,8 @@ final class ServerCertificate: Sendable {
         return tls
     }
 
-    /// Reads the files again if they look otherwise than the last time. What cannot be used is logged, and the pair before stays in
-    /// use; a renewal that is half written is whole at the next look.
+    /// Reads the files again if they look otherwise than the last time. What cannot be used is logged, and the pair
+    /// before stays in use; a renewal that is half written is whole at the next look.
     /// - Parameter always: whatever they look like.
     func renew(always: Bool = false, logger: Logger) {
         let looks = Self.looks(files)
@@ -108,10 +111,15 @@ final class ServerCertificate: Sendable {
             guard isForServer(pair) || !isForServer(former) else {
                 return logger.error(
                     "the changed certificate is not for the server's name; the one before stays in use",
-                    metadata: ["name": "\(host ?? "")", "certificateIsFor": "\(pair.names)", "validUntil": "\(former.validUntil)"])
+                    metadata: [
+                        "name": "\(host ?? "")", "certificateIsFor": "\(pair.names)",
+                        "validUntil": "\(former.validUntil)",
+                    ])
             }
             state.withLock { $0.pair = pair }
-            logger.notice("the certificate was read again; new connections get it", metadata: ["validUntil": "\(pair.validUntil)"])
+            logger.notice(
+                "the certificate was read again; new connections get it", metadata: ["validUntil": "\(pair.validUntil)"]
+            )
             warn(logger)
         } catch {
             logger.error(
@@ -120,8 +128,8 @@ final class ServerCertificate: Sendable {
         }
     }
 
-    /// Says so where the certificate is for others than the server's name. It is no error: something before this server may show
-    /// clients a certificate of its own.
+    /// Says so where the certificate is for others than the server's name. It is no error: something before this server
+    /// may show clients a certificate of its own.
     func warn(_ logger: Logger) {
         let pair = state.withLock(\.pair)
         guard let host, !isForServer(pair) else { return }
@@ -132,5 +140,7 @@ final class ServerCertificate: Sendable {
 
     private func isForServer(_ pair: Pair) -> Bool { host.map { pair.names.covers($0) } ?? true }
 
-    private static func looks(_ files: ServerConfiguration.TLSFiles) -> [Look?] { [Look(files.certificate), Look(files.key)] }
+    private static func looks(_ files: ServerConfiguration.TLSFiles) -> [Look?] {
+        [Look(files.certificate), Look(files.key)]
+    }
 }

@@ -33,7 +33,8 @@ extension ServerConfiguration {
     /// `sealkit-db`, say, with `_DB` and then `_SERVICE_HOST`, `_SERVICE_PORT_HTTP`, `_PORT=tcp://10.0.0.1:8080`,
     /// `_PORT_8080_TCP_ADDR` and so on.
     private static func isOfAService(_ name: String, _ value: String) -> Bool {
-        name.hasSuffix("_SERVICE_HOST") || name.contains("_SERVICE_PORT") || (name.hasSuffix("_PORT") && value.contains("://"))
+        name.hasSuffix("_SERVICE_HOST") || name.contains("_SERVICE_PORT")
+            || (name.hasSuffix("_PORT") && value.contains("://"))
             || name.contains(/_PORT_[0-9]+_(TCP|UDP|SCTP)(_ADDR|_PORT|_PROTO)?$/)
     }
 

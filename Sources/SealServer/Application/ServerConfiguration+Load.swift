@@ -3,17 +3,20 @@ import Foundation
 import SealService
 
 extension ServerConfiguration {
-    /// The settings by name, as flags spell them; `--tls-key` is `SEALKIT_TLS_KEY` in the environment and `tls.key` in a file.
+    /// The settings by name, as flags spell them; `--tls-key` is `SEALKIT_TLS_KEY` in the environment and `tls.key` in
+    /// a file.
     static let settings: [String: [String]] = [
         "data": ["data"], "secrets": ["secrets"], "listen": ["listen"], "metrics": ["metrics"], "origin": ["origin"],
         "tls-certificate": ["tls", "certificate"], "tls-key": ["tls", "key"], "behind-proxy": ["behind", "proxy"],
         "smtp-url": ["smtp", "url"], "smtp-from": ["smtp", "from"], "smtp-username": ["smtp", "username"],
         "smtp-password": ["smtp", "password"], "smtp-ca-file": ["smtp", "ca", "file"],
-        "smtp-starttls": ["smtp", "starttls"], "smtp-check": ["smtp", "check"], "sms-webhook": ["sms", "webhook"], "sms-token": ["sms", "token"],
+        "smtp-starttls": ["smtp", "starttls"], "smtp-check": ["smtp", "check"], "sms-webhook": ["sms", "webhook"],
+        "sms-token": ["sms", "token"],
         "mail-per-hour": ["mail", "per", "hour"], "texts-per-hour": ["texts", "per", "hour"],
         "log-level": ["log", "level"], "log-format": ["log", "format"],
         "max-message-size": ["max", "message", "size"], "max-asset-size": ["max", "asset", "size"],
-        "tombstone-age": ["tombstone", "age"], "shutdown-grace": ["shutdown", "grace"], "webhook-allow": ["webhook", "allow"],
+        "tombstone-age": ["tombstone", "age"], "shutdown-grace": ["shutdown", "grace"],
+        "webhook-allow": ["webhook", "allow"],
         "fallback-url": ["fallback", "url"], "registration": ["registration"],
         "request-rate": ["request", "rate"], "write-rate": ["write", "rate"], "read-rate": ["read", "rate"],
         "sharing-rate": ["sharing", "rate"], "anonymous-rate": ["anonymous", "rate"],
@@ -29,9 +32,9 @@ extension ServerConfiguration {
     /// What shows in no error and no log.
     private static let secretSettings: Set<String> = ["smtp-password", "sms-token", "sms-webhook"]
 
-    /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, which JSON is as well), which
-    /// wins over the defaults. The result is validated. Settings in the file that there are not are refused, by name
-    /// and line, as are `SEALKIT_…` variables that nobody reads.
+    /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, which JSON is
+    /// as well), which wins over the defaults. The result is validated. Settings in the file that there are not are
+    /// refused, by name and line, as are `SEALKIT_…` variables that nobody reads.
     ///
     /// - Parameter flags: by name without dashes: `["listen": "127.0.0.1:8080", "behind-proxy": "true"]`.
     public static func load(
@@ -52,7 +55,10 @@ extension ServerConfiguration {
             let found = try SettingsFile(path: file, settings: Set(settings.values))
             let names = Dictionary(uniqueKeysWithValues: settings.map { ($1, $0) })
             let values = found.values.map { key, value in
-                (AbsoluteConfigKey(key), ConfigValue(.string(value), isSecret: secretSettings.contains(names[key] ?? "")))
+                (
+                    AbsoluteConfigKey(key),
+                    ConfigValue(.string(value), isSecret: secretSettings.contains(names[key] ?? ""))
+                )
             }
             providers.append(InMemoryProvider(name: "file", values: Dictionary(uniqueKeysWithValues: values)))
         }

@@ -28,36 +28,44 @@ extension ServerConfiguration {
         }
         guard webhookOrigins.allSatisfy(WebhookTargets.isAllowable) else {
             throw .invalid(
-                setting: "webhook-allow", expected: "origins like https://hooks.example.org, without a path, between commas")
+                setting: "webhook-allow",
+                expected: "origins like https://hooks.example.org, without a path, between commas")
         }
     }
 
-    static let fallbackURLForm = "a container and a URL, like org.example.notes=https://notes.example.org/get, each container once"
+    static let fallbackURLForm =
+        "a container and a URL, like org.example.notes=https://notes.example.org/get, each container once"
 
     /// It goes into a page's link as it is.
     private static func isFallback(container: String, url: String) -> Bool {
         guard (try? IdentityController.container(container)) != nil, url.utf8.count <= 2_048,
             url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3C && $0 != 0x3E }),
-            let parts = URLComponents(string: url), parts.scheme == "https", parts.host?.isEmpty == false, parts.user == nil
+            let parts = URLComponents(string: url), parts.scheme == "https", parts.host?.isEmpty == false,
+            parts.user == nil
         else { return false }
         return true
     }
 
     /// That the files which settings name are there, and may be read.
     func checkFiles() throws(ConfigurationError) {
-        let files = [("tls-certificate", tls?.certificate), ("tls-key", tls?.key), ("smtp-ca-file", mail?.authorityFile)]
-        for case let (setting, path?) in files { try ConfigurationError.requireFile(setting, path) }
+        let files = [
+            ("tls-certificate", tls?.certificate), ("tls-key", tls?.key), ("smtp-ca-file", mail?.authorityFile),
+        ]
+        for case (let setting, let path?) in files { try ConfigurationError.requireFile(setting, path) }
     }
 
     private static func validate(origin: String, tls: Bool) throws(ConfigurationError) {
-        // No path, query, fragment or user: `https://notes.example.org`, perhaps with a port. Nor an escape in the host, which
-        // would be a second spelling of a name.
+        // No path, query, fragment or user: `https://notes.example.org`, perhaps with a port. Nor an escape in the
+        // host, which would be a second spelling of a name.
         guard let parts = URLComponents(string: origin), parts.scheme == "https" || parts.scheme == "http",
-            let host = parts.encodedHost, !host.isEmpty, !host.contains("%"), parts.path.isEmpty, parts.query == nil, parts.fragment == nil,
+            let host = parts.encodedHost, !host.isEmpty, !host.contains("%"), parts.path.isEmpty, parts.query == nil,
+            parts.fragment == nil,
             parts.user == nil
         else { throw .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path") }
         guard parts.scheme == "https" || (!tls && Loopback.contains(urlHost: host)) else {
-            throw .invalid(setting: "origin", expected: "an https:// origin: clients speak plain http to a server on their own machine only")
+            throw .invalid(
+                setting: "origin",
+                expected: "an https:// origin: clients speak plain http to a server on their own machine only")
         }
     }
 
@@ -81,7 +89,8 @@ extension ServerConfiguration {
 
     private static func validate(_ sms: SMSConfiguration) throws(ConfigurationError) {
         guard WebhookTargets.origin(of: sms.url) != nil else {
-            throw .invalid(setting: "sms-webhook", expected: "https://host/path (http:// on this machine only), without a user")
+            throw .invalid(
+                setting: "sms-webhook", expected: "https://host/path (http:// on this machine only), without a user")
         }
         guard sms.token?.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) != false else {
             throw .invalid(setting: "sms-token", expected: "printable ASCII characters without spaces")

@@ -4,11 +4,13 @@ public import SealService
 public struct ServerConfiguration: Sendable {
     /// Holds the database and the blobs. Back it up.
     public var dataFolder: String
-    /// Holds what must not lie on the database's disk or in its backups: the key of address hashes, the token signing keys.
+    /// Holds what must not lie on the database's disk or in its backups: the key of address hashes, the token signing
+    /// keys.
     public var secretsFolder: String
     public var listen: ListenAddress
-    /// The address that clients use, without a path: it goes into URLs and into what a login signs. Nil: the listen address, which
-    /// will do for clients on this machine only; with TLS, behind a proxy or on a network there has to be one.
+    /// The address that clients use, without a path: it goes into URLs and into what a login signs. Nil: the listen
+    /// address, which will do for clients on this machine only; with TLS, behind a proxy or on a network there has to
+    /// be one.
     public var publicOrigin: String?
     public var tls: TLSFiles?
     /// A proxy in front of this server ends TLS, so that listening beyond loopback without TLS is meant.
@@ -33,8 +35,8 @@ public struct ServerConfiguration: Sendable {
     public var registration: Registration
     /// Rates, quotas, and what is under way at once.
     public var limits: ServerLimits
-    /// Where `GET /metrics` can be read, by whoever reaches it: counts and times in Prometheus's text format, no ids, names or addresses.
-    /// Nil: nowhere, and nothing is measured but for a factory that `Server` was given.
+    /// Where `GET /metrics` can be read, by whoever reaches it: counts and times in Prometheus's text format, no ids,
+    /// names or addresses. Nil: nowhere, and nothing is measured but for a factory that `Server` was given.
     public var metrics: ListenAddress?
 
     public static let defaultMaximumMessageSize = 4 * 1024 * 1024

@@ -2,8 +2,8 @@ import SealService
 import SealStorage
 
 extension Services {
-    /// A transaction in a session's name: where the session has ended meanwhile, nothing of it happens. Everything that a session
-    /// changes goes through here, but for records: see `Sessions.recheck`.
+    /// A transaction in a session's name: where the session has ended meanwhile, nothing of it happens. Everything that
+    /// a session changes goes through here, but for records: see `Sessions.recheck`.
     /// - Throws: `sessionExpired` too.
     @discardableResult
     func write<T: Sendable>(
@@ -16,8 +16,8 @@ extension Services {
         }
     }
 
-    /// A transaction that may need rosters. Where it would have to replay a long one it is taken back, and begun again once that has
-    /// been done beside the writer: `body` may run more than once.
+    /// A transaction that may need rosters. Where it would have to replay a long one it is taken back, and begun again
+    /// once that has been done beside the writer: `body` may run more than once.
     @discardableResult
     func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
         for _ in 0..<Self.mostRosters {

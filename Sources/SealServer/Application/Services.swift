@@ -4,8 +4,8 @@ import SealService
 import SealStorage
 import SealSystem
 
-/// What controllers work with; everything in it may be replaced in tests. One object: it goes with every request through many
-/// hands, and as a value each of them would count every reference in it.
+/// What controllers work with; everything in it may be replaced in tests. One object: it goes with every request
+/// through many hands, and as a value each of them would count every reference in it.
 final class Services: Sendable {
     let database: any SQLDatabase
     let blobs: any BlobStore
@@ -26,7 +26,9 @@ final class Services: Sendable {
     var rosterCounts: RosterCounts { RosterCounts(limits: limits, limiter: limiter, quotas: quotas) }
     let registration: Registration
     let challenges: LoginChallenges
-    var loginTerms: LoginTerms { LoginTerms(origin: origin.value, challenges: challenges, database: database, clock: clock) }
+    var loginTerms: LoginTerms {
+        LoginTerms(origin: origin.value, challenges: challenges, database: database, clock: clock)
+    }
     let sessions = Sessions()
     let addresses: AddressHasher
     let tokenIssuer: TokenIssuer
@@ -56,7 +58,8 @@ final class Services: Sendable {
 
     /// Puts everything together; what can fail has been opened before.
     init(
-        database: any SQLDatabase, blobs: any BlobStore, messengers: [Address.Kind: any Messenger], secrets: ServerSecrets,
+        database: any SQLDatabase, blobs: any BlobStore, messengers: [Address.Kind: any Messenger],
+        secrets: ServerSecrets,
         configuration: ServerConfiguration, writeTimes: WriteTimes, metrics: ServerMetrics, logger: Logger,
         replacing: ServiceReplacements
     ) {
@@ -76,7 +79,9 @@ final class Services: Sendable {
         randomBytes = systemRandomBytes
         self.origin = origin
         limits = replacing.limits ?? AbuseLimits(configuration.limits)
-        gate = LoadGate(requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight, metrics: metrics)
+        gate = LoadGate(
+            requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight, metrics: metrics
+        )
         transfers = Transfers(now: replacing.instant ?? { .now })
         registration = Registration(Registration.Mode(configuration.registration), key: secrets.registrationKey)
         challenges = LoginChallenges(key: SecretBytes(random: &random))
@@ -86,22 +91,26 @@ final class Services: Sendable {
         tokenVerifier = TokenVerifier(keys: secrets.tokenKeys, origin: origin)
         seats = replacing.seats ?? SharingPlaceholderSeats()
         outbox = Outbox(
-            messengers: messengers, key: secrets.addresses.outboxKey(), database: database, origin: origin, clock: clock,
+            messengers: messengers, key: secrets.addresses.outboxKey(), database: database, origin: origin,
+            clock: clock,
             logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits, metrics: metrics)
         secrets.tokenKeys.report(to: logger)
         secrets.webhookKeys.report(to: logger)
         self.schemas = schemas
         webhookKeys = secrets.webhookKeys
         webhooks = WebhookSender(
-            keys: secrets.webhookKeys, targets: WebhookTargets(origins: configuration.webhookOrigins), clock: clock, logger: logger,
+            keys: secrets.webhookKeys, targets: WebhookTargets(origins: configuration.webhookOrigins), clock: clock,
+            logger: logger,
             metrics: metrics)
         jobs = Jobs(
             ServerJobs.all(
-                blobs: blobs, schemas: schemas, publicNotifier: PublicNotifier(schemas: schemas, clock: clock), webhooks: webhooks,
+                blobs: blobs, schemas: schemas, publicNotifier: PublicNotifier(schemas: schemas, clock: clock),
+                webhooks: webhooks,
                 outbox: outbox, tombstoneAge: configuration.tombstoneAge,
                 sweepInterval: replacing.sweepInterval ?? ServerJobs.sweepInterval, logger: logger),
             JobRunner.Surroundings(
-                database: database, holder: systemRandomBytes(16), look: replacing.jobLook ?? JobRunner.look, patience: JobRunner.patience,
+                database: database, holder: systemRandomBytes(16), look: replacing.jobLook ?? JobRunner.look,
+                patience: JobRunner.patience,
                 clock: clock, metrics: metrics, logger: logger))
         management = secrets.management
         observe()

@@ -1,8 +1,8 @@
 import Yams
 
 extension SettingsFile {
-    /// Where a key is for the second time that one mapping has twice. The parser tells the place of the first alone, so that one is
-    /// given another name, and the text is read again.
+    /// Where a key is for the second time that one mapping has twice. The parser tells the place of the first alone, so
+    /// that one is given another name, and the text is read again.
     struct Repetition {
         let name: [String]
         let line: Int
@@ -14,7 +14,8 @@ extension SettingsFile {
 
         /// Nil where the parser's error is another one.
         init?(_ error: any Error, in text: String) {
-            guard case .duplicatedKeysInMapping(let names, let context)? = error as? YamlError, let name = names.first else { return nil }
+            guard case .duplicatedKeysInMapping(let names, let context)? = error as? YamlError, let name = names.first
+            else { return nil }
             var (text, mark) = (text, context.mark)
             for _ in 0..<Self.mostRenamed {
                 guard let renamed = Self.rename(mark, in: text) else { return nil }
@@ -48,7 +49,9 @@ extension SettingsFile {
             return String(scalars)
         }
 
-        private static func second(_ name: String, after first: Mark, in node: Node, below prefix: [String]) -> Repetition? {
+        private static func second(_ name: String, after first: Mark, in node: Node, below prefix: [String])
+            -> Repetition?
+        {
             guard let mapping = node.mapping else { return nil }
             func plain(_ key: Node) -> String {
                 String(String.UnicodeScalarView((key.scalar?.string ?? "").unicodeScalars.drop { $0 == marker }))

@@ -2,8 +2,8 @@ import Foundation
 import SealSystem
 import Yams
 
-/// What a settings file holds: every value as text, whatever it was written as, and nothing that is no setting. JSON is read as
-/// the YAML that it is.
+/// What a settings file holds: every value as text, whatever it was written as, and nothing that is no setting. JSON is
+/// read as the YAML that it is.
 struct SettingsFile {
     /// By the parts of their names: `tls.key` and `tls: {key: …}` are the same. Lists are texts between commas.
     private(set) var values: [[String]: String] = [:]
@@ -14,7 +14,8 @@ struct SettingsFile {
     init(path: String, settings: Set<[String]>) throws(ConfigurationError) {
         (self.path, self.settings) = (path, settings)
         try ConfigurationError.requireFile("config", path)
-        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8) else {
+        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8)
+        else {
             throw .unreadableFile(path: path, line: nil)
         }
         let root: Node?
@@ -40,7 +41,9 @@ struct SettingsFile {
             let name = prefix + text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
             if settings.contains(name) {
                 guard let value = Self.text(value) else {
-                    guard let inner = value.mapping?.first?.key.scalar?.string else { throw .unreadableFile(path: path, line: line) }
+                    guard let inner = value.mapping?.first?.key.scalar?.string else {
+                        throw .unreadableFile(path: path, line: line)
+                    }
                     throw unknown(name + [inner], line)
                 }
                 guard values.updateValue(value, forKey: name) == nil else {

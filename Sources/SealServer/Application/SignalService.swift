@@ -5,7 +5,8 @@ import ServiceLifecycle
 import Synchronization
 import UnixSignals
 
-/// Ends the server at a signal, and says in the log at which. SIGHUP has it read the certificate again, where there is one.
+/// Ends the server at a signal, and says in the log at which. SIGHUP has it read the certificate again, where there is
+/// one.
 final class SignalService: Service {
     private let certificate: ServerCertificate?
     private let logger: Logger

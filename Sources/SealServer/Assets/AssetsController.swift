@@ -7,8 +7,9 @@ import SealStorage
 import SealWire
 import SwiftProtobuf
 
-/// Uploads of whole assets, and downloads: `…/assets/{owner}/{zone}/{id}`. The server hashes every chunk as it comes, sealed or, in the
-/// public database, not: what was altered on its way is refused before anybody believes that it is there.
+/// Uploads of whole assets, and downloads: `…/assets/{owner}/{zone}/{id}`. The server hashes every chunk as it comes,
+/// sealed or, in the public database, not: what was altered on its way is refused before anybody believes that it is
+/// there.
 struct AssetsController: Sendable {
     /// What an upload holds in memory: it goes to disk as it comes.
     private static let mostHeld = 4 << 20
@@ -39,24 +40,29 @@ struct AssetsController: Sendable {
         let (caller, zone) = try await services.write(as: session) { connection -> (Caller, ZoneRow) in
             let (caller, zone) = try Self.writable(zoneID, session, path, opens: true, services, connection)
             try Blobs.begin(
-                id, stored: stored, announced: length, content: nil, in: zone, by: caller, limits: services.limits, quotas: services.quotas,
+                id, stored: stored, announced: length, content: nil, in: zone, by: caller, limits: services.limits,
+                quotas: services.quotas,
                 now: now, connection)
             return (caller, zone)
         }
         do {
             let check = AssetCheck(layout)
             let body = SessionBody(
-                body: call.request.body, session: session, services: services, context: call.context, pace: .asset, mostHeld: Self.mostHeld)
+                body: call.request.body, session: session, services: services, context: call.context, pace: .asset,
+                mostHeld: Self.mostHeld)
             let size = try await services.blobs.receive(stored, from: body, limit: length) { check.take($0) }
             guard size == length else {
                 throw ServerError(
-                    .invalidArguments, "The upload is shorter than announced; nothing was kept.", remedy: "Upload it again.")
+                    .invalidArguments, "The upload is shorter than announced; nothing was kept.",
+                    remedy: "Upload it again.")
             }
             let root = try check.root()
             try await services.write(as: session) { connection in
                 // A removal during the upload ends it, as the end of the session does.
                 let (current, _) = try Self.writable(zoneID, session, path, services, connection)
-                guard current.id == caller.id, try Blobs.finish(id, stored: stored, size: size, root: root, in: zone, connection) else {
+                guard current.id == caller.id,
+                    try Blobs.finish(id, stored: stored, size: size, root: root, in: zone, connection)
+                else {
                     throw Zones.notFound
                 }
             }
@@ -80,7 +86,9 @@ struct AssetsController: Sendable {
                 return blob
             }
             if zone.visibleShares != nil {
-                guard let record = try StoredRecord.find(record, in: zone, connection), !record.isDeleted else { throw Self.notFound }
+                guard let record = try StoredRecord.find(record, in: zone, connection), !record.isDeleted else {
+                    throw Self.notFound
+                }
             }
             if let rights {
                 guard let record = try StoredRecord.find(record, in: zone, connection) else { throw Self.notFound }
@@ -96,7 +104,8 @@ struct AssetsController: Sendable {
         switch ByteRange(call.request.headers[.range], size: size) {
         case .all:
             return Response(
-                status: .ok, headers: headers, body: ResponseBody(try await services.blobs.read(blob.stored, range: nil)))
+                status: .ok, headers: headers,
+                body: ResponseBody(try await services.blobs.read(blob.stored, range: nil)))
         case .part(let range):
             headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
             return Response(
@@ -116,7 +125,8 @@ struct AssetsController: Sendable {
     /// The zone and blob that the path names; `-` stands for the caller as owner.
     static func place(_ context: SealRequestContext) throws(ServerError) -> (Sealkit_V1_ZoneID, String) {
         guard let owner = PercentEncoding.decode(context.parameters.get("owner") ?? ""),
-            let zone = PercentEncoding.decode(context.parameters.get("zone") ?? ""), Names.isPlain(zone), Names.isPlain(owner),
+            let zone = PercentEncoding.decode(context.parameters.get("zone") ?? ""), Names.isPlain(zone),
+            Names.isPlain(owner),
             let id = context.parameters.get("id"), id.utf8.count == 32, BlobID(id) != nil
         else {
             throw ServerError(
@@ -142,7 +152,9 @@ struct AssetsController: Sendable {
         if path.database == .public { return (caller, opens ? try PublicZone.open(path, in: connection) : zone) }
         let mayWrite: Bool =
             if case .shares(let shares, _) = zone.sight {
-                try shares.contains { try services.rosters.roster(of: $0, in: connection).permission(of: caller.userID) == .readWrite }
+                try shares.contains {
+                    try services.rosters.roster(of: $0, in: connection).permission(of: caller.userID) == .readWrite
+                }
             } else {
                 try services.rosters.roster(of: zone, in: connection).permission(of: caller.userID) == .readWrite
             }

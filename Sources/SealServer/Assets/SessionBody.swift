@@ -3,8 +3,8 @@ import NIOCore
 import SealService
 import SealStorage
 
-/// The parts of an upload's body as long as its session is in force, and while it comes at a pace: what is sent after the session's end is
-/// not taken.
+/// The parts of an upload's body as long as its session is in force, and while it comes at a pace: what is sent after
+/// the session's end is not taken.
 ///
 /// The database is asked only when a session, of whichever account, has ended since it was asked last.
 struct SessionBody: AsyncSequence {

@@ -9,10 +9,11 @@ import SealStorage
 import SealWire
 import SwiftProtobuf
 
-/// Uploads in parts: `…/assets/{owner}/{zone}/{id}/begin`, `…/parts` with `…/parts/{number}`, `…/finish` and `…/abandon`.
+/// Uploads in parts: `…/assets/{owner}/{zone}/{id}/begin`, `…/parts` with `…/parts/{number}`, `…/finish` and
+/// `…/abandon`.
 ///
-/// A part is taken as a whole or not at all, in any order; which are there survives whatever becomes of connection, session and
-/// server. The same account goes on with it, in the same zone, by the same id.
+/// A part is taken as a whole or not at all, in any order; which are there survives whatever becomes of connection,
+/// session and server. The same account goes on with it, in the same zone, by the same id.
 struct UploadsController: Sendable {
     let services: Services
 
@@ -46,7 +47,9 @@ struct UploadsController: Sendable {
         return (Uploads(id: place.id, zone: zone, connection: connection), caller)
     }
 
-    private func begin(_ message: Sealkit_V1_BeginUploadRequest, _ call: DatabaseCall) async throws -> Sealkit_V1_UploadState {
+    private func begin(_ message: Sealkit_V1_BeginUploadRequest, _ call: DatabaseCall) async throws
+        -> Sealkit_V1_UploadState
+    {
         let place = try Place(call)
         guard let bytes = Int64(exactly: message.contentBytes), bytes <= services.configuration.maximumAssetSize else {
             throw services.tooLargeAsset
@@ -77,7 +80,8 @@ struct UploadsController: Sendable {
 
     private func part(_ call: DatabaseCall) async throws -> Response {
         let place = try Place(call)
-        guard let text = call.context.parameters.get("part"), let part = Int64(text), part >= 0, String(part) == text else {
+        guard let text = call.context.parameters.get("part"), let part = Int64(text), part >= 0, String(part) == text
+        else {
             throw Self.noSuchPart
         }
         let row = try await services.database.read { connection in
@@ -94,7 +98,8 @@ struct UploadsController: Sendable {
         }
         let (content, leaves) = try await receive(
             SessionBody(
-                body: call.request.body, session: place.session, services: services, context: call.context, pace: .part, mostHeld: .max),
+                body: call.request.body, session: place.session, services: services, context: call.context, pace: .part,
+                mostHeld: .max),
             range.count, row.layout)
         let isStored = try await services.write(as: place.session) { connection in
             let (uploads, caller) = try uploads(place, connection)
@@ -103,7 +108,9 @@ struct UploadsController: Sendable {
             return try uploads.claim(part, leaves: leaves)
         }
         if !isStored {
-            do { try await services.blobs.write(content, to: row.stored, at: range.lowerBound) } catch BlobStoreError.notFound {
+            do { try await services.blobs.write(content, to: row.stored, at: range.lowerBound) } catch BlobStoreError
+                .notFound
+            {
                 throw Uploads.notOpen
             }
             let now = services.clock()
@@ -127,12 +134,15 @@ struct UploadsController: Sendable {
         let hash = ChunkHash(bytes: Int64(count), chunkBytes: layout.chunkBytes)
         var content = ByteBufferAllocator().buffer(capacity: count + Digest.byteCount)
         for try await var buffer in body {
-            guard content.readableBytes + buffer.readableBytes <= count + Digest.byteCount else { throw Self.wrongLength }
+            guard content.readableBytes + buffer.readableBytes <= count + Digest.byteCount else {
+                throw Self.wrongLength
+            }
             content.writeImmutableBuffer(buffer)
             hash.take(&buffer)
         }
         guard content.readableBytes == count + Digest.byteCount,
-            let root = content.getBytes(at: count, length: Digest.byteCount), let bytes = content.getSlice(at: 0, length: count)
+            let root = content.getBytes(at: count, length: Digest.byteCount),
+            let bytes = content.getSlice(at: 0, length: count)
         else { throw Self.wrongLength }
         guard try AssetTree.root(hash.leaves).bytes == root else { throw ServerError.alteredUpload }
         return (bytes, hash.leaves.flatMap(\.bytes))
@@ -146,9 +156,11 @@ struct UploadsController: Sendable {
     ) async throws -> Sealkit_V1_FinishUploadResponse {
         let place = try Place(call)
         guard let root = try? Digest(message.root) else {
-            throw ServerError(.invalidArguments, "A root has 32 bytes.", remedy: "Send that of the tree over all chunks.")
+            throw ServerError(
+                .invalidArguments, "A root has 32 bytes.", remedy: "Send that of the tree over all chunks.")
         }
-        let found = try await services.database.read { connection -> (row: Uploads.Row, leaves: [Digest], zone: ZoneRow)? in
+        let found = try await services.database.read {
+            connection -> (row: Uploads.Row, leaves: [Digest], zone: ZoneRow)? in
             let (uploads, caller) = try uploads(place, connection)
             guard let row = try uploads.find(of: caller) else {
                 // An answer that was lost costs nothing.
@@ -165,7 +177,9 @@ struct UploadsController: Sendable {
             }
             var tail = ByteBuffer()
             if row.layout.isSealed { for leaf in leaves { tail.writeBytes(leaf.bytes) } }
-            do { try await services.blobs.finishParts(row.stored, tail: tail, size: row.layout.blobBytes) } catch BlobStoreError.notFound {
+            do {
+                try await services.blobs.finishParts(row.stored, tail: tail, size: row.layout.blobBytes)
+            } catch BlobStoreError.notFound {
                 throw Uploads.notOpen
             }
             try await note(row, root, place, zone)
@@ -184,12 +198,16 @@ struct UploadsController: Sendable {
                 try uploads.finish(row, root: root, now: now)
             }
         } catch {
-            // Given up while it was published: whoever removed it then may have come too early for the name that it has now.
+            // Given up while it was published: whoever removed it then may have come too early for the name that it has
+            // now.
             do {
-                let isGone = try await services.database.write { try Blobs.discardUnknown(place.id, stored: row.stored, in: zone, $0) }
+                let isGone = try await services.database.write {
+                    try Blobs.discardUnknown(place.id, stored: row.stored, in: zone, $0)
+                }
                 if isGone { services.jobs.wake(.garbage) }
             } catch {
-                services.logger.error("a published upload could not be discarded; its file stays", metadata: ["error": "\(error)"])
+                services.logger.error(
+                    "a published upload could not be discarded; its file stays", metadata: ["error": "\(error)"])
             }
             throw error
         }

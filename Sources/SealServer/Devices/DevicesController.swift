@@ -20,14 +20,18 @@ struct DevicesController: Sendable {
     ) async throws -> Sealkit_V1_DevicesResponse {
         let account = call.session.accountID
         let answer = try await services.database.read { connection in
-            try Devices.list(account: account, revision: try Devices.revision(account: account, in: connection), in: connection)
+            try Devices.list(
+                account: account, revision: try Devices.revision(account: account, in: connection), in: connection)
         }
         return answer
     }
 
-    private func name(_ message: Sealkit_V1_NameDeviceRequest, _ call: SessionCall) async throws -> Sealkit_V1_DevicesResponse {
+    private func name(_ message: Sealkit_V1_NameDeviceRequest, _ call: SessionCall) async throws
+        -> Sealkit_V1_DevicesResponse
+    {
         let session = call.session
-        let device = try DeviceStatement(id: message.id, name: message.name, added: message.added, signature: message.signature)
+        let device = try DeviceStatement(
+            id: message.id, name: message.name, added: message.added, signature: message.signature)
         let now = services.clock()
         let answer = try await services.write(as: session) { connection in
             // The newest generation's: a statement by an older one would be replaced at the device's next login.
@@ -37,7 +41,8 @@ struct DevicesController: Sendable {
                     .notAuthenticated, "The signature does not hold for the device's id, name and time.",
                     remedy: "Sign them with the account's login key.")
             }
-            let revision = try Devices.rename(device, account: session.accountID, loginKey: key, now: now, in: connection)
+            let revision = try Devices.rename(
+                device, account: session.accountID, loginKey: key, now: now, in: connection)
             return try Devices.list(account: session.accountID, revision: revision, in: connection)
         }
         return answer

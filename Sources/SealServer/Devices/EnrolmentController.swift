@@ -48,7 +48,9 @@ struct EnrolmentController: Sendable {
         let id = try Self.id(message.enrolmentID)
         let now = services.clock()
         try services.limiter.count(.enrolment, .account(session.accountID), rule: services.limits.enrolment, now: now)
-        let found = try await services.write(as: session) { try Enrolments.claim(id, account: session.accountID, now: now, in: $0) }
+        let found = try await services.write(as: session) {
+            try Enrolments.claim(id, account: session.accountID, now: now, in: $0)
+        }
         return Sealkit_V1_ClaimEnrolmentResponse.with {
             $0.commitment = found.commitment
             $0.expires = found.expires
@@ -104,7 +106,9 @@ struct EnrolmentController: Sendable {
         return answer
     }
 
-    private func end(_ message: Sealkit_V1_EndEnrolmentRequest, _ call: OpenCall) async throws -> Sealkit_V1_EnrolmentResponse {
+    private func end(_ message: Sealkit_V1_EndEnrolmentRequest, _ call: OpenCall) async throws
+        -> Sealkit_V1_EnrolmentResponse
+    {
         let id = try Self.id(message.enrolmentID)
         let side = try Self.side(message.ticket, call.context)
         try await write(by: side) { try Enrolments.end(id, by: side, in: $0) }

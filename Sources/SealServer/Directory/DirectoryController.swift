@@ -22,8 +22,8 @@ struct DirectoryController: Sendable {
         case address([UInt8])
     }
 
-    /// One result a handle, in order; one without a chain for a person whom nobody here is known to be. Who has an address is
-    /// told only where they allowed it: everything else about it is as if nobody had it.
+    /// One result a handle, in order; one without a chain for a person whom nobody here is known to be. Who has an
+    /// address is told only where they allowed it: everything else about it is as if nobody had it.
     private func lookup(
         _ message: Sealkit_V1_LookupIdentitiesRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_LookupIdentitiesResponse {

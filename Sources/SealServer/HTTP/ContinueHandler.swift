@@ -2,7 +2,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Answers `Expect: 100-continue` at once. Hummingbird leaves it unanswered, and curl then holds an upload back for a second.
+/// Answers `Expect: 100-continue` at once. Hummingbird leaves it unanswered, and curl then holds an upload back for a
+/// second.
 final class ContinueHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

@@ -17,13 +17,15 @@ extension DatabasePath {
     init(_ context: SealRequestContext) throws(ServerError) {
         let (container, environment) = try Self.place(context)
         guard let database = Database(rawValue: context.parameters.get("database") ?? "") else {
-            throw ServerError(.badDatabase, "The path does not name a database.", remedy: "Use public, private or shared.")
+            throw ServerError(
+                .badDatabase, "The path does not name a database.", remedy: "Use public, private or shared.")
         }
         self.init(container: container, environment: environment, database: database)
     }
 
     static func container(_ context: SealRequestContext) throws(ServerError) -> String {
-        guard let container = PercentEncoding.decode(context.parameters.get("container") ?? ""), Names.isContainer(container)
+        guard let container = PercentEncoding.decode(context.parameters.get("container") ?? ""),
+            Names.isContainer(container)
         else {
             throw ServerError(
                 .badContainer, "The path does not name a container.",

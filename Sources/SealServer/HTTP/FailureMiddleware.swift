@@ -23,7 +23,8 @@ struct FailureMiddleware: RouterMiddleware {
         } catch {
             let (answer, isInternal) = ServerError.describing(error, requestID: context.id)
             if isInternal {
-                context.logger.error("request failed", metadata: ["error": "\(error)", "code": "\(answer.code.rawValue)"])
+                context.logger.error(
+                    "request failed", metadata: ["error": "\(error)", "code": "\(answer.code.rawValue)"])
             }
             metrics.count(.failures, answer.code.rawValue)
             return try answer.response(from: request, context: context)

@@ -1,9 +1,10 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes the connection, or with HTTP/2 the stream, of a request that was answered before its body had come and whose rest does not
-/// follow in time. Hummingbird waits for that rest as long as anything of it comes, to take the next request; a byte now and then would
-/// keep the connection for ever. Closing at once would keep the client from reading the answer (RFC 9112, 9.6).
+/// Closes the connection, or with HTTP/2 the stream, of a request that was answered before its body had come and whose
+/// rest does not follow in time. Hummingbird waits for that rest as long as anything of it comes, to take the next
+/// request; a byte now and then would keep the connection for ever. Closing at once would keep the client from reading
+/// the answer (RFC 9112, 9.6).
 final class LingerHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -29,7 +30,9 @@ final class LingerHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if case .end = unwrapOutboundIn(data) {
             unanswered -= 1
             if unanswered < 0 {
-                closing = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { context.close(promise: nil) }
+                closing = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
+                    context.close(promise: nil)
+                }
             }
         }
         context.write(data, promise: promise)

@@ -3,8 +3,8 @@ import Hummingbird
 import Logging
 import SealPrimitives
 
-/// Which of a client's operations a request belongs to: a random id, how many items they are about, and how much is going
-/// to be sent and received (CloudKit's steps).
+/// Which of a client's operations a request belongs to: a random id, how many items they are about, and how much is
+/// going to be sent and received (CloudKit's steps).
 ///
 /// It serves the log alone, and only what is made of digits gets there: anything else in the header is ignored.
 struct OperationGroupHeader {
@@ -19,7 +19,8 @@ struct OperationGroupHeader {
     init?(_ request: Request) {
         guard let name = Self.name, let header = request.headers[name] else { return nil }
         let parts = header.split(separator: " ", omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0].utf8.count == 32, let bytes = try? Hex.decode(parts[0]), let id = try? ID16(bytes),
+        guard parts.count == 4, parts[0].utf8.count == 32, let bytes = try? Hex.decode(parts[0]),
+            let id = try? ID16(bytes),
             let quantity = UInt32(parts[1]), let sendSize = UInt8(parts[2]), let receiveSize = UInt8(parts[3])
         else { return nil }
         self.id = id
@@ -30,7 +31,8 @@ struct OperationGroupHeader {
 
     var metadata: Logger.Metadata {
         [
-            "group": "\(id.hex)", "quantity": .stringConvertible(quantity), "expectedSend": .stringConvertible(sendSize),
+            "group": "\(id.hex)", "quantity": .stringConvertible(quantity),
+            "expectedSend": .stringConvertible(sendSize),
             "expectedReceive": .stringConvertible(receiveSize),
         ]
     }

@@ -8,12 +8,13 @@ import SealWire
 import SwiftProtobuf
 
 extension Request {
-    /// Reads the body as an endpoint's message, in the encoding that its content type names, and counts its work, before anything is
-    /// done about it.
+    /// Reads the body as an endpoint's message, in the encoding that its content type names, and counts its work,
+    /// before anything is done about it.
     ///
-    /// Throws `limitExceeded` for a body above the context's limit (as soon as that is known, without holding it), for one that comes too
-    /// slowly or would take too much memory for its length, `serviceUnavailable` where there is no room for it, `invalidArguments` for a
-    /// wrong type or a malformed body, `sessionExpired` where the session ended before the body came, and `requestRateLimited`.
+    /// Throws `limitExceeded` for a body above the context's limit (as soon as that is known, without holding it), for
+    /// one that comes too slowly or would take too much memory for its length, `serviceUnavailable` where there is no
+    /// room for it, `invalidArguments` for a wrong type or a malformed body, `sessionExpired` where the session ended
+    /// before the body came, and `requestRateLimited`.
     func message<Access, M: Message, Answer>(
         of endpoint: Endpoint<Access, M, Answer>, _ context: SealRequestContext
     ) async throws -> M {
@@ -43,7 +44,8 @@ extension Request {
             throw error
         } catch DecodedSize.Refusal.tooDense {
             throw ServerError(
-                .limitExceeded, "The body has too many elements for its length: they would take more than \(DecodedSize.perByte) times as much memory.",
+                .limitExceeded,
+                "The body has too many elements for its length: they would take more than \(DecodedSize.perByte) times as much memory.",
                 remedy: "Send fewer at once.")
         } catch {
             // The decoder's own words could repeat what the client sent.
@@ -56,8 +58,8 @@ extension Request {
 
     /// The whole body. Its bytes are counted as they arrive.
     ///
-    /// Throws `limitExceeded` for one that is too large or comes too slowly, `serviceUnavailable` where there is no room for it,
-    /// `invalidArguments` for one that is shorter than announced.
+    /// Throws `limitExceeded` for one that is too large or comes too slowly, `serviceUnavailable` where there is no
+    /// room for it, `invalidArguments` for one that is shorter than announced.
     func collectBody(_ context: SealRequestContext) async throws -> ByteBuffer {
         let limit = context.maxUploadSize
         let tooLarge = ServerError(
@@ -75,8 +77,8 @@ extension Request {
             if whole.readableBytes == 0, next.readableBytes >= announced ?? 0 {
                 whole = next
             } else {
-                // Few allocations, but none for what was only announced: once as much as `firstRoom` has come, the rest is room that
-                // nobody has touched, and which takes no memory before it is filled.
+                // Few allocations, but none for what was only announced: once as much as `firstRoom` has come, the rest
+                // is room that nobody has touched, and which takes no memory before it is filled.
                 if whole.readableBytes + next.readableBytes > Self.firstRoom {
                     whole.reserveCapacity(announced ?? 0)
                 } else if whole.readableBytes == 0 {

@@ -1,9 +1,9 @@
 import Hummingbird
 import Logging
 
-/// One log line a request: what was asked for (the route's template, so that no id from a path is kept), how it ended, how
-/// long it took, and which operation group it belongs to. Never bodies, query strings or headers, but for the digits that
-/// name the group.
+/// One log line a request: what was asked for (the route's template, so that no id from a path is kept), how it ended,
+/// how long it took, and which operation group it belongs to. Never bodies, query strings or headers, but for the
+/// digits that name the group.
 struct RequestLogMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: SealRequestContext,

@@ -38,7 +38,8 @@ struct SealRequestContext: RequestContext {
         maxUploadSize = ServerConfiguration.defaultMaximumMessageSize
     }
 
-    /// What the table of endpoints calls the route, so that nothing of the request is in it; one name for whatever is not in the table.
+    /// What the table of endpoints calls the route, so that nothing of the request is in it; one name for whatever is
+    /// not in the table.
     func endpointName(_ request: Request) -> String {
         endpointPath.flatMap { Endpoints.route(request.method.rawValue, template: $0)?.name } ?? "unknown"
     }

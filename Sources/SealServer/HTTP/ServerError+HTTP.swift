@@ -33,12 +33,14 @@ extension ServerError {
         case StorageError.full, BlobStoreError.full: return (storageFull, true)
         case StorageError.closed, is CancellationError:
             return (
-                ServerError(.serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2), false
+                ServerError(.serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2),
+                false
             )
         case StorageError.busy:
             return (
                 ServerError(
-                    .zoneBusy, "Too many changes are waiting to be written; this one was not begun.", remedy: "Try again.",
+                    .zoneBusy, "Too many changes are waiting to be written; this one was not begun.",
+                    remedy: "Try again.",
                     retryAfter: 1), false
             )
         case StorageError.overBudget: return (overBudget, false)
@@ -53,7 +55,8 @@ extension ServerError {
             let code: ErrorCode = error.status == .contentTooLarge ? .limitExceeded : .invalidArguments
             return (
                 ServerError(
-                    code, "The request is not well formed.", remedy: "Check its path, headers and length.", status: error.status),
+                    code, "The request is not well formed.", remedy: "Check its path, headers and length.",
+                    status: error.status),
                 false
             )
         default:

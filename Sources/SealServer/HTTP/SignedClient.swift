@@ -6,7 +6,8 @@ import SealPrimitives
 import SealService
 import SwiftProtobuf
 
-/// Posts JSON that this server signs (`WebhookSignature`), to the webhooks of subscriptions and the gateway of text messages.
+/// Posts JSON that this server signs (`WebhookSignature`), to the webhooks of subscriptions and the gateway of text
+/// messages.
 ///
 /// It follows no redirect and reads no body: whoever was named gets it, and says with the status whether it took it.
 struct SignedClient: Sendable {
@@ -28,7 +29,8 @@ struct SignedClient: Sendable {
 
     /// - Parameter token: for the receiver's `Authorization`; nil for none.
     /// - Returns: whether the status was one of success, and which.
-    func post(_ message: any Message, to url: String, token: String? = nil) async throws -> (isTaken: Bool, status: Int) {
+    func post(_ message: any Message, to url: String, token: String? = nil) async throws -> (isTaken: Bool, status: Int)
+    {
         let body: [UInt8] = try message.jsonUTF8Bytes()
         let (key, time) = (keys.newest, clock() / 1_000_000)
         let signed = WebhookSignature.signedBytes(keyID: key.id, time: time, url: url, body: body)

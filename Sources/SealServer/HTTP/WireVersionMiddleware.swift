@@ -16,7 +16,8 @@ struct WireVersionMiddleware: RouterMiddleware {
     ) async throws -> Response {
         if let header = Self.header, let version = request.headers[header], version != Self.version {
             throw ServerError(
-                .incompatibleVersion, "This server speaks version \(Self.version) of the wire format, and the client another one.",
+                .incompatibleVersion,
+                "This server speaks version \(Self.version) of the wire format, and the client another one.",
                 remedy: "Update the older of the two.")
         }
         return try await next(request, context)

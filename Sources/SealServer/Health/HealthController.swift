@@ -6,8 +6,8 @@ import SealService
 import SealStorage
 import SealWire
 
-/// `GET /health`: whether this server can serve, for load balancers and `docker healthcheck`, and beside it whether codes go out:
-/// a server whose relay is out of order serves all the same.
+/// `GET /health`: whether this server can serve, for load balancers and `docker healthcheck`, and beside it whether
+/// codes go out: a server whose relay is out of order serves all the same.
 struct HealthController: Sendable {
     let services: Services
 

@@ -8,13 +8,17 @@ enum ServerJobs {
     static let recountInterval: Duration = .seconds(86_400)
 
     static func all(
-        blobs: any BlobStore, schemas: SchemaStore, publicNotifier: PublicNotifier, webhooks: WebhookSender, outbox: Outbox,
+        blobs: any BlobStore, schemas: SchemaStore, publicNotifier: PublicNotifier, webhooks: WebhookSender,
+        outbox: Outbox,
         tombstoneAge: Int, sweepInterval: Duration, logger: Logger
     ) -> [Job] {
         let (sweep, garbage) = (Sweep(blobs: blobs, tombstoneAge: tombstoneAge), BlobGarbage(blobs: blobs))
         return [
             Job(.sweep, .every(sweepInterval), leavesWork: [.garbage]) { try await sweep.run($0) },
-            Job(.garbage, .whenThereIs { try ZoneRemains.areThere(in: $0) || BlobGarbage.isThere(in: $0) }, leavesWork: []) { turn in
+            Job(
+                .garbage, .whenThereIs { try ZoneRemains.areThere(in: $0) || BlobGarbage.isThere(in: $0) },
+                leavesWork: []
+            ) { turn in
                 try await turn.steps { try ZoneRemains.step(in: $0) }
                 try await garbage.collect(turn)
             },
@@ -28,8 +32,12 @@ enum ServerJobs {
                 try await turn.steps { try publicNotifier.step(in: $0) }
             },
             Job(.webhooks, .whenThereIs { try webhooks.hasWork(in: $0) }, nextDue: { try await webhooks.run($0) }),
-            Job(.outbox, .whenThereIs { try outbox.hasLeftOvers(in: $0) }, leavesWork: []) { try await outbox.resume($0) },
-            Job(.recount, .every(recountInterval), leavesWork: []) { try await StorageUsage.recountIfDrifted($0, logger: logger) },
+            Job(.outbox, .whenThereIs { try outbox.hasLeftOvers(in: $0) }, leavesWork: []) {
+                try await outbox.resume($0)
+            },
+            Job(.recount, .every(recountInterval), leavesWork: []) {
+                try await StorageUsage.recountIfDrifted($0, logger: logger)
+            },
         ]
     }
 }

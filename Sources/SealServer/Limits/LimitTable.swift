@@ -13,7 +13,9 @@ enum LimitTable {
         return [
             // Of one request
             row("requestBytes", configuration.maximumMessageSize, "bytes", .limitExceeded),
-            row("requestBytesWithoutSession", min(RateMiddleware.strangersMessage, configuration.maximumMessageSize), "bytes", .limitExceeded),
+            row(
+                "requestBytesWithoutSession", min(RateMiddleware.strangersMessage, configuration.maximumMessageSize),
+                "bytes", .limitExceeded),
             row("memoryPerByte", DecodedSize.perByte, "bytes", .limitExceeded),
             row("requestSeconds", TransferPace.messageSeconds, "seconds", .limitExceeded),
             row("itemsPerRequest", Limits.itemsPerRequest, "items", .limitExceeded),
@@ -67,8 +69,12 @@ enum LimitTable {
             row("serverKeyCreations", Int(rules.serverKeyCreation.count), "an hour", .requestRateLimited),
             row("enrolments", Int(rules.enrolment.count), "an hour", .requestRateLimited),
             row("recoveries", Int(rules.recovery.count), "10 minutes", .requestRateLimited),
-            row("codesPerAccountAndAddress", rules.sending.shortest(.accountAndAddress), "15 minutes", .requestRateLimited),
-            row("codesPerAccountAndAddressDaily", rules.sending.longest(.accountAndAddress), "a day", .requestRateLimited),
+            row(
+                "codesPerAccountAndAddress", rules.sending.shortest(.accountAndAddress), "15 minutes",
+                .requestRateLimited),
+            row(
+                "codesPerAccountAndAddressDaily", rules.sending.longest(.accountAndAddress), "a day",
+                .requestRateLimited),
             row("codesPerAddress", rules.sending.shortest(.address), "15 minutes", .requestRateLimited),
             row("codesPerAddressDaily", rules.sending.longest(.address), "a day", .requestRateLimited),
             row("codesPerAccount", rules.sending.longest(.account), "an hour", .requestRateLimited),
@@ -80,12 +86,17 @@ enum LimitTable {
             row("enrolmentsOpen", Enrolments.mostOpen, "enrolments", .serviceUnavailable),
             row("requestsInFlight", limits.requestsInFlight, "requests", .serviceUnavailable),
             row("bytesInFlight", limits.bytesInFlight, "bytes", .serviceUnavailable),
-            row("requestsInFlightPerClient", LoadGate.share(of: limits.requestsInFlight), "requests", .serviceUnavailable),
+            row(
+                "requestsInFlightPerClient", LoadGate.share(of: limits.requestsInFlight), "requests",
+                .serviceUnavailable),
             row("bytesInFlightPerClient", LoadGate.share(of: limits.bytesInFlight), "bytes", .serviceUnavailable),
-            row("requestsInFlightWithoutSession", LoadGate.share(of: limits.requestsInFlight), "requests", .serviceUnavailable),
+            row(
+                "requestsInFlightWithoutSession", LoadGate.share(of: limits.requestsInFlight), "requests",
+                .serviceUnavailable),
             row("bytesInFlightWithoutSession", LoadGate.share(of: limits.bytesInFlight), "bytes", .serviceUnavailable),
             row(
-                "requestsInFlightPerStranger", LoadGate.share(of: LoadGate.share(of: limits.requestsInFlight)), "requests",
+                "requestsInFlightPerStranger", LoadGate.share(of: LoadGate.share(of: limits.requestsInFlight)),
+                "requests",
                 .serviceUnavailable),
             row(
                 "bytesInFlightPerStranger", LoadGate.share(of: LoadGate.share(of: limits.bytesInFlight)), "bytes",

@@ -4,7 +4,8 @@ import SealStorage
 import SealWire
 import SwiftProtobuf
 
-/// `GET /1/limits`: what this server limits, who may make an account, its name, and how it sends codes, for everybody. `GET /1/accounts/usage`: how much of it an account has used.
+/// `GET /1/limits`: what this server limits, who may make an account, its name, and how it sends codes, for everybody.
+/// `GET /1/accounts/usage`: how much of it an account has used.
 struct LimitsController: Sendable {
     let services: Services
 

@@ -3,11 +3,12 @@ import SealStorage
 import SealWire
 import Synchronization
 
-/// Bounds what the server works on at once, so that its memory stays bounded whoever comes: requests, the bytes of their
-/// bodies and of what these become in memory, and the bytes of large answers that clients have not taken yet.
+/// Bounds what the server works on at once, so that its memory stays bounded whoever comes: requests, the bytes of
+/// their bodies and of what these become in memory, and the bytes of large answers that clients have not taken yet.
 ///
-/// What is not there is not counted: a body by its bytes as they arrive, whatever was announced. And nobody gets all of the room: a client
-/// address has a quarter, all who have no session have a quarter together, and one address among them a quarter of that.
+/// What is not there is not counted: a body by its bytes as they arrive, whatever was announced. And nobody gets all of
+/// the room: a client address has a quarter, all who have no session have a quarter together, and one address among
+/// them a quarter of that.
 final class LoadGate: Sendable {
     /// Smaller answers are not worth counting.
     static let countedAnswer = 64 << 10
@@ -23,7 +24,8 @@ final class LoadGate: Sendable {
     init(requests: Int, bytes: Int, metrics: ServerMetrics = .off) {
         self.metrics = metrics
         limits = Amounts(
-            requests: requests > 0 ? requests : Int.max, bytes: bytes > 0 ? bytes : Int.max, answers: bytes > 0 ? bytes : Int.max)
+            requests: requests > 0 ? requests : Int.max, bytes: bytes > 0 ? bytes : Int.max,
+            answers: bytes > 0 ? bytes : Int.max)
     }
 
     var requestsUnderWay: Int { state.withLock(\.everybody.requests) }
@@ -75,7 +77,8 @@ final class LoadGate: Sendable {
 
         /// Counts bytes of the request that have come, or what they become.
         ///
-        /// Throws `serviceUnavailable` when there is no room for them beside what others have; those that came before stay counted.
+        /// Throws `serviceUnavailable` when there is no room for them beside what others have; those that came before
+        /// stay counted.
         func take(_ count: Int) throws(ServerError) {
             let hasRoom = own.withLock { own in
                 guard !own.hasEnded else { return true }
@@ -115,7 +118,9 @@ final class LoadGate: Sendable {
         func hold(answer count: Int) throws(ServerError) -> Hold {
             let isStrange = own.withLock(\.isStrange)
             let isAdded = gate.state.withLock { state in
-                guard state.add(count, .answers, at: place, isStrange: isStrange, own: 0, gate.limits) else { return false }
+                guard state.add(count, .answers, at: place, isStrange: isStrange, own: 0, gate.limits) else {
+                    return false
+                }
                 state.hold(place)
                 return true
             }
@@ -219,7 +224,9 @@ final class LoadGate: Sendable {
 
         /// What alone is larger than a share goes alone.
         /// - Parameter own: how much of what is counted is the request's.
-        mutating func add(_ amount: Int, _ kind: Kind, at place: Int, isStrange: Bool, own: Int, _ limits: Amounts) -> Bool {
+        mutating func add(_ amount: Int, _ kind: Kind, at place: Int, isStrange: Bool, own: Int, _ limits: Amounts)
+            -> Bool
+        {
             let limit = limits[kind]
             guard Self.fits(amount, beside: everybody[kind], own: own, in: limit),
                 Self.fits(amount, beside: clients[place].all[kind], own: own, in: LoadGate.share(of: limit)),
@@ -239,7 +246,9 @@ final class LoadGate: Sendable {
 
         /// A request that is counted already, with so many bytes.
         mutating func addStranger(bytes: Int, at place: Int, _ limits: Amounts) -> Bool {
-            guard fitsStranger(1, .requests, at: place, own: 0, limits), fitsStranger(bytes, .bytes, at: place, own: 0, limits) else {
+            guard fitsStranger(1, .requests, at: place, own: 0, limits),
+                fitsStranger(bytes, .bytes, at: place, own: 0, limits)
+            else {
                 return false
             }
             addStrange(1, .requests, at: place)

@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import SealWire
 
-/// Lets requests in as far as there is room for them, and puts the limit of wire messages into each one's context. What comes of a
-/// request is counted where it is read.
+/// Lets requests in as far as there is room for them, and puts the limit of wire messages into each one's context. What
+/// comes of a request is counted where it is read.
 struct LoadMiddleware: RouterMiddleware {
     let services: Services
 
@@ -13,19 +13,25 @@ struct LoadMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         context.services = services
-        context.client = ClientAddress.subject(of: request, context, isBehindProxy: services.configuration.isBehindProxy)
+        context.client = ClientAddress.subject(
+            of: request, context, isBehindProxy: services.configuration.isBehindProxy)
         context.maxUploadSize = services.configuration.maximumMessageSize
         // Load balancers ask whether the server is alive, not whether it is busy.
-        guard context.endpointPath != Endpoints.server.health.route.template else { return try await next(request, context) }
+        guard context.endpointPath != Endpoints.server.health.route.template else {
+            return try await next(request, context)
+        }
         let pass = try services.gate.enter(context.client)
         defer { pass.end() }
         context.pass = pass
         var response = try await next(request, context)
         // Downloads of assets are read as they are taken.
-        if let count = response.body.contentLength, count > LoadGate.countedAnswer, context.endpointPath != Endpoints.assets.download.route.template {
+        if let count = response.body.contentLength, count > LoadGate.countedAnswer,
+            context.endpointPath != Endpoints.assets.download.route.template
+        {
             let hold = try pass.hold(answer: count)
             let body = response.body
-            response.body = ResponseBody(contentLength: count) { [transfers = services.transfers, channel = context.channel] writer in
+            response.body = ResponseBody(contentLength: count) {
+                [transfers = services.transfers, channel = context.channel] writer in
                 let transfer = transfers.begin(.answer(bytes: count), on: channel)
                 defer { transfer.end() }
                 try await body.write(writer)

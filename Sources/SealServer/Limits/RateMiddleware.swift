@@ -4,12 +4,12 @@ import SealService
 import SealStorage
 import SealWire
 
-/// Counts every request against its account, or against its client's address where it has no session, before anything is
-/// read of it; tells every client how it stands; and says whose turn it is when the request writes.
+/// Counts every request against its account, or against its client's address where it has no session, before anything
+/// is read of it; tells every client how it stands; and says whose turn it is when the request writes.
 ///
-/// Whose request it is may have to be looked up first. Whoever is not known to be good is counted by address before that, and has
-/// that back once it turns out to be good: so neither do made-up tokens reach the database without end, nor do those who are many
-/// behind one address use up what is for strangers.
+/// Whose request it is may have to be looked up first. Whoever is not known to be good is counted by address before
+/// that, and has that back once it turns out to be good: so neither do made-up tokens reach the database without end,
+/// nor do those who are many behind one address use up what is for strangers.
 struct RateMiddleware: RouterMiddleware {
     /// The largest message without a session, in bytes: several times what any such request of the SDK has.
     static let strangersMessage = 256 << 10
@@ -37,7 +37,8 @@ struct RateMiddleware: RouterMiddleware {
             context.maxUploadSize = min(context.maxUploadSize, Self.strangersMessage)
         }
         context.meter = WorkMeter(services: services, subject: subject)
-        let turn = WriteTurn(payer: payer, route: .init(method: request.method.rawValue, path: context.endpointPath ?? "unknown"))
+        let turn = WriteTurn(
+            payer: payer, route: .init(method: request.method.rawValue, path: context.endpointPath ?? "unknown"))
         let counted = context
         var response = try await WriteTurn.$current.withValue(turn) { try await next(request, counted) }
         if let standing, let names = Self.headers {

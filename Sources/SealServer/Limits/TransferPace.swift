@@ -16,7 +16,8 @@ struct TransferPace: Sendable, Equatable {
     /// An asset as a whole.
     static let asset = TransferPace()
 
-    /// An answer: how much of it a client has taken is not seen here, so that it has as long as it takes at 8 KiB a second.
+    /// An answer: how much of it a client has taken is not seen here, so that it has as long as it takes at 8 KiB a
+    /// second.
     static func answer(bytes: Int) -> TransferPace {
         TransferPace(least: 0, longest: .seconds(15 + bytes >> 13))
     }

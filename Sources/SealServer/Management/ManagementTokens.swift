@@ -51,9 +51,12 @@ struct ManagementTokens: Sendable {
     }
 
     /// What the request's token is good for.
-    /// - Throws: `notAuthenticated`, alike for no token, a session's token, and one that is unknown, revoked or expired.
+    /// - Throws: `notAuthenticated`, alike for no token, a session's token, and one that is unknown, revoked or
+    ///   expired.
     func authority(of request: Request, _ services: Services) async throws -> Authority {
-        guard let token = SessionMiddleware.bearerToken(request), let hash = Self.hash(token) else { throw Self.refused }
+        guard let token = SessionMiddleware.bearerToken(request), let hash = Self.hash(token) else {
+            throw Self.refused
+        }
         if constantTimeEqual(hash, operatorHash) { return .every }
         let now = services.clock()
         // Looked up by hash: what a comparison's time could tell about a hash is of no use to find a token.
@@ -77,7 +80,8 @@ struct ManagementTokens: Sendable {
         let authority = try await authority(of: request, services)
         guard authority == .every || authority == .container(container) else {
             throw ServerError(
-                .permissionFailure, "The management token is for another container.", remedy: "Use this container's token.")
+                .permissionFailure, "The management token is for another container.",
+                remedy: "Use this container's token.")
         }
     }
 

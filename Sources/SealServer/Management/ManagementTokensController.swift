@@ -47,7 +47,8 @@ struct ManagementTokensController: Sendable {
         }
         try await services.database.write { connection in
             try connection.execute(
-                "DELETE FROM management_token WHERE container = $1 AND expires <= $2", [.text(made.container), .integer(now)])
+                "DELETE FROM management_token WHERE container = $1 AND expires <= $2",
+                [.text(made.container), .integer(now)])
             let count = try connection.first(
                 "SELECT COUNT(*) FROM management_token WHERE container = $1", [.text(made.container)]
             ) { try $0.int64(0) }
@@ -85,7 +86,8 @@ struct ManagementTokensController: Sendable {
                     AND (container, created, id) > ($3, $4, $5) ORDER BY container, created, id LIMIT $6
                 """,
                 [
-                    .text(message.container), .integer(now), .text(after.container), .integer(after.created), .text(after.id),
+                    .text(message.container), .integer(now), .text(after.container), .integer(after.created),
+                    .text(after.id),
                     .integer(Int64(ManagementTokens.mostPerPage + 1)),
                 ]
             ) { row in
@@ -110,12 +112,14 @@ struct ManagementTokensController: Sendable {
     ) async throws -> Sealkit_V1_RevokeManagementTokenResponse {
         guard message.id.utf8.count == 16, (try? Hex.decode(message.id)) != nil else {
             throw ServerError(
-                .invalidArguments, "A management token's id has 16 hexadecimal digits.", remedy: "List the tokens to see their ids.")
+                .invalidArguments, "A management token's id has 16 hexadecimal digits.",
+                remedy: "List the tokens to see their ids.")
         }
         try await services.database.write { connection in
             guard try connection.execute("DELETE FROM management_token WHERE id = $1", [.text(message.id)]) > 0 else {
                 throw ServerError(
-                    .unknownItem, "There is no such management token any more.", remedy: "List the tokens to see their ids.")
+                    .unknownItem, "There is no such management token any more.",
+                    remedy: "List the tokens to see their ids.")
             }
         }
         return Sealkit_V1_RevokeManagementTokenResponse()

@@ -19,14 +19,17 @@ final class MailMessenger: Messenger {
     init(configuration: MailConfiguration) throws {
         guard Self.isReady else { throw MessengerError.unavailable }
         guard let sender = Mailbox(configuration.from) else {
-            throw ConfigurationError.invalid(setting: "smtp-from", expected: "an address, or a name with an address in <>")
+            throw ConfigurationError.invalid(
+                setting: "smtp-from", expected: "an address, or a name with an address in <>")
         }
         self.configuration = configuration
         self.sender = sender
     }
 
     func send(_ message: OutgoingMessage) async throws {
-        guard let recipient = Mailbox(message.recipient), recipient.name == nil else { throw MessengerError.invalidRecipient }
+        guard let recipient = Mailbox(message.recipient), recipient.name == nil else {
+            throw MessengerError.invalidRecipient
+        }
         let mail = try MailMessage(
             from: sender, to: recipient, subject: message.subject, body: message.body, html: message.html,
             language: message.language, date: Date(), identifier: message.id
@@ -54,7 +57,8 @@ final class MailMessenger: Messenger {
 
     /// Runs what waits for the network on a thread of this messenger's.
     private func waiting(_ work: @escaping @Sendable () throws(MessengerError) -> Void) async throws(MessengerError) {
-        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, MessengerError>, Never>) in
+        let result = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<Void, MessengerError>, Never>) in
             queue.async { continuation.resume(returning: Result(catching: work)) }
         }
         try result.get()

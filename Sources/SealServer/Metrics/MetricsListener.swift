@@ -19,12 +19,15 @@ struct MetricsListener: Sendable {
             metrics.collect()
             return Response(
                 status: .ok,
-                headers: [.contentType: PrometheusText.mediaType, .cacheControl: "no-store", .xContentTypeOptions: "nosniff"],
+                headers: [
+                    .contentType: PrometheusText.mediaType, .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+                ],
                 body: ResponseBody(byteBuffer: ByteBuffer(string: PrometheusText.write(registry))))
         }
         return Application(
             router: router,
-            server: .http1(configuration: .init(additionalChannelHandlers: [LingerHandler()], idleTimeout: .seconds(120))),
+            server: .http1(
+                configuration: .init(additionalChannelHandlers: [LingerHandler()], idleTimeout: .seconds(120))),
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
             onServerRunning: { [address, logger] channel in
                 let actual = ListenAddress(host: address.host, port: channel.localAddress?.port ?? address.port)

@@ -79,7 +79,10 @@ final class MetricSeries: CounterHandler, RecorderHandler, TimerHandler {
 
     func record(_ value: Double) {
         state.withLock { state in
-            guard !state.bounds.isEmpty else { return state.number = value }
+            guard !state.bounds.isEmpty else {
+                state.number = value
+                return
+            }
             state.counts[state.bounds.firstIndex { value <= $0 } ?? state.bounds.count] += 1
             state.sum += value
         }

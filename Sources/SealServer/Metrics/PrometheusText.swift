@@ -9,7 +9,8 @@ enum PrometheusText {
         var last: ServerMetric?
         for (metric, values, series) in registry.all() {
             if metric != last {
-                text += "# HELP \(metric.rawValue) \(escapeHelp(metric.help))\n# TYPE \(metric.rawValue) \(metric.kind.rawValue)\n"
+                text +=
+                    "# HELP \(metric.rawValue) \(escapeHelp(metric.help))\n# TYPE \(metric.rawValue) \(metric.kind.rawValue)\n"
                 last = metric
             }
             let labels = zip(metric.labels, values).map { "\($0)=\"\(escapeLabel($1))\"" }
@@ -54,5 +55,7 @@ enum PrometheusText {
         return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
     }
 
-    private static func braces(_ labels: [String]) -> String { labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}" }
+    private static func braces(_ labels: [String]) -> String {
+        labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}"
+    }
 }

@@ -23,7 +23,9 @@ struct ServerKeyMiddleware: RouterMiddleware {
         let client = RateLimiter.Subject.client(context.client)
         _ = try services.count(.anonymousRequest, client)
         let generation = services.sessions.generation
-        guard let row = try await services.database.read({ try ServerKeys.find(user, in: $0) }) else { throw ServerKeys.unknown }
+        guard let row = try await services.database.read({ try ServerKeys.find(user, in: $0) }) else {
+            throw ServerKeys.unknown
+        }
         // Whatever a route asks for: outside its database the key is not even looked at.
         let reach = "/database/1/\(row.container)/\(row.environment.name)/public/"
         guard request.uri.path.hasPrefix(reach) else { throw ServerKeys.outOfReach }
@@ -38,11 +40,13 @@ struct ServerKeyMiddleware: RouterMiddleware {
             request.body = RequestBody(buffer: body)
             context.isBodyCounted = true
         }
-        try signed.verify(request, body: [UInt8](body.readableBytesView), origin: services.origin.value, key: row.publicKey)
+        try signed.verify(
+            request, body: [UInt8](body.readableBytesView), origin: services.origin.value, key: row.publicKey)
         // It is the key's: from here on its account is counted.
         services.giveBack(.anonymousRequest, client)
         context.standing = try services.count(.request, .account(row.account))
-        let turn = WriteTurn(payer: .account(row.account), route: .init(method: request.method.rawValue, path: "a signed request"))
+        let turn = WriteTurn(
+            payer: .account(row.account), route: .init(method: request.method.rawValue, path: "a signed request"))
         let isNew = try await WriteTurn.$current.withValue(turn) {
             try await services.database.write { connection in
                 try ServerKeys.remember(

@@ -22,7 +22,9 @@ struct ServerKeysController: Sendable {
     ) async throws -> Sealkit_V1_CreateServerKeyResponse {
         let (session, path) = (call.session, call.path)
         let (name, binding) = (message.name, [UInt8](message.loginBinding))
-        guard (1...255).contains(name.utf8.count), !name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
+        guard (1...255).contains(name.utf8.count),
+            !name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
+        else {
             throw ServerError(
                 .invalidArguments, "A server-to-server key's name has 1 to 255 bytes and no control characters.",
                 remedy: "Name it after the server that it is for.")
@@ -30,7 +32,8 @@ struct ServerKeysController: Sendable {
         let chain = try Identities.chain(message.chain, container: path.container)
         guard chain.signed.count == 1 else {
             throw ServerError(
-                .invalidArguments, "A server-to-server key is of one generation.", remedy: "Make a new key, and revoke the old one.")
+                .invalidArguments, "A server-to-server key is of one generation.",
+                remedy: "Make a new key, and revoke the old one.")
         }
         let now = services.clock()
         try services.limiter.count(

@@ -65,7 +65,8 @@ struct SignedRequest: Sendable {
     /// - Throws: `notAuthenticated`.
     func verify(_ request: Request, body: [UInt8], origin: String, key: VerificationKey) throws(ServerError) {
         let signed = ServerRequests.signedBytes(
-            origin: origin, user: user, method: request.method.rawValue, path: request.uri.string, date: date, nonce: nonce,
+            origin: origin, user: user, method: request.method.rawValue, path: request.uri.string, date: date,
+            nonce: nonce,
             body: body)
         do {
             try key.verify(signature, over: signed)
@@ -78,7 +79,8 @@ struct SignedRequest: Sendable {
     }
 
     private static func malformed(_ reason: String) -> ServerError {
-        ServerError(.invalidArguments, reason, remedy: "Sign requests as PROTOCOL.md says under \"Server-to-server key\".")
+        ServerError(
+            .invalidArguments, reason, remedy: "Sign requests as PROTOCOL.md says under \"Server-to-server key\".")
     }
 
     private static func header(_ name: String) -> HTTPField.Name {

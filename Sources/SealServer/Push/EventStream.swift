@@ -75,7 +75,8 @@ struct EventStream {
             var buffer = ByteBuffer()
             switch try await look(after: position) {
             case .ended:
-                let failure = Sealkit_V1_Failure(.sessionExpired, "The session has ended or expired.", remedy: "Log in again.")
+                let failure = Sealkit_V1_Failure(
+                    .sessionExpired, "The session has ended or expired.", remedy: "Log in again.")
                 try ServerSentEvent.write(.end, id: nil, failure, to: &buffer)
                 try await flush(&buffer, to: &writer)
                 return true

@@ -14,7 +14,8 @@ final class EventStreams: Sendable {
 
     struct Opened: Sendable {
         let id: UInt64
-        /// At most one signal waits: looking once is enough for all that happened. Ends when the stream is to be closed.
+        /// At most one signal waits: looking once is enough for all that happened. Ends when the stream is to be
+        /// closed.
         let signals: AsyncStream<Signal>
     }
 
@@ -57,7 +58,8 @@ final class EventStreams: Sendable {
         let outcome: Result<UInt64, ServerError> = state.withLock { state in
             guard !state.isClosed else {
                 return .failure(
-                    ServerError(.serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2))
+                    ServerError(
+                        .serviceUnavailable, "The server is shutting down.", remedy: "Try again.", retryAfter: 2))
             }
             guard state.byAccount[account, default: []].count < limit,
                 state.entries.count < PushLimits.streams
@@ -65,7 +67,8 @@ final class EventStreams: Sendable {
                 return .failure(
                     ServerError(
                         .requestRateLimited, "Too many event streams are open.",
-                        remedy: "Use one for each device and container; close those that are not needed.", retryAfter: 30))
+                        remedy: "Use one for each device and container; close those that are not needed.",
+                        retryAfter: 30))
             }
             state.next += 1
             state.entries[state.next] = Entry(viewer: viewer, account: account, signals: continuation, channel: channel)

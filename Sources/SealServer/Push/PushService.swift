@@ -2,7 +2,8 @@ import SealService
 import SealStorage
 import ServiceLifecycle
 
-/// What push does beside the requests. It closes event streams first when the server stops, so that they do not hold it.
+/// What push does beside the requests. It closes event streams first when the server stops, so that they do not hold
+/// it.
 struct PushService: Service {
     let streams: EventStreams
 
@@ -13,7 +14,9 @@ struct PushService: Service {
 
     /// Passes on what transactions announce.
     static func listen(_ services: Services) {
-        let (streams, webhooks, jobs, sessions) = (services.streams, services.webhooks, services.jobs, services.sessions)
+        let (streams, webhooks, jobs, sessions) = (
+            services.streams, services.webhooks, services.jobs, services.sessions
+        )
         services.database.listen { announcements in
             for announcement in announcements {
                 switch announcement {

@@ -20,12 +20,16 @@ struct SubscriptionsController: Sendable {
         _ message: Sealkit_V1_ModifySubscriptionsRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_ModifySubscriptionsResponse {
         let (session, path) = (call.session, call.path)
-        let operation = try RepeatableOperation(message, of: Endpoints.subscriptions.modify, path, try message.serializedBytes())
+        let operation = try RepeatableOperation(
+            message, of: Endpoints.subscriptions.modify, path, try message.serializedBytes())
         try Self.checkCount(message.saves.count + message.deletes.count)
         let drafts = message.saves.map { save in
-            (save.subscriptionID, Result { () throws(ServerError) in
-                try SubscriptionDraft(save, in: path.database, webhooks: services.webhookTargets)
-            })
+            (
+                save.subscriptionID,
+                Result { () throws(ServerError) in
+                    try SubscriptionDraft(save, in: path.database, webhooks: services.webhookTargets)
+                }
+            )
         }
         let (now, schemas, quotas) = (services.clock(), services.schemas, services.quotas)
         let response = try await services.write(as: session) { connection -> Sealkit_V1_ModifySubscriptionsResponse in
@@ -36,7 +40,8 @@ struct SubscriptionsController: Sendable {
             var subscriptions = Subscriptions(caller: caller, path: path, connection: connection)
             var response = Sealkit_V1_ModifySubscriptionsResponse()
             for (id, draft) in drafts {
-                response.results.append(try result(id) { .subscription(try subscriptions.save(try draft.get(), schemas, quotas)) })
+                response.results.append(
+                    try result(id) { .subscription(try subscriptions.save(try draft.get(), schemas, quotas)) })
             }
             for id in message.deletes {
                 response.results.append(
@@ -85,7 +90,8 @@ struct SubscriptionsController: Sendable {
     private static func checkCount(_ count: Int) throws(ServerError) {
         guard count <= Limits.itemsPerRequest else {
             throw ServerError(
-                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) subscriptions.", remedy: "Send fewer at once.")
+                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) subscriptions.",
+                remedy: "Send fewer at once.")
         }
     }
 }

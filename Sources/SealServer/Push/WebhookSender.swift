@@ -6,8 +6,8 @@ import SealWire
 import SwiftProtobuf
 import Synchronization
 
-/// Sends notifications to webhooks, at least once: what is to be sent and how far each webhook got is in the database, so
-/// a restart goes on where it was. A receiver that fails is tried again for a day, less and less often.
+/// Sends notifications to webhooks, at least once: what is to be sent and how far each webhook got is in the database,
+/// so a restart goes on where it was. A receiver that fails is tried again for a day, less and less often.
 final class WebhookSender: Sendable {
     private let keys: TokenKeys
     private let targets: WebhookTargets
@@ -35,7 +35,8 @@ final class WebhookSender: Sendable {
     private static let longestWait: Int64 = 3_600_000_000
 
     init(
-        keys: TokenKeys, targets: WebhookTargets, clock: @escaping @Sendable () -> Int64, logger: Logger, metrics: ServerMetrics
+        keys: TokenKeys, targets: WebhookTargets, clock: @escaping @Sendable () -> Int64, logger: Logger,
+        metrics: ServerMetrics
     ) {
         (self.keys, self.targets) = (keys, targets)
         (self.clock, self.logger, self.metrics) = (clock, logger, metrics)
@@ -74,7 +75,8 @@ final class WebhookSender: Sendable {
         }
     }
 
-    /// What is on its way is waited for, also where the rest cannot be looked up; it is cut short when the server stops.
+    /// What is on its way is waited for, also where the rest cannot be looked up; it is cut short when the server
+    /// stops.
     private func send(_ turn: JobTurn, _ client: SignedClient) async -> Result<Int64?, any Error> {
         await withDiscardingTaskGroup { group in
             var signals = signals.makeAsyncIterator()
@@ -92,7 +94,9 @@ final class WebhookSender: Sendable {
                     guard state.withLock({ !$0.inFlight.isEmpty }) else { return .success(next) }
                     let timer = next.map { next in
                         Task { [signal] in
-                            do { try await Task.sleep(for: .microseconds(max(10_000, next - clock()))) } catch { return }
+                            do { try await Task.sleep(for: .microseconds(max(10_000, next - clock()))) } catch {
+                                return
+                            }
                             signal.yield()
                         }
                     }
@@ -116,9 +120,10 @@ final class WebhookSender: Sendable {
         return try await turn.read { connection in
             var due: [WebhookRow] = []
             // Each origin for itself: however many wait for a slow one, those of the others are seen.
-            var origin = try connection.first("SELECT MIN(origin) FROM webhook WHERE due > 0", []) {
-                try $0.optionalText(0)
-            } ?? nil
+            var origin =
+                try connection.first("SELECT MIN(origin) FROM webhook WHERE due > 0", []) {
+                    try $0.optionalText(0)
+                } ?? nil
             while let current = origin {
                 let underWay = byOrigin[current, default: 0]
                 let room = max(Self.mostPerOrigin - underWay, 0)
@@ -130,9 +135,10 @@ final class WebhookSender: Sendable {
                     if !busy.contains(webhook.name) { due.append(webhook) }
                     return true
                 }
-                origin = try connection.first(
-                    "SELECT MIN(origin) FROM webhook WHERE due > 0 AND origin > $1", [.text(current)]
-                ) { try $0.optionalText(0) } ?? nil
+                origin =
+                    try connection.first(
+                        "SELECT MIN(origin) FROM webhook WHERE due > 0 AND origin > $1", [.text(current)]
+                    ) { try $0.optionalText(0) } ?? nil
             }
             due.sort { $0.due < $1.due }
             let next = try connection.first(
@@ -204,8 +210,8 @@ final class WebhookSender: Sendable {
         }
     }
 
-    /// Moves the webhook's place; due again at once where there is more. With the last of a subscription that fired once
-    /// and went, its webhook goes too.
+    /// Moves the webhook's place; due again at once where there is more. With the last of a subscription that fired
+    /// once and went, its webhook goes too.
     private func settle(_ webhook: WebhookRow, delivered: Int64, _ turn: JobTurn) async throws {
         let now = clock()
         try await turn.note { connection in

@@ -35,7 +35,8 @@ struct QueriesController: Sendable {
         }
         guard message.hasZone || !path.isShared else {
             throw ServerError(
-                .invalidArguments, "In the shared database a query is about one zone.", remedy: "Name the zone and its owner.")
+                .invalidArguments, "In the shared database a query is about one zone.",
+                remedy: "Name the zone and its owner.")
         }
         let schemas = services.schemas
         let cursorKey = services.addresses.cursorKey()
@@ -63,7 +64,8 @@ struct QueriesController: Sendable {
         let path: DatabasePath
 
         init(
-            _ message: Sealkit_V1_QueryRecordsRequest, _ session: Session?, _ path: DatabasePath, _ schemas: SchemaStore,
+            _ message: Sealkit_V1_QueryRecordsRequest, _ session: Session?, _ path: DatabasePath,
+            _ schemas: SchemaStore,
             in connection: any SQLConnection
         ) throws {
             self.path = path
@@ -76,7 +78,8 @@ struct QueriesController: Sendable {
             }
             let (zone, rights) = try Zones.readable(message.zone, by: session, path, schemas, in: connection)
             (asked, zones, self.rights) = (zone, [zone], rights)
-            user = path.database == .public
+            user =
+                path.database == .public
                 ? nil : try session.map { try Caller($0, container: path.container, in: connection).userID }
         }
     }
@@ -88,13 +91,16 @@ struct QueriesController: Sendable {
     ) throws -> [UInt8]? {
         guard let type = schema.indexed[query.recordType] else {
             throw ServerError(
-                .unknownItem, "There is no such record type.", remedy: "Types appear with their first record, or with the schema.")
+                .unknownItem, "There is no such record type.",
+                remedy: "Types appear with their first record, or with the schema.")
         }
         try QueryRules.check(query, type)
         guard try IndexBuilds.areFinished(for: query, type, schema, in: connection) else { return nil }
         try check(zoneCount: scope.zones.count)
         let seal = try CursorSeal(cursorKey, query, zone: scope.asked, user: scope.user, scope.path)
-        let limit = message.resultsLimit == 0 ? usualResults : min(Int(message.resultsLimit), SealStatements.Limits.itemsPerRequest)
+        let limit =
+            message.resultsLimit == 0
+            ? usualResults : min(Int(message.resultsLimit), SealStatements.Limits.itemsPerRequest)
         let pager = QueryPager(
             query: query, type: type, zones: scope.zones, rights: scope.rights,
             cursor: message.cursor.isEmpty

@@ -4,23 +4,27 @@ import SealStatements
 import SealStorage
 import SealWire
 
-/// Saves of those who have saved here before: without the look at the database that comes before other saves' transactions.
+/// Saves of those who have saved here before: without the look at the database that comes before other saves'
+/// transactions.
 extension RecordsController {
     /// The transaction found something that is for those who look first: nothing was written.
     private struct Doubt: Error {}
 
     /// Saves by the ground of the last save here.
     ///
-    /// All that makes a difference is compared in the transaction: the zone as it is now, its roster's head (by which alone the
-    /// author's key and rights are known), the schema. It commits only where everything is accepted. Whatever else there is to
-    /// say, a repeated operation's first answer and every refusal included, is said by the way that looks first.
+    /// All that makes a difference is compared in the transaction: the zone as it is now, its roster's head (by which
+    /// alone the author's key and rights are known), the schema. It commits only where everything is accepted. Whatever
+    /// else there is to say, a repeated operation's first answer and every refusal included, is said by the way that
+    /// looks first.
     ///
     /// - Returns: the answer; nil where nothing was written and the other way is to be taken.
     /// - Throws: what the storage throws.
     func saveAgain(
-        _ message: Sealkit_V1_ModifyRecordsRequest, _ operation: RepeatableOperation, _ session: Session, _ path: DatabasePath
+        _ message: Sealkit_V1_ModifyRecordsRequest, _ operation: RepeatableOperation, _ session: Session,
+        _ path: DatabasePath
     ) async throws -> [UInt8]? {
-        guard message.openings.isEmpty, message.closings.isEmpty, let ground = services.saveGrounds.find(message.ground(session, path)),
+        guard message.openings.isEmpty, message.closings.isEmpty,
+            let ground = services.saveGrounds.find(message.ground(session, path)),
             let roster = services.rosters.remembered(owner: ground.owner, zone: ground.zone),
             let known = services.schemas.remembered(path.container, path.environment)
         else { return nil }
@@ -45,7 +49,8 @@ extension RecordsController {
                 let (_, written, leftGarbage) = try save.run()
                 // Atomic: where one record is refused, none is written.
                 guard let answer = written else { throw Doubt() }
-                try operation.keep(Data(answer), of: caller.accountID, isBilled: save.billsAnswer, now: now, in: connection)
+                try operation.keep(
+                    Data(answer), of: caller.accountID, isBilled: save.billsAnswer, now: now, in: connection)
                 return (answer, leftGarbage)
             }
             if leftGarbage { services.jobs.wake(.garbage) }

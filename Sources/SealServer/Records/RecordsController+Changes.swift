@@ -19,8 +19,8 @@ extension RecordsController {
         return WrittenMessage(answer)
     }
 
-    /// All zones from one snapshot, and together no larger than one zone's page: those that found no room say that more is
-    /// coming.
+    /// All zones from one snapshot, and together no larger than one zone's page: those that found no room say that more
+    /// is coming.
     func changesOfZones(
         _ message: Sealkit_V1_ZonesRecordChangesRequest, _ call: DatabaseCall
     ) async throws -> WrittenMessage<Sealkit_V1_ZonesRecordChangesResponse> {
@@ -70,7 +70,8 @@ extension RecordsController {
         let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
         let name = feedNames.zone(zone, of: caller)
         let place = try ChangeToken.place(message.token, in: zone, name: name, connection)
-        let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+        let limit =
+            message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         return try RecordFeed.page(
             of: zone, name: name, after: place, limit: limit,
             desired: message.hasDesiredKeys ? try message.desiredKeys.fields() : nil, room: room, in: connection)

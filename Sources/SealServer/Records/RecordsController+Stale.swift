@@ -13,9 +13,11 @@ extension RecordsController {
         let (session, path) = (call.session, call.path)
         guard let place = Int64(exactly: message.after) else {
             throw ServerError(
-                .invalidArguments, "There is no such place in a feed.", remedy: "Send the position of a record of the answer before.")
+                .invalidArguments, "There is no such place in a feed.",
+                remedy: "Send the position of a record of the answer before.")
         }
-        let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+        let limit =
+            message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         let desired = message.hasDesiredKeys ? try message.desiredKeys.fields() : nil
         let rosters = services.rosters
         let answer = try await services.database.read { connection -> [UInt8] in

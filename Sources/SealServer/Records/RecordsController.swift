@@ -80,19 +80,25 @@ struct RecordsController: Sendable {
         let sessions = services.sessions
         var (answer, leftGarbage, wantsRecords) = try await services.write { connection -> ([UInt8], Bool, Bool) in
             try sessions.recheck(session, now: now, in: connection)
-            if let answer = try operation.answer(of: caller.accountID, in: connection) { return ([UInt8](answer), false, true) }
-            let zone = try path.database == .public
+            if let answer = try operation.answer(of: caller.accountID, in: connection) {
+                return ([UInt8](answer), false, true)
+            }
+            let zone =
+                try path.database == .public
                 ? PublicZone.open(path, in: connection) : Zones.writable(message.zone, by: caller, path, in: connection)
             try batch.judge.recheck(caller, zone, rosters, in: connection)
             try changes.recheck(in: zone, connection)
             let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
-                batch: batch.fitting(schema), isAtomic: message.atomic && zone.isAtomic || !changes.isEmpty, caller: caller, zone: zone, schema: schema, now: now,
-                quotas: quotas, connection: connection, rights: try PublicRights.of(session, path, schemas, in: connection),
+                batch: batch.fitting(schema), isAtomic: message.atomic && zone.isAtomic || !changes.isEmpty,
+                caller: caller, zone: zone, schema: schema, now: now,
+                quotas: quotas, connection: connection,
+                rights: try PublicRights.of(session, path, schemas, in: connection),
                 shareChanges: changes, rosters: rosters)
             let (outcomes, answer, leftGarbage) = try save.run()
             if let answer {
-                try operation.keep(Data(answer), of: caller.accountID, isBilled: save.billsAnswer, now: now, in: connection)
+                try operation.keep(
+                    Data(answer), of: caller.accountID, isBilled: save.billsAnswer, now: now, in: connection)
             }
             return (try answer ?? save.serialized(outcomes), leftGarbage, ServerRecords.areWanted(in: outcomes))
         }
@@ -107,7 +113,9 @@ struct RecordsController: Sendable {
     ) async throws -> [UInt8] {
         try await services.database.read { connection in
             let caller = try Caller(session, container: path.container, in: connection)
-            guard let (zone, goneSince) = try Zones.seen(message.zone, by: caller, path, in: connection), goneSince == nil else {
+            guard let (zone, goneSince) = try Zones.seen(message.zone, by: caller, path, in: connection),
+                goneSince == nil
+            else {
                 return answer
             }
             let rights = try PublicRights.of(session, path, services.schemas, in: connection)
@@ -115,7 +123,8 @@ struct RecordsController: Sendable {
             try ServerRecords.add(to: &response, in: zone, rights: rights, connection)
             if rights == nil {
                 let taken = TakenAnswer(
-                    message: message, zone: zone, user: caller.userID, rosters: services.rosters, connection: connection)
+                    message: message, zone: zone, user: caller.userID, rosters: services.rosters, connection: connection
+                )
                 try taken.add(to: &response)
             }
             return try response.serializedBytes()
@@ -141,7 +150,8 @@ struct RecordsController: Sendable {
     static func checkCount(_ count: Int) throws(ServerError) {
         guard count <= Limits.itemsPerRequest else {
             throw ServerError(
-                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) records.", remedy: "Send half of them at once.")
+                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) records.",
+                remedy: "Send half of them at once.")
         }
     }
 }

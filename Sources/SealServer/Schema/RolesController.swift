@@ -32,7 +32,8 @@ struct RolesController: Sendable {
                     remedy: "Make it with CREATE ROLE in development, and deploy the schema for production.")
             }
             let isKnown = try connection.exists(
-                "SELECT 1 FROM identity WHERE container = $1 AND user_name = $2", [.text(container), .text(user.recordName)])
+                "SELECT 1 FROM identity WHERE container = $1 AND user_name = $2",
+                [.text(container), .text(user.recordName)])
             guard isKnown else {
                 throw ServerError(
                     .unknownItem, "No user of the container has this record name.",

@@ -6,8 +6,8 @@ import SealStorage
 import SealWire
 import SwiftProtobuf
 
-/// `schema/export`, `import`, `deploy`, `reset`: with a management token. The path's environment is the one that is read
-/// or changed.
+/// `schema/export`, `import`, `deploy`, `reset`: with a management token. The path's environment is the one that is
+/// read or changed.
 struct SchemaController: Sendable {
     let services: Services
 
@@ -47,7 +47,8 @@ struct SchemaController: Sendable {
             let losses = SchemaDifference(from: production, to: target).losses
             guard losses.isEmpty else {
                 throw ServerError(
-                    .invalidArguments, "Production has what this schema lacks or declares otherwise: \(Self.list(losses)).",
+                    .invalidArguments,
+                    "Production has what this schema lacks or declares otherwise: \(Self.list(losses)).",
                     remedy: "Keep it: what was deployed stays. Export production's schema to see it.")
             }
             return target
@@ -74,8 +75,8 @@ struct SchemaController: Sendable {
         }
     }
 
-    /// Brings development back to production's schema. Records stay: the logs of their zones are signed by their owners,
-    /// and no server can close them.
+    /// Brings development back to production's schema. Records stay: the logs of their zones are signed by their
+    /// owners, and no server can close them.
     private func reset(
         _ message: Sealkit_V1_ResetSchemaRequest, _ call: ManagementCall
     ) async throws -> Sealkit_V1_ChangeSchemaResponse {

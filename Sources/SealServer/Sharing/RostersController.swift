@@ -26,7 +26,8 @@ struct RostersController: Sendable {
         let (session, path) = (call.session, call.path)
         guard message.rosters.count <= Self.rostersPerRequest else {
             throw ServerError(
-                .limitExceeded, "A request takes at most \(Self.rostersPerRequest) rosters.", remedy: "Send fewer at once.")
+                .limitExceeded, "A request takes at most \(Self.rostersPerRequest) rosters.",
+                remedy: "Send fewer at once.")
         }
         let rosters = services.rosters
         let response = try await services.database.read { connection -> Sealkit_V1_FetchRostersResponse in
@@ -63,7 +64,8 @@ struct RostersController: Sendable {
     }
 
     private static func fill(
-        _ tail: inout Sealkit_V1_RosterTail, _ wanted: Sealkit_V1_RosterRequest, _ page: inout RosterPage, _ caller: Caller,
+        _ tail: inout Sealkit_V1_RosterTail, _ wanted: Sealkit_V1_RosterRequest, _ page: inout RosterPage,
+        _ caller: Caller,
         _ path: DatabasePath, _ rosters: RosterCache, _ connection: any SQLConnection
     ) throws {
         guard let seen = try Zones.seen(wanted.zone, by: caller, path, in: connection) else { throw Zones.notFound }
@@ -96,9 +98,11 @@ struct RostersController: Sendable {
         let (session, path) = (call.session, call.path)
         let restore = try RosterRestore(message, container: path.container)
         let now = services.clock()
-        let response = try await services.write(as: session) { [services] connection -> Sealkit_V1_RestoreRosterResponse in
+        let response = try await services.write(as: session) {
+            [services] connection -> Sealkit_V1_RestoreRosterResponse in
             let caller = try Caller(session, container: path.container, in: connection)
-            let stored = try restore.run(by: caller, path, services.rosters, services.rosterCounts, now: now, in: connection)
+            let stored = try restore.run(
+                by: caller, path, services.rosters, services.rosterCounts, now: now, in: connection)
             return .with { $0.scope = stored.scopeHead }
         }
         // Of a zone that has ended.
@@ -110,20 +114,24 @@ struct RostersController: Sendable {
         _ message: Sealkit_V1_AppendRosterRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_AppendRosterResponse {
         let (session, path) = (call.session, call.path)
-        let operation = try RepeatableOperation(message, of: Endpoints.sharing.appendRoster, path, try message.serializedBytes())
+        let operation = try RepeatableOperation(
+            message, of: Endpoints.sharing.appendRoster, path, try message.serializedBytes())
         let append = try RosterAppend(message, container: path.container, hasher: services.addresses)
         let now = services.clock()
         let rosters = services.rosters
-        let response = try await services.write(as: session) { [services] connection -> Sealkit_V1_AppendRosterResponse in
+        let response = try await services.write(as: session) {
+            [services] connection -> Sealkit_V1_AppendRosterResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_AppendRosterResponse(serializedBytes: answer)
             }
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)
-            let stored = try append.run(on: zone, by: caller, rosters: rosters, quotas: services.quotas, now: now, in: connection)
+            let stored = try append.run(
+                on: zone, by: caller, rosters: rosters, quotas: services.quotas, now: now, in: connection)
             try RosterRoom.count(1, endingAt: stored, services.rosterCounts, now: now)
-            // An epoch by itself is refused for no quota, and its grants are kept for ever: the owner's are counted where nobody is put out.
+            // An epoch by itself is refused for no quota, and its grants are kept for ever: the owner's are counted
+            // where nobody is put out.
             if append.entry.epoch != nil, zone.owner != caller.id || append.entry.changes.isEmpty {
                 // Last: what is refused for another reason, a lost race say, does not count. Throwing takes all back.
                 try services.limiter.count(
@@ -139,7 +147,9 @@ struct RostersController: Sendable {
         return response
     }
 
-    private func links(_ message: Sealkit_V1_LinksRequest, _ call: DatabaseCall) async throws -> Sealkit_V1_LinksResponse {
+    private func links(_ message: Sealkit_V1_LinksRequest, _ call: DatabaseCall) async throws
+        -> Sealkit_V1_LinksResponse
+    {
         let (session, path) = (call.session, call.path)
         let rosters = services.rosters
         let response = try await services.database.read { connection -> Sealkit_V1_LinksResponse in

@@ -10,8 +10,8 @@ import SwiftProtobuf
 /// Asking for access to a share: `share/owner` and `share/request` for strangers with its URL, `share/access/fetch` and
 /// `share/access/update` for those who answer.
 ///
-/// Where the share takes no requests, and for whoever is blocked, a stranger is told what it is told of a share that does
-/// not exist.
+/// Where the share takes no requests, and for whoever is blocked, a stranger is told what it is told of a share that
+/// does not exist.
 struct ShareAccessController: Sendable {
     let services: Services
 
@@ -50,7 +50,9 @@ struct ShareAccessController: Sendable {
         _ message: Sealkit_V1_RequestShareAccessRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_RequestShareAccessResponse {
         let session = call.session
-        guard message.requestID.count == ID16.byteCount, (1...Self.mostContactBytes).contains(message.sealedContact.count) else {
+        guard message.requestID.count == ID16.byteCount,
+            (1...Self.mostContactBytes).contains(message.sealedContact.count)
+        else {
             throw ServerError(
                 .invalidArguments, "The request's id or contact is not well formed.",
                 remedy: "Make 16 random bytes as id; seal at most \(Self.mostContactBytes) bytes of contact.")
@@ -58,7 +60,8 @@ struct ShareAccessController: Sendable {
         let (now, rosters) = (services.clock(), services.rosters)
         let (limiter, rule, quotas) = (services.limiter, services.limits.accessRequest, services.quotas)
         try await services.write(as: session) { connection in
-            let (zone, caller, roster) = try Self.open(message.routingID, to: session, rosters, now: now, in: connection)
+            let (zone, caller, roster) = try Self.open(
+                message.routingID, to: session, rosters, now: now, in: connection)
             let bill = try StorageUsage.Bill(zone, caller: caller, in: connection)
             let isNew = try StorageUsage.within(quotas, of: bill, connection) {
                 try AccessRequests.add(message, by: caller, zone: zone, now: now, in: connection)
@@ -66,7 +69,8 @@ struct ShareAccessController: Sendable {
             if isNew {
                 let answerers = roster.members.values.filter(\.mayAdminister).map(\.userID)
                 try DatabaseFeed.touch(zone, for: answerers, in: connection)
-                try Notifier(zone: zone, caller: caller, now: now, connection: connection).accessRequested(of: answerers)
+                try Notifier(zone: zone, caller: caller, now: now, connection: connection).accessRequested(
+                    of: answerers)
             }
             // Last, as with epochs. Asking again wakes nobody, but writes.
             try limiter.count(.accessRequest, .account(session.accountID), rule: rule, now: now)
@@ -88,7 +92,9 @@ struct ShareAccessController: Sendable {
         }
         guard !roster.blocked.contains(caller.userID) else { throw Seat.unknown }
         var mayJoin = roster.publicSeat != nil || roster.invitation(for: caller.userID)?.isOpen(at: now) == true
-        if !mayJoin, case .own = try Seat.placeholder(for: caller, link.zone, roster, now: now, in: connection) { mayJoin = true }
+        if !mayJoin, case .own = try Seat.placeholder(for: caller, link.zone, roster, now: now, in: connection) {
+            mayJoin = true
+        }
         guard !mayJoin else {
             throw ServerError(
                 .participantAlreadyInvited, "The caller may join without asking.",

@@ -58,7 +58,8 @@ struct ShareController: Sendable {
         _ message: Sealkit_V1_AcceptShareRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_AcceptShareResponse {
         let session = call.session
-        let operation = try RepeatableOperation(message, of: Endpoints.sharing.accept, nil, try message.serializedBytes())
+        let operation = try RepeatableOperation(
+            message, of: Endpoints.sharing.accept, nil, try message.serializedBytes())
         let now = services.clock()
         let rosters = services.rosters
         let (verifier, quotas) = (services.tokenVerifier, services.quotas)
@@ -118,11 +119,13 @@ struct ShareController: Sendable {
         }
         guard entry.changes.count == 1, case .accept(let acceptance) = entry.changes[0] else {
             throw ServerError(
-                .invalidArguments, "The entry is not a single acceptance.", remedy: "Send other entries to rosters/append.")
+                .invalidArguments, "The entry is not a single acceptance.",
+                remedy: "Send other entries to rosters/append.")
         }
         guard entry.author == caller.userID, acceptance.acceptor.userID == caller.userID else {
             throw ServerError(
-                .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed.")
+                .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed."
+            )
         }
         guard acceptance.invitationID == seat else {
             throw ServerError(
@@ -136,7 +139,8 @@ struct ShareController: Sendable {
         _ message: Sealkit_V1_AcceptShareRequest, caller: Caller, roster: Roster
     ) throws(ServerError) -> Data {
         guard message.hasGrant, let subject = try? message.grant.grantSubject(), subject == .member(caller.userID),
-            message.grant.epoch == roster.currentEpoch.number, (1...Limits.grantBytes).contains(message.grant.sealed.count)
+            message.grant.epoch == roster.currentEpoch.number,
+            (1...Limits.grantBytes).contains(message.grant.sealed.count)
         else {
             throw ServerError(
                 .invalidArguments, "The grant is not the acceptor's own for the current epoch.",

@@ -4,11 +4,11 @@ import NIOCore
 import SealService
 import SealWire
 
-/// `GET /s/{routing id}`: what a share URL shows in a browser. It consumes nothing, needs no script, and is the same for
-/// every id, so that it tells nobody which shares exist. What follows the `#` never reaches the server.
+/// `GET /s/{routing id}`: what a share URL shows in a browser. It consumes nothing, needs no script, and is the same
+/// for every id, so that it tells nobody which shares exist. What follows the `#` never reaches the server.
 ///
-/// Where the operator has set fallback URLs it lists them, all on every page, and sends nobody there by itself: a redirect
-/// would hand what follows the `#` to the other site.
+/// Where the operator has set fallback URLs it lists them, all on every page, and sends nobody there by itself: a
+/// redirect would hand what follows the `#` to the other site.
 struct SharePageController: Sendable {
     private let html: String
 
@@ -38,7 +38,10 @@ struct SharePageController: Sendable {
         let apps = fallbackURLs.sorted { $0.key < $1.key }.map { container, url in
             "<li><a rel=\"noreferrer\" href=\"\(HTML.escape(url))\">\(HTML.escape(container))</a></li>"
         }
-        let list = apps.isEmpty ? "" : """
+        let list =
+            apps.isEmpty
+            ? ""
+            : """
             <p>No app opened it? These apps keep their records here:</p>
             <ul>
             \(apps.joined(separator: "\n"))

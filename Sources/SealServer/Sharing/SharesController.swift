@@ -41,7 +41,8 @@ struct SharesController: Sendable {
     }
 
     private static func shares(
-        _ message: Sealkit_V1_LookupSharesRequest, in zone: ZoneRow, by caller: Caller, limit: Int, _ connection: any SQLConnection
+        _ message: Sealkit_V1_LookupSharesRequest, in zone: ZoneRow, by caller: Caller, limit: Int,
+        _ connection: any SQLConnection
     ) throws -> [ZoneRow] {
         let names = Set(message.shareRecordNames)
         let isWanted = { (row: ZoneRow) in names.isEmpty || names.contains(row.share?.recordName ?? "") }
@@ -56,7 +57,8 @@ struct SharesController: Sendable {
         }
         var after: Int64 = 0
         if !message.after.isEmpty {
-            guard Names.isPlain(message.after), let last = try Shares.find(message.after, in: zone, connection)?.share else {
+            guard Names.isPlain(message.after), let last = try Shares.find(message.after, in: zone, connection)?.share
+            else {
                 throw Shares.unknown
             }
             after = last.number
@@ -68,7 +70,8 @@ struct SharesController: Sendable {
         _ message: Sealkit_V1_UnsettledRecordsRequest, _ call: DatabaseCall
     ) async throws -> WrittenMessage<Sealkit_V1_UnsettledRecordsResponse> {
         let (session, path) = (call.session, call.path)
-        let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+        let limit =
+            message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         // It forgets what is settled.
         let answer = try await services.write(as: session) { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)

@@ -21,7 +21,9 @@ struct AddressesController: Sendable {
     ) async throws -> Sealkit_V1_ListAddressesResponse {
         let session = call.session
         let addresses = services.addresses
-        let found = try await services.database.read { try LinkedAddresses.all(of: session.accountID, addresses, in: $0) }
+        let found = try await services.database.read {
+            try LinkedAddresses.all(of: session.accountID, addresses, in: $0)
+        }
         return Sealkit_V1_ListAddressesResponse.with { $0.addresses = found }
     }
 
@@ -37,7 +39,8 @@ struct AddressesController: Sendable {
         }
         guard let changed else {
             throw ServerError(
-                .unknownItem, "This address is not linked to the account.", remedy: "Prove it first: begin a verification of it.")
+                .unknownItem, "This address is not linked to the account.",
+                remedy: "Prove it first: begin a verification of it.")
         }
         return Sealkit_V1_UpdateAddressResponse.with { $0.address = changed }
     }
@@ -74,7 +77,8 @@ struct AddressesController: Sendable {
         func hash(of account: Int64, _ addresses: AddressHasher, in connection: any SQLConnection) throws -> [UInt8]? {
             switch self {
             case .hash(let hash): hash
-            case .id(let id): try LinkedAddresses.hashes(of: account, in: connection).first { addresses.publicID(of: $0) == id }
+            case .id(let id):
+                try LinkedAddresses.hashes(of: account, in: connection).first { addresses.publicID(of: $0) == id }
             }
         }
     }

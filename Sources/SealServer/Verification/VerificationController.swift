@@ -23,8 +23,8 @@ struct VerificationController: Sendable {
         router.on(Endpoints.server.tokenKeys) { _ in Self.published(services.tokenIssuer.keys) }
     }
 
-    /// Sends a code. Whether the address was invited, or is anybody's, is not even looked up here, so neither the answer nor
-    /// its time can tell; and the sending happens after the answer.
+    /// Sends a code. Whether the address was invited, or is anybody's, is not even looked up here, so neither the
+    /// answer nor its time can tell; and the sending happens after the answer.
     private func begin(
         _ message: Sealkit_V1_BeginVerificationRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_BeginVerificationResponse {
@@ -37,7 +37,8 @@ struct VerificationController: Sendable {
                 remedy: "Send the one from the share's URL, or none to link an address to the account.")
         }
         let address = try Address(message.address)
-        let language = try MessageTexts.language(message.language, acceptLanguage: call.request.headers[.acceptLanguage])
+        let language = try MessageTexts.language(
+            message.language, acceptLanguage: call.request.headers[.acceptLanguage])
         try checkOutbox(for: address)
 
         let now = services.clock()
@@ -49,11 +50,14 @@ struct VerificationController: Sendable {
             account: session.accountID, routingID: routingID, address: address,
             client: call.context.client)
         try services.sendingRefusals.check(subjects, now: now)
-        let (codeHash, limits, outbox) = (codes.hash(code, verification: id, address: message.address), services.limits.sending, services.outbox)
+        let (codeHash, limits, outbox) = (
+            codes.hash(code, verification: id, address: message.address), services.limits.sending, services.outbox
+        )
         let waiting = WaitingMessage(
             id: try ID16(services.randomBytes(ID16.byteCount)), kind: address.kind,
             // Sent to as typed: folding case is for comparing only.
-            message: CodeMessage(recipient: message.address, code: code, language: language), attempts: 0, expires: expires)
+            message: CodeMessage(recipient: message.address, code: code, language: language), attempts: 0,
+            expires: expires)
         let blocked = try await services.write(as: session) { connection -> [SendingLimits.Subject: Int64] in
             let identity = try Identities.idAndName(account: session.accountID, container: container, in: connection)
             guard let identity else {
@@ -66,7 +70,8 @@ struct VerificationController: Sendable {
             try Verifications.insert(
                 PendingVerification(
                     id: id, account: session.accountID, container: container, userID: identity.userID,
-                    routingID: routingID, addressHash: addressHash, kind: address.kind, codeHash: codeHash, expires: expires),
+                    routingID: routingID, addressHash: addressHash, kind: address.kind, codeHash: codeHash,
+                    expires: expires),
                 now: now, in: connection)
             try outbox.store(waiting, in: connection)
             return [:]
@@ -105,11 +110,14 @@ struct VerificationController: Sendable {
     ) -> [SendingLimits.Subject] {
         let (mailbox, account) = (services.addresses.hash(address.mailbox), ServerBytes.of(account))
         var subjects: [(SendingLimits.Kind, [UInt8])] = [
-            (.address, mailbox), (.account, account), (.client, client), (address.kind == .email ? .allMail : .allPhones, []),
+            (.address, mailbox), (.account, account), (.client, client),
+            (address.kind == .email ? .allMail : .allPhones, []),
             (.accountAndAddress, mailbox + account), (.clientAndAddress, mailbox + client),
         ]
         if !routingID.isEmpty {
-            subjects += [(.share, routingID), (.accountAndShare, routingID + account), (.clientAndShare, routingID + client)]
+            subjects += [
+                (.share, routingID), (.accountAndShare, routingID + account), (.clientAndShare, routingID + client),
+            ]
         }
         return subjects.map { kind, bytes in
             SendingLimits.Subject(kind: kind, hash: services.addresses.sendingSubject(kind, bytes))
@@ -143,13 +151,16 @@ struct VerificationController: Sendable {
                 Self.isSigned(
                     signature, by: identity.chain.current.signingKey,
                     Challenges.verificationCode(
-                        origin: origin, verificationID: id, address: address, routingID: try verification.share, code: code))
+                        origin: origin, verificationID: id, address: address, routingID: try verification.share,
+                        code: code))
             else { return nil }
             try Verifications.delete(id, in: connection)
             try LinkedAddresses.link(
-                verification.addressHash, verification.kind, to: session.accountID, isDiscoverable: isDiscoverable, now: now,
+                verification.addressHash, verification.kind, to: session.accountID, isDiscoverable: isDiscoverable,
+                now: now,
                 in: connection)
-            let seat = verification.routingID.isEmpty
+            let seat =
+                verification.routingID.isEmpty
                 ? nil
                 : try services.seats.invitationID(
                     routingID: verification.routingID, addressHash: verification.addressHash, in: connection)

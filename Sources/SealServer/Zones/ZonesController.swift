@@ -22,10 +22,12 @@ struct ZonesController: Sendable {
         _ message: Sealkit_V1_ModifyZonesRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_ModifyZonesResponse {
         let (session, path) = (call.session, call.path)
-        let operation = try RepeatableOperation(message, of: Endpoints.zones.modify, path, try message.serializedBytes())
+        let operation = try RepeatableOperation(
+            message, of: Endpoints.zones.modify, path, try message.serializedBytes())
         guard message.saves.count + message.deletes.count <= Limits.itemsPerRequest else {
             throw ServerError(
-                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Send fewer at once.")
+                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.",
+                remedy: "Send fewer at once.")
         }
         guard message.deletes.reduce(0, { $0 + $1.shares.count }) <= Self.mostShares else {
             throw ServerError(
@@ -69,7 +71,8 @@ struct ZonesController: Sendable {
         let (session, path) = (call.session, call.path)
         guard message.zones.count <= Limits.itemsPerRequest else {
             throw ServerError(
-                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Send fewer at once.")
+                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.",
+                remedy: "Send fewer at once.")
         }
         let response = try await services.database.read { connection -> Sealkit_V1_LookupZonesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
@@ -96,7 +99,8 @@ struct ZonesController: Sendable {
         _ message: Sealkit_V1_DatabaseChangesRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_DatabaseChangesResponse {
         let (session, path) = (call.session, call.path)
-        let limit = message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+        let limit =
+            message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         let feedNames = services.feedNames
         let response = try await services.database.read { connection -> Sealkit_V1_DatabaseChangesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
@@ -129,8 +133,8 @@ struct ZonesController: Sendable {
     }
 }
 
-/// One item's outcome: what the server refuses about it is the item's failure. What passes by itself ends the request, as does
-/// anything else.
+/// One item's outcome: what the server refuses about it is the item's failure. What passes by itself ends the request,
+/// as does anything else.
 private func result(
     _ id: Sealkit_V1_ZoneID, _ body: () throws -> Sealkit_V1_ZoneResult.OneOf_Outcome
 ) throws -> Sealkit_V1_ZoneResult {

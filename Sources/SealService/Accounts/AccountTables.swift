@@ -1,6 +1,7 @@
-/// Accounts with the keys that log in, recovery bundles, and identities. Accounts and identities have a `ShardedNumber`. Times are
-/// microseconds since 1970; a login key that another took the place of has the time of that, one in use 0. An id is taken among
-/// recovery bundles of its kind only: those of printed keys tell nothing of passphrases.
+/// Accounts with the keys that log in, recovery bundles, and identities. Accounts and identities have a
+/// `ShardedNumber`. Times are microseconds since 1970; a login key that another took the place of has the time of that,
+/// one in use 0. An id is taken among recovery bundles of its kind only: those of printed keys tell nothing of
+/// passphrases.
 enum AccountTables {
     static let tables = """
         CREATE TABLE account (

@@ -23,13 +23,15 @@ package enum Accounts {
         try connection.exists("SELECT 1 FROM login_key WHERE public_key = $1 AND account < 0", [.blob(loginKey.bytes)])
     }
 
-    /// - Throws: `serverRejectedRequest` for the key of an account that was deleted; `keysReplaced` for one that was in use once.
+    /// - Throws: `serverRejectedRequest` for the key of an account that was deleted; `keysReplaced` for one that was in
+    ///   use once.
     package static func create(
         loginKey: VerificationKey, name: String, now: Int64, in connection: any SQLConnection
     ) throws -> Row {
         guard try !isDeleted(loginKey, in: connection) else {
             throw ServerError(
-                .serverRejectedRequest, "The account of this login key was deleted.", remedy: "Make an account with new keys.")
+                .serverRejectedRequest, "The account of this login key was deleted.",
+                remedy: "Make an account with new keys.")
         }
         guard try !KeyRotation.isReplaced(loginKey, in: connection) else { throw KeyRotation.replaced }
         let id = try insert(name: name, shard: try ShardedNumber.shard(of: connection), now: now, in: connection)
@@ -49,7 +51,8 @@ package enum Accounts {
     }
 
     package static func loginKeys(of account: Int64, in connection: any SQLConnection) throws -> [VerificationKey] {
-        try connection.rows("SELECT public_key FROM login_key WHERE account = $1 AND replaced = 0", [.integer(account)]) {
+        try connection.rows("SELECT public_key FROM login_key WHERE account = $1 AND replaced = 0", [.integer(account)])
+        {
             try VerificationKey(try $0.bytes(0))
         }
     }

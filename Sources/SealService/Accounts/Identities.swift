@@ -84,7 +84,8 @@ package enum Identities {
                 remedy: "Send the whole chain from generation 0, for this container.")
         } catch {
             throw ServerError(
-                .invalidArguments, "An identity statement is malformed.", remedy: "Send each statement as it was signed.")
+                .invalidArguments, "An identity statement is malformed.",
+                remedy: "Send each statement as it was signed.")
         }
     }
 

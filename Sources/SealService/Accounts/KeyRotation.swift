@@ -35,10 +35,12 @@ package struct KeyRotation: Sendable {
 
     /// Whether this login key was an account's, and is not any more.
     package static func isReplaced(_ loginKey: VerificationKey, in connection: any SQLConnection) throws -> Bool {
-        try connection.exists("SELECT 1 FROM login_key WHERE public_key = $1 AND replaced <> 0", [.blob(loginKey.bytes)])
+        try connection.exists(
+            "SELECT 1 FROM login_key WHERE public_key = $1 AND replaced <> 0", [.blob(loginKey.bytes)])
     }
 
-    /// Puts the new key in the old one's place, in the caller's transaction: no session outlives it, and no recovery bundle.
+    /// Puts the new key in the old one's place, in the caller's transaction: no session outlives it, and no recovery
+    /// bundle.
     ///
     /// The same rotation again, after a lost answer, brings its recovery bundles and changes nothing else.
     /// - Throws: `keysReplaced` when another key has taken the old one's place; `unknownItem`.
@@ -60,7 +62,8 @@ package struct KeyRotation: Sendable {
             "UPDATE login_key SET replaced = $1 WHERE account = $2 AND replaced = 0",
             [.integer(max(1, now)), .integer(account.id)])
         try connection.execute(
-            "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(login.loginKey.bytes), .integer(account.id)])
+            "INSERT INTO login_key (public_key, account) VALUES ($1, $2)",
+            [.blob(login.loginKey.bytes), .integer(account.id)])
         try replaceBundles(of: account, now: now, in: connection)
         try Sessions.endAll(of: account.id, in: connection)
         try Devices.forgetAll(of: account.id, in: connection)

@@ -15,7 +15,8 @@ package struct Login: Sendable {
     package init(_ request: Sealkit_V1_LoginRequest) throws(ServerError) {
         proof = try LoginProof(request)
         device = try DeviceStatement(
-            id: request.deviceID, name: request.deviceName, added: request.deviceAdded, signature: request.deviceSignature)
+            id: request.deviceID, name: request.deviceName, added: request.deviceAdded,
+            signature: request.deviceSignature)
         knownDevices = request.knownDevices
     }
 

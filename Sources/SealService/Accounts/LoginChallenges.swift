@@ -5,9 +5,9 @@ import Synchronization
 
 /// Challenges for logging in: good for two minutes, for one login key, once.
 ///
-/// A challenge carries its own expiry and MAC, so asking for challenges costs the server no memory however many come. Only
-/// those that came back rightly signed are remembered, until they would have expired: in two pools, because anybody can
-/// make login keys that have no account, and filling theirs must not keep those who have one out.
+/// A challenge carries its own expiry and MAC, so asking for challenges costs the server no memory however many come.
+/// Only those that came back rightly signed are remembered, until they would have expired: in two pools, because
+/// anybody can make login keys that have no account, and filling theirs must not keep those who have one out.
 package final class LoginChallenges: Sendable {
     package static let lifetime: Int64 = 120_000_000
     private static let nonceBytes = 16
@@ -63,11 +63,13 @@ package final class LoginChallenges: Sendable {
         let outcome: Outcome = spent.withLock { spent in
             // Whoever it was then: a key may have got its account meanwhile.
             guard spent.values.allSatisfy({ $0[challenge] == nil }) else { return .repeated }
-            return Self.remember(challenge, until: now + Self.lifetime, in: &spent[holder, default: [:]], most: most, now: now)
+            return Self.remember(
+                challenge, until: now + Self.lifetime, in: &spent[holder, default: [:]], most: most, now: now)
                 ? .first : .full
         }
         guard outcome != .full else {
-            throw ServerError(.serviceUnavailable, "Too many people log in at once.", remedy: "Try again.", retryAfter: 30)
+            throw ServerError(
+                .serviceUnavailable, "Too many people log in at once.", remedy: "Try again.", retryAfter: 30)
         }
         return outcome == .first
     }

@@ -51,7 +51,8 @@ package struct LoginProof: Sendable {
         let now = terms.clock()
         guard terms.challenges.isGood(challenge, for: loginKey, now: now) else {
             throw ServerError(
-                .notAuthenticated, "The challenge is not one that this server gave to this login key in the last two minutes.",
+                .notAuthenticated,
+                "The challenge is not one that this server gave to this login key in the last two minutes.",
                 remedy: "Ask for a new challenge.")
         }
         // Written so that no time that a client sends can overflow.
@@ -62,10 +63,11 @@ package struct LoginProof: Sendable {
         }
         let origin = terms.origin
         do {
-            let message = switch purpose {
-            case .login: Challenges.login(origin: origin, challenge: challenge, time: time)
-            case .deletion: Challenges.deletion(origin: origin, challenge: challenge, time: time)
-            }
+            let message =
+                switch purpose {
+                case .login: Challenges.login(origin: origin, challenge: challenge, time: time)
+                case .deletion: Challenges.deletion(origin: origin, challenge: challenge, time: time)
+                }
             try loginKey.verify(signature, over: message)
         } catch {
             throw ServerError(
@@ -75,7 +77,8 @@ package struct LoginProof: Sendable {
         }
     }
 
-    /// Uses the challenge up, after all else has been checked: what fails before leaves it as it was, so nobody can use up another's.
+    /// Uses the challenge up, after all else has been checked: what fails before leaves it as it was, so nobody can use
+    /// up another's.
     /// - Parameter holder: whose pool of spent challenges it goes into; nil looks whether the key has an account.
     package func spendChallenge(_ terms: LoginTerms, as holder: LoginChallenges.Holder? = nil) async throws {
         let holder = if let holder { holder } else { try await self.holder(terms) }

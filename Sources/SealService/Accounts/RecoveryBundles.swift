@@ -52,15 +52,18 @@ package struct RecoveryBundle: Sendable {
     }
 
     package static func find(_ id: ID16, in connection: any SQLConnection) throws -> Data? {
-        // Two accounts may have bundles of two kinds under it: a passphrase's, of which nobody plants many, comes first.
-        try connection.first("SELECT sealed FROM recovery_bundle WHERE recovery_id = $1 ORDER BY kind DESC", [.blob(id.bytes)]) {
+        // Two accounts may have bundles of two kinds under it: a passphrase's, of which nobody plants many, comes
+        // first.
+        try connection.first(
+            "SELECT sealed FROM recovery_bundle WHERE recovery_id = $1 ORDER BY kind DESC", [.blob(id.bytes)]
+        ) {
             try $0.data(0)
         }
     }
 
     /// Makes this the account's bundle of its kind, in place of any other.
-    /// - Throws: `serverRejectedRequest` where the id is that of another bundle of this account, or of another account's of this
-    ///   kind: see `countGuesses`.
+    /// - Throws: `serverRejectedRequest` where the id is that of another bundle of this account, or of another
+    ///   account's of this kind: see `countGuesses`.
     package func save(account: Int64, now: Int64, in connection: any SQLConnection) throws {
         try Self.delete(kind, of: account, in: connection)
         let isTaken = try connection.exists(
@@ -68,7 +71,8 @@ package struct RecoveryBundle: Sendable {
             [.blob(id.bytes), .integer(kind.rawValue), .integer(account)])
         guard !isTaken else {
             throw ServerError(
-                .serverRejectedRequest, "This recovery id belongs to another bundle.", remedy: "Make a new recovery key.")
+                .serverRejectedRequest, "This recovery id belongs to another bundle.",
+                remedy: "Make a new recovery key.")
         }
         try connection.execute(
             "INSERT INTO recovery_bundle (recovery_id, account, kind, saved, sealed) VALUES ($1, $2, $3, $4, $5)",
@@ -78,7 +82,8 @@ package struct RecoveryBundle: Sendable {
     /// What it opened by opens nothing on the server any more, at once.
     package static func delete(_ kind: Kind, of account: Int64, in connection: any SQLConnection) throws {
         try connection.execute(
-            "DELETE FROM recovery_bundle WHERE account = $1 AND kind = $2", [.integer(account), .integer(kind.rawValue)])
+            "DELETE FROM recovery_bundle WHERE account = $1 AND kind = $2",
+            [.integer(account), .integer(kind.rawValue)])
     }
 
     static func deleteAll(of account: Int64, in connection: any SQLConnection) throws {

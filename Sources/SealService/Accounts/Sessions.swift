@@ -43,7 +43,8 @@ package final class Sessions: Sendable {
     /// - Returns: whether there may be more.
     @discardableResult
     package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
-        try connection.dropSome(of: "session", key: "token_hash", where: "expires <= $1", [.integer(now)]) == droppedAtOnce
+        try connection.dropSome(of: "session", key: "token_hash", where: "expires <= $1", [.integer(now)])
+            == droppedAtOnce
     }
 
     /// Begins a session, in the caller's transaction.
@@ -66,7 +67,8 @@ package final class Sessions: Sendable {
     /// The session that the token stands for; nil when there is none, or none any more.
     /// - Parameter beforeAsking: called before the database is asked about a token that was not found good before.
     package func find(
-        _ token: some StringProtocol, now: Int64, in database: any SQLDatabase, beforeAsking: () throws(ServerError) -> Void
+        _ token: some StringProtocol, now: Int64, in database: any SQLDatabase,
+        beforeAsking: () throws(ServerError) -> Void
     ) async throws -> Session? {
         guard token.utf8.count == 43, let bytes = try? Base64URL.decode(token) else { return nil }
         let hash = Self.hash(bytes)
@@ -84,7 +86,8 @@ package final class Sessions: Sendable {
             ) { row in
                 (
                     session: Session(
-                        accountID: try row.int64(0), tokenHash: hash, device: try row.int64(2), deviceRevision: try row.int64(3),
+                        accountID: try row.int64(0), tokenHash: hash, device: try row.int64(2),
+                        deviceRevision: try row.int64(3),
                         expires: try row.int64(1), generation: generation),
                     lastSeen: try row.int64(4)
                 )
@@ -117,20 +120,22 @@ package final class Sessions: Sendable {
     /// Goes up whenever a session, of whichever account, may have ended: before that is answered, in every case.
     package var generation: UInt64 { cache.withLock(\.generation) }
 
-    /// Whether the session is certain to be in force, without asking the database: none has ended since it was looked up.
+    /// Whether the session is certain to be in force, without asking the database: none has ended since it was looked
+    /// up.
     package func isUnchanged(_ session: Session, now: Int64) -> Bool {
         session.expires > now && session.generation == generation
     }
 
-    /// For requests that come by the thousand: asks the database only where some session has ended since this one was looked up.
-    /// One that ends in the same commit counts as ending after it: neither has been answered yet.
+    /// For requests that come by the thousand: asks the database only where some session has ended since this one was
+    /// looked up. One that ends in the same commit counts as ending after it: neither has been answered yet.
     /// - Throws: `sessionExpired` once the session has ended.
     package func recheck(_ session: Session, now: Int64, in connection: any SQLConnection) throws {
         guard !isUnchanged(session, now: now) else { return }
         try Self.check(session, now: now, in: connection)
     }
 
-    /// - Throws: `sessionExpired` once the session has ended; `notAuthenticated` for a server-to-server key that was revoked.
+    /// - Throws: `sessionExpired` once the session has ended; `notAuthenticated` for a server-to-server key that was
+    ///   revoked.
     package static func check(_ session: Session, now: Int64, in connection: any SQLConnection) throws {
         guard session.device != nil else { return try ServerKeys.check(session, in: connection) }
         guard try isInForce(session, now: now, in: connection) else { throw ServerError.endedSession }
@@ -157,7 +162,8 @@ package final class Sessions: Sendable {
         connection.announce(.sessions(account: account))
     }
 
-    /// Forgets what is remembered of an account's sessions: some were ended in the database, or its devices are others now.
+    /// Forgets what is remembered of an account's sessions: some were ended in the database, or its devices are others
+    /// now.
     package func forget(account: Int64) {
         cache.withLock { cache in
             cache.generation += 1

@@ -18,7 +18,9 @@ package struct AssetClaims {
     /// Why a record may not have these blobs; nil when it may.
     package mutating func check(_ assets: [RecordBatch.AssetClaim], of record: String) throws -> ServerError? {
         for asset in assets {
-            guard let blob = try Blobs.find(asset.blob, in: zone, connection), let size = blob.size else { return Self.missing }
+            guard let blob = try Blobs.find(asset.blob, in: zone, connection), let size = blob.size else {
+                return Self.missing
+            }
             let isFree = blob.record == nil && blob.uploader == caller.id
             let isItsOwn = blob.record == record && blob.field == asset.field
             guard isFree || isItsOwn else { return Self.missing }
@@ -42,5 +44,6 @@ package struct AssetClaims {
         remedy: "Upload the asset first, then save its record within a day.")
 
     private static let another = ServerError(
-        .assetFileModified, "The uploaded asset is not the one that the record was signed for.", remedy: "Upload the asset again.")
+        .assetFileModified, "The uploaded asset is not the one that the record was signed for.",
+        remedy: "Upload the asset again.")
 }

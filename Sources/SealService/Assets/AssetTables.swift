@@ -1,5 +1,5 @@
-/// What was uploaded, by zone, the parts of uploads that are open, and files that nobody needs any more. Times are microseconds since
-/// 1970; `content` is the length of the chunks of what comes in parts.
+/// What was uploaded, by zone, the parts of uploads that are open, and files that nobody needs any more. Times are
+/// microseconds since 1970; `content` is the length of the chunks of what comes in parts.
 enum AssetTables {
     static let tables = """
         CREATE TABLE blob (

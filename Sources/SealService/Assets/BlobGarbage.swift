@@ -22,7 +22,8 @@ package struct BlobGarbage: Sendable {
         while true {
             let stored = try await turn.read { [last] connection in
                 try connection.rows(
-                    "SELECT stored FROM blob_garbage WHERE stored > $1 ORDER BY stored LIMIT $2", [.text(last), .integer(Int64(Self.batch))]
+                    "SELECT stored FROM blob_garbage WHERE stored > $1 ORDER BY stored LIMIT $2",
+                    [.text(last), .integer(Int64(Self.batch))]
                 ) { try $0.text(0) }
             }
             guard let end = stored.last else { break }

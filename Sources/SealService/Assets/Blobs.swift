@@ -3,8 +3,8 @@ import SealStatements
 package import SealStorage
 import SealWire
 
-/// Which blobs there are and what refers to them, in the caller's transaction. A blob belongs to one field of one record,
-/// or to nobody yet: then it is staged.
+/// Which blobs there are and what refers to them, in the caller's transaction. A blob belongs to one field of one
+/// record, or to nobody yet: then it is staged.
 package enum Blobs {
     /// How long a staged blob waits for its record: a day, in microseconds.
     static let stagedFor: Int64 = 86_400_000_000
@@ -26,7 +26,9 @@ package enum Blobs {
             "SELECT uploader, stored, size, record, field, root FROM blob WHERE owner = $1 AND zone = $2 AND id = $3",
             zone.key + [.text(id)]
         ) { row in
-            guard let stored = BlobID(try row.text(1)) else { throw StorageError.unexpectedType(column: 1, wanted: "a blob id") }
+            guard let stored = BlobID(try row.text(1)) else {
+                throw StorageError.unexpectedType(column: 1, wanted: "a blob id")
+            }
             return Row(
                 uploader: try row.int64(0), stored: stored, size: try row.optionalInt64(2),
                 record: try row.optionalText(3), field: try row.optionalText(4),
@@ -38,13 +40,15 @@ package enum Blobs {
     /// - Parameter content: bytes of its chunks, where it comes in parts.
     /// - Throws: `serverRejectedRequest` when it is taken, `quotaExceeded` when the account has too much staged.
     package static func begin(
-        _ id: String, stored: BlobID, announced: Int64, content: Int64?, in zone: ZoneRow, by caller: Caller, limits: AbuseLimits,
+        _ id: String, stored: BlobID, announced: Int64, content: Int64?, in zone: ZoneRow, by caller: Caller,
+        limits: AbuseLimits,
         quotas: Quotas, now: Int64, _ connection: any SQLConnection
     ) throws {
         try checkStaged(adding: announced, by: caller, limits, connection)
         // From now on it counts as much as was announced.
         try StorageUsage.checkRoom(
-            for: announced + BilledTable.rowOverhead, on: try StorageUsage.Bill(zone, caller: caller, in: connection), quotas: quotas,
+            for: announced + BilledTable.rowOverhead, on: try StorageUsage.Bill(zone, caller: caller, in: connection),
+            quotas: quotas,
             connection)
         let count = try connection.execute(
             """
@@ -78,7 +82,9 @@ package enum Blobs {
         guard staged.count < limits.stagedBlobsPerAccount, !isTooLarge, bytes <= limits.stagedBytesPerAccount else {
             throw ServerError(
                 .quotaExceeded, "The account has uploaded too much that no record refers to.",
-                remedy: "Save the records of what is uploaded, then go on; what no record refers to is deleted after a day.")
+                remedy:
+                    "Save the records of what is uploaded, then go on; what no record refers to is deleted after a day."
+            )
         }
     }
 
@@ -156,17 +162,20 @@ package enum Blobs {
         return try connection.execute("DELETE FROM blob WHERE (owner, zone, id) IN (\(some))", values)
     }
 
-    /// Some of the staged blobs that no record came for, uploads that a crash cut short, and open ones that get no part any more.
+    /// Some of the staged blobs that no record came for, uploads that a crash cut short, and open ones that get no part
+    /// any more.
     /// - Returns: whether there may be more.
     static func sweepStaged(now: Int64, in connection: any SQLConnection) throws -> Bool {
-        let stale = "SELECT owner, zone, id FROM blob WHERE record IS NULL AND created < $1 ORDER BY created, owner, zone, id LIMIT $2"
+        let stale =
+            "SELECT owner, zone, id FROM blob WHERE record IS NULL AND created < $1 ORDER BY created, owner, zone, id LIMIT $2"
         let values: [SQLValue] = [.integer(now - stagedFor), .integer(sweptAtOnce)]
         try connection.execute(
             """
             INSERT INTO blob_garbage (stored) SELECT stored FROM blob WHERE (owner, zone, id) IN (\(stale))
             ON CONFLICT (stored) DO NOTHING
             """, values)
-        return try connection.execute("DELETE FROM blob WHERE (owner, zone, id) IN (\(stale))", values) == Int(sweptAtOnce)
+        return try connection.execute("DELETE FROM blob WHERE (owner, zone, id) IN (\(stale))", values)
+            == Int(sweptAtOnce)
     }
 
     /// Each may take the rows of two thousand parts along.

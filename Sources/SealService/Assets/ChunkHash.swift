@@ -1,11 +1,12 @@
-import struct Crypto.SHA256
 package import NIOCore
 package import SealPrimitives
 import SealStatements
 import SealWire
 
-/// The hashes of the chunks of an asset, or of a part of one, while their bytes come in (PROTOCOL.md, "Assets"): nothing is copied,
-/// and swift-crypto uses the processor's SHA instructions. One task uses it.
+import struct Crypto.SHA256
+
+/// The hashes of the chunks of an asset, or of a part of one, while their bytes come in (PROTOCOL.md, "Assets"):
+/// nothing is copied, and swift-crypto uses the processor's SHA instructions. One task uses it.
 package final class ChunkHash {
     private let chunkBytes: Int
     /// Bytes that are still to come: of the chunk under way, and after it.
@@ -72,7 +73,10 @@ package final class AssetCheck {
     package func take(_ buffer: ByteBuffer) {
         var buffer = buffer
         hash.take(&buffer)
-        while !isAltered, let bytes = buffer.readBytes(length: min(buffer.readableBytes, Digest.byteCount - pending.count)), !bytes.isEmpty {
+        while !isAltered,
+            let bytes = buffer.readBytes(length: min(buffer.readableBytes, Digest.byteCount - pending.count)),
+            !bytes.isEmpty
+        {
             pending += bytes
             guard pending.count == Digest.byteCount else { return }
             guard checked < hash.leaves.count, hash.leaves[checked].bytes == pending else {
@@ -96,6 +100,7 @@ package final class AssetCheck {
 
 extension ServerError {
     package static let alteredUpload = ServerError(
-        .assetFileModified, "The bytes that came are not those that their hashes were made of; nothing of them was kept.",
+        .assetFileModified,
+        "The bytes that came are not those that their hashes were made of; nothing of them was kept.",
         remedy: "Send them again.")
 }

@@ -2,11 +2,11 @@ import SealPrimitives
 import SealStatements
 import SealWire
 
-/// Where the chunks of an uploaded asset lie, and the parts that it may come in. What is sealed has a tag in each chunk, and the
-/// chunks' hashes behind them; what is public is chunks alone.
+/// Where the chunks of an uploaded asset lie, and the parts that it may come in. What is sealed has a tag in each
+/// chunk, and the chunks' hashes behind them; what is public is chunks alone.
 ///
-/// A part is 128 chunks, 8 MiB: a connection that breaks costs that much at most, and one part is in memory at a time. The number
-/// is a power of two, so that the hash over a part's chunks is a node of the tree over all of them.
+/// A part is 128 chunks, 8 MiB: a connection that breaks costs that much at most, and one part is in memory at a time.
+/// The number is a power of two, so that the hash over a part's chunks is a node of the tree over all of them.
 package struct UploadLayout: Sendable, Equatable {
     package let contentBytes: Int64
     package let isSealed: Bool
@@ -34,7 +34,8 @@ package struct UploadLayout: Sendable, Equatable {
     }
 
     private static let impossible = ServerError(
-        .invalidArguments, "No asset has that length: sealed chunks have 65552 bytes, the last 17 or more, and a hash each.",
+        .invalidArguments,
+        "No asset has that length: sealed chunks have 65552 bytes, the last 17 or more, and a hash each.",
         remedy: "Send the asset's chunks as PROTOCOL.md lays them out.")
 
     /// No bytes at all are one empty chunk.

@@ -4,8 +4,9 @@ package import SealStorage
 package import SealWire
 import SwiftProtobuf
 
-/// Assets that are being uploaded in parts, in the caller's transaction. Such an upload is a staged blob without a size: it has the
-/// bytes that were announced, counts as they do, and is swept as a staged blob is, a day after its newest part.
+/// Assets that are being uploaded in parts, in the caller's transaction. Such an upload is a staged blob without a
+/// size: it has the bytes that were announced, counts as they do, and is swept as a staged blob is, a day after its
+/// newest part.
 package struct Uploads {
     package let id: String
     package let zone: ZoneRow
@@ -36,24 +37,27 @@ package struct Uploads {
     ) throws -> (row: Row, needsFile: Bool) {
         if let open = try find(of: caller), open.layout == layout {
             // With a part of it the file was there: made again it would be another one.
-            let hasParts = try connection.exists("SELECT 1 FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3", key)
+            let hasParts = try connection.exists(
+                "SELECT 1 FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3", key)
             return (open, !hasParts)
         }
         try checkOpen(by: caller, limits)
         try Blobs.begin(
-            id, stored: stored, announced: layout.blobBytes, content: layout.contentBytes, in: zone, by: caller, limits: limits,
+            id, stored: stored, announced: layout.blobBytes, content: layout.contentBytes, in: zone, by: caller,
+            limits: limits,
             quotas: quotas, now: now, connection)
         return (Row(stored: stored, layout: layout, touched: now), true)
     }
 
     /// Over all containers of the account.
     private func checkOpen(by caller: Caller, _ limits: AbuseLimits) throws {
-        let open = try connection.first(
-            """
-            SELECT COUNT(*) FROM blob WHERE uploader IN (SELECT id FROM identity WHERE account = $1)
-                AND size IS NULL AND content IS NOT NULL
-            """, [.integer(caller.accountID)]
-        ) { Int(try $0.int64(0)) } ?? 0
+        let open =
+            try connection.first(
+                """
+                SELECT COUNT(*) FROM blob WHERE uploader IN (SELECT id FROM identity WHERE account = $1)
+                    AND size IS NULL AND content IS NOT NULL
+                """, [.integer(caller.accountID)]
+            ) { Int(try $0.int64(0)) } ?? 0
         guard open < limits.openUploadsPerAccount else {
             throw ServerError(
                 .limitExceeded, "The account has \(limits.openUploadsPerAccount) uploads in parts open already.",
@@ -69,7 +73,9 @@ package struct Uploads {
             WHERE owner = $1 AND zone = $2 AND id = $3 AND uploader = $4 AND size IS NULL AND content IS NOT NULL
             """, key + [.integer(caller.id)]
         ) { row in
-            guard let stored = BlobID(try row.text(0)) else { throw StorageError.unexpectedType(column: 0, wanted: "a blob id") }
+            guard let stored = BlobID(try row.text(0)) else {
+                throw StorageError.unexpectedType(column: 0, wanted: "a blob id")
+            }
             let layout = try UploadLayout(contentBytes: try row.int64(1), isSealed: !zone.isPublic)
             return Row(stored: stored, layout: layout, touched: try row.int64(2))
         }
@@ -82,7 +88,8 @@ package struct Uploads {
     }
 
     package static let notOpen = ServerError(
-        .assetNotAvailable, "The caller has no open upload with this id.", remedy: "Begin the upload anew, with another id.")
+        .assetNotAvailable, "The caller has no open upload with this id.",
+        remedy: "Begin the upload anew, with another id.")
 
     package func wire(_ row: Row) throws -> Sealkit_V1_UploadState {
         let present = try connection.rows(
@@ -111,8 +118,8 @@ package struct Uploads {
 
     // MARK: Parts
 
-    /// Takes down what a part is, once and for all, before its bytes are written: whoever sends the same part again writes the same
-    /// bytes, and whoever sends other ones is refused.
+    /// Takes down what a part is, once and for all, before its bytes are written: whoever sends the same part again
+    /// writes the same bytes, and whoever sends other ones is refused.
     /// - Returns: whether its bytes are there already.
     /// - Throws: `assetFileModified` for other bytes than those that came before.
     package func claim(_ part: Int64, leaves: [UInt8]) throws -> Bool {
@@ -122,7 +129,8 @@ package struct Uploads {
             ON CONFLICT (owner, zone, id, part) DO NOTHING
             """, key + [.integer(part), .blob(leaves)])
         let known = try connection.first(
-            "SELECT leaves, stored FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND part = $4", key + [.integer(part)]
+            "SELECT leaves, stored FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND part = $4",
+            key + [.integer(part)]
         ) { (leaves: try $0.bytes(0), isStored: try $0.bool(1)) }
         guard let known, known.leaves == leaves else {
             throw ServerError(
@@ -136,7 +144,8 @@ package struct Uploads {
     /// - Throws: `assetNotAvailable` where the upload has gone meanwhile.
     package func stored(_ part: Int64, now: Int64) throws {
         let count = try connection.execute(
-            "UPDATE asset_part SET stored = 1 WHERE owner = $1 AND zone = $2 AND id = $3 AND part = $4", key + [.integer(part)])
+            "UPDATE asset_part SET stored = 1 WHERE owner = $1 AND zone = $2 AND id = $3 AND part = $4",
+            key + [.integer(part)])
         guard count == 1 else { throw Self.notOpen }
         try touch(now)
     }
@@ -153,7 +162,8 @@ package struct Uploads {
         leaves.reserveCapacity(Int(row.layout.chunkCount))
         var next: Int64 = 0
         try connection.run(
-            "SELECT part, leaves FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = 1 ORDER BY part", key
+            "SELECT part, leaves FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = 1 ORDER BY part",
+            key
         ) { part in
             guard try part.int64(0) == next else { return false }
             let bytes = try part.bytes(1)
@@ -174,7 +184,8 @@ package struct Uploads {
     /// Makes a staged blob of it, which a record may claim.
     /// - Throws: `assetNotAvailable` where the upload has gone meanwhile.
     package func finish(_ row: Row, root: Digest, now: Int64) throws {
-        guard try Blobs.finish(id, stored: row.stored, size: row.layout.blobBytes, root: root, in: zone, connection) else {
+        guard try Blobs.finish(id, stored: row.stored, size: row.layout.blobBytes, root: root, in: zone, connection)
+        else {
             throw Self.notOpen
         }
         try touch(now)

@@ -14,10 +14,12 @@ package struct DeviceStatement: Sendable {
 
     package init(id: Data, name: String, added: Int64, signature: Data) throws(ServerError) {
         self.id = try Self.id(id)
-        guard name.utf8.count <= Self.mostNameBytes, !name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
+        guard name.utf8.count <= Self.mostNameBytes,
+            !name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
         else {
             throw ServerError(
-                .invalidArguments, "The device name is longer than \(Self.mostNameBytes) bytes or has control characters.",
+                .invalidArguments,
+                "The device name is longer than \(Self.mostNameBytes) bytes or has control characters.",
                 remedy: "Shorten it.")
         }
         self.name = name

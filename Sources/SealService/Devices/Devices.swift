@@ -19,7 +19,8 @@ package enum Devices {
     /// The device that logs in: a new one, or one that there is, whose name others may have changed meanwhile.
     /// - Throws: `permissionFailure` for one that was revoked.
     package static func enter(
-        _ device: DeviceStatement, account: Int64, loginKey: VerificationKey, now: Int64, in connection: any SQLConnection
+        _ device: DeviceStatement, account: Int64, loginKey: VerificationKey, now: Int64,
+        in connection: any SQLConnection
     ) throws -> Entered {
         let known = try connection.first(
             """
@@ -47,7 +48,8 @@ package enum Devices {
                 RETURNING id
                 """,
                 [
-                    .integer(account), .blob(device.id.bytes), .text(device.name), .integer(device.added), .blob(loginKey.bytes),
+                    .integer(account), .blob(device.id.bytes), .text(device.name), .integer(device.added),
+                    .blob(loginKey.bytes),
                     .blob(device.signature), .integer(now),
                 ], { try $0.int64(0) })
         else { throw StorageError.failed(code: 0, message: "RETURNING gave no row") }
@@ -80,13 +82,16 @@ package enum Devices {
     }
 
     package static func revision(account: Int64, in connection: any SQLConnection) throws -> Int64 {
-        try connection.first("SELECT device_revision FROM account WHERE id = $1", [.integer(account)]) { try $0.int64(0) } ?? 0
+        try connection.first("SELECT device_revision FROM account WHERE id = $1", [.integer(account)]) {
+            try $0.int64(0)
+        } ?? 0
     }
 
     /// Takes another statement of a device that there is.
     /// - Throws: `unknownItem`; `serverRejectedRequest` for another time than it was added at.
     package static func rename(
-        _ device: DeviceStatement, account: Int64, loginKey: VerificationKey, now: Int64, in connection: any SQLConnection
+        _ device: DeviceStatement, account: Int64, loginKey: VerificationKey, now: Int64,
+        in connection: any SQLConnection
     ) throws -> Int64 {
         let changed = try connection.execute(
             """
@@ -94,7 +99,8 @@ package enum Devices {
             WHERE account = $4 AND device_id = $5 AND added = $6 AND revoked = 0
             """,
             [
-                .text(device.name), .blob(device.signature), .blob(loginKey.bytes), .integer(account), .blob(device.id.bytes),
+                .text(device.name), .blob(device.signature), .blob(loginKey.bytes), .integer(account),
+                .blob(device.id.bytes),
                 .integer(device.added),
             ])
         guard changed > 0 else { throw unknown }
@@ -107,7 +113,8 @@ package enum Devices {
         _ id: ID16, account: Int64, now: Int64, in connection: any SQLConnection
     ) throws -> Int64 {
         let found = try connection.first(
-            "SELECT id, revoked FROM device WHERE account = $1 AND device_id = $2", [.integer(account), .blob(id.bytes)]
+            "SELECT id, revoked FROM device WHERE account = $1 AND device_id = $2",
+            [.integer(account), .blob(id.bytes)]
         ) { (row: try $0.int64(0), isRevoked: try $0.bool(1)) }
         guard let found else { throw unknown }
         guard !found.isRevoked else { return try revision(account: account, in: connection) }
@@ -116,8 +123,8 @@ package enum Devices {
         return try advance(account: account, now: now, in: connection)
     }
 
-    /// All that had the account's former keys, and no session any more: whoever has the new ones logs in as a new one. Those that
-    /// were revoked stay so.
+    /// All that had the account's former keys, and no session any more: whoever has the new ones logs in as a new one.
+    /// Those that were revoked stay so.
     static func forgetAll(of account: Int64, in connection: any SQLConnection) throws {
         try connection.execute("DELETE FROM device WHERE account = $1 AND revoked = 0", [.integer(account)])
     }
@@ -139,8 +146,8 @@ package enum Devices {
 
     /// The list has changed: whoever has a session is told, and what is remembered of sessions is read again.
     ///
-    /// By the clock, so that a server that was restored from a backup gives no revision out a second time: who knows one of the lost
-    /// future would take another list for that.
+    /// By the clock, so that a server that was restored from a backup gives no revision out a second time: who knows
+    /// one of the lost future would take another list for that.
     private static func advance(account: Int64, now: Int64, in connection: any SQLConnection) throws -> Int64 {
         let revision = try connection.first(
             """

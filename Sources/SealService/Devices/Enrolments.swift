@@ -5,8 +5,8 @@ package import SealStorage
 package import SealWire
 import SwiftProtobuf
 
-/// The mailboxes by which one device brings the account to another, in the caller's transaction. The server reads nothing
-/// of what it passes on; each message is put in once, and the same again changes nothing.
+/// The mailboxes by which one device brings the account to another, in the caller's transaction. The server reads
+/// nothing of what it passes on; each message is put in once, and the same again changes nothing.
 package enum Enrolments {
     package static let lifetime: Int64 = 600_000_000
     package static let nonceBytes = 32
@@ -24,10 +24,14 @@ package enum Enrolments {
         _ id: ID16, ticketHash: [UInt8], commitment: [UInt8], now: Int64, in connection: any SQLConnection
     ) throws -> Int64 {
         try sweep(now: now, in: connection)
-        let count = try connection.first("SELECT COUNT(*) FROM enrolment WHERE expires > $1", [.integer(now)]) { try $0.int64(0) } ?? 0
+        let count =
+            try connection.first("SELECT COUNT(*) FROM enrolment WHERE expires > $1", [.integer(now)]) {
+                try $0.int64(0)
+            } ?? 0
         guard count < mostOpen else {
             throw ServerError(
-                .serviceUnavailable, "Too many devices are being enrolled at once.", remedy: "Try again.", retryAfter: 60)
+                .serviceUnavailable, "Too many devices are being enrolled at once.", remedy: "Try again.",
+                retryAfter: 60)
         }
         let expires = now + lifetime
         let made = try connection.execute(
@@ -36,7 +40,8 @@ package enum Enrolments {
             """, [.blob(id.bytes), .blob(ticketHash), .blob(commitment), .integer(expires)])
         guard made > 0 else {
             throw ServerError(
-                .constraintViolation, "There is an enrolment of this id already.", remedy: "Make a new one: its id is random.")
+                .constraintViolation, "There is an enrolment of this id already.",
+                remedy: "Make a new one: its id is random.")
         }
         return expires
     }
@@ -69,14 +74,16 @@ package enum Enrolments {
             [.blob(id.bytes), .integer(now)]
         ) { row in
             (
-                isOne: isOne(side, ticketHash: try row.bytes(0), account: try row.optionalInt64(1)), isEarly: try row.bool(2),
+                isOne: isOne(side, ticketHash: try row.bytes(0), account: try row.optionalInt64(1)),
+                isEarly: try row.bool(2),
                 there: try message.indices.map { try row.optionalBytes($0 + 3) }
             )
         }
         guard let found, found.isOne else { throw unknown }
         guard !found.isEarly else {
             throw ServerError(
-                .serverRejectedRequest, "The other device has to send its message first.", remedy: "Ask for it, and try again.")
+                .serverRejectedRequest, "The other device has to send its message first.",
+                remedy: "Ask for it, and try again.")
         }
         if found.there.contains(where: { $0 != nil }) {
             guard found.there == message.map({ $0.bytes }) else { throw sent }
@@ -131,7 +138,8 @@ package enum Enrolments {
     /// - Returns: whether there may be more.
     @discardableResult
     package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
-        try connection.dropSome(of: "enrolment", key: "id", where: "expires <= $1", [.integer(now)], count: sweptAtOnce) > 0
+        try connection.dropSome(of: "enrolment", key: "id", where: "expires <= $1", [.integer(now)], count: sweptAtOnce)
+            > 0
     }
 
     /// More than any request adds.

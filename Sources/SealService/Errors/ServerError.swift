@@ -8,7 +8,8 @@ package struct ServerError: Error, Sendable {
     package var remedy: String
     /// Seconds; 0 when retrying is of no use.
     package var retryAfter: Double
-    /// Replaces the code's own status (`ErrorCode.httpStatus`) where the transport has a more exact one: it alone sets this.
+    /// Replaces the code's own status (`ErrorCode.httpStatus`) where the transport has a more exact one: it alone sets
+    /// this.
     package var exactStatus: Int?
     /// With `zoneNotFound`: the zone's keys were given up, and its owner's apps have to make it again.
     var userDidResetEncryptedData = false

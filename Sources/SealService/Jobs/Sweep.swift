@@ -1,7 +1,7 @@
 package import SealStorage
 
-/// Clears away what has had its time, whether anybody asks for anything or not: what has expired, old operations, notifications and
-/// deletions, staged blobs that no record came for.
+/// Clears away what has had its time, whether anybody asks for anything or not: what has expired, old operations,
+/// notifications and deletions, staged blobs that no record came for.
 package struct Sweep: Sendable {
     package let blobs: any BlobStore
     /// Days, as the operator has it.

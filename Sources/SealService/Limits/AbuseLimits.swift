@@ -1,6 +1,5 @@
-
-/// How often anything may be done: every rule of the server in one place. The defaults are for production; tests and load
-/// tests replace them. Nil is no limit.
+/// How often anything may be done: every rule of the server in one place. The defaults are for production; tests and
+/// load tests replace them. Nil is no limit.
 ///
 /// Sending mail is counted in the database instead (`SendingLimits`), because a restart must not forgive that.
 package struct AbuseLimits: Sendable {
@@ -17,8 +16,8 @@ package struct AbuseLimits: Sendable {
 
     /// Accounts made from one client address.
     package var accountCreation = RateLimiter.Rule(count: 10_000, window: hour)
-    /// Recovery bundles asked for from one client address, and passphrases' bundles saved from it or for one account: each may be
-    /// a guess at a passphrase.
+    /// Recovery bundles asked for from one client address, and passphrases' bundles saved from it or for one account:
+    /// each may be a guess at a passphrase.
     package var recovery = RateLimiter.Rule(count: 30, window: 10 * minute)
     /// Enrolments of devices that one client address opens, and that one account's devices answer.
     package var enrolment = RateLimiter.Rule(count: 60, window: hour)

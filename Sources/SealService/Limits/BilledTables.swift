@@ -1,10 +1,10 @@
-/// What an account is billed for: every row that is kept for it, in one list. The triggers that keep the sums in the transaction of
-/// each change, and the count that they are compared with, are both made of it.
+/// What an account is billed for: every row that is kept for it, in one list. The triggers that keep the sums in the
+/// transaction of each change, and the count that they are compared with, are both made of it.
 ///
-/// What a row counts is the length of its values that vary, and a fixed amount for all else: names, numbers, and its places in
-/// indexes. Not in the list is what follows from billed rows (indexes of queries, references, what a user sees), what others' changes
-/// leave for a subscriber for some days (notifications), and what ends by itself within minutes (sessions' challenges, enrolments,
-/// verifications): all of it is bounded by limits of its own.
+/// What a row counts is the length of its values that vary, and a fixed amount for all else: names, numbers, and its
+/// places in indexes. Not in the list is what follows from billed rows (indexes of queries, references, what a user
+/// sees), what others' changes leave for a subscriber for some days (notifications), and what ends by itself within
+/// minutes (sessions' challenges, enrolments, verifications): all of it is bounded by limits of its own.
 struct BilledTable: Sendable {
     /// Bytes that each row counts beside its values.
     static let rowOverhead: Int64 = 512
@@ -35,7 +35,8 @@ struct BilledTable: Sendable {
         BilledTable(
             name: "record", holder: "owner", isInZone: true, values: ["fields", "move"], overhead: recordOverhead,
             isRecord: "deleted = 0", isReported: true),
-        BilledTable(name: "departure", holder: "owner", isInZone: true, values: ["statement", "proof", "fields", "move"]),
+        BilledTable(
+            name: "departure", holder: "owner", isInZone: true, values: ["statement", "proof", "fields", "move"]),
         BilledTable(name: "taken_deletion", holder: "owner", isInZone: true, values: ["tombstone"]),
         BilledTable(name: "taken_record", holder: "owner", isInZone: true, values: ["path"]),
         BilledTable(name: "blob", holder: "owner", isInZone: true, amounts: ["size", "announced"]),
@@ -50,13 +51,17 @@ struct BilledTable: Sendable {
         BilledTable(name: "sealed_link", holder: "owner", isInZone: true, values: ["sealed"]),
         BilledTable(name: "access_request", holder: "owner", isInZone: true, values: ["request", "contact"]),
         BilledTable(name: "subscription", holder: "owner", isInZone: false, values: ["body"]),
-        BilledTable(name: "identity", holder: "account", isInZone: false, isAccount: true, moves: true, values: ["chain"]),
+        BilledTable(
+            name: "identity", holder: "account", isInZone: false, isAccount: true, moves: true, values: ["chain"]),
         BilledTable(name: "login_key", holder: "account", isInZone: false, isAccount: true, moves: true),
         BilledTable(name: "linked_address", holder: "account", isInZone: false, isAccount: true, moves: true),
-        BilledTable(name: "device", holder: "account", isInZone: false, isAccount: true, values: ["signer", "signature"]),
+        BilledTable(
+            name: "device", holder: "account", isInZone: false, isAccount: true, values: ["signer", "signature"]),
         BilledTable(name: "recovery_bundle", holder: "account", isInZone: false, isAccount: true, values: ["sealed"]),
         BilledTable(name: "server_key", holder: "owner", isInZone: false, isAccount: true),
-        BilledTable(name: "operation", holder: "account", isInZone: false, isAccount: true, values: ["response"], isReported: true),
+        BilledTable(
+            name: "operation", holder: "account", isInZone: false, isAccount: true, values: ["response"],
+            isReported: true),
     ]
 
     // MARK: SQL
@@ -105,7 +110,8 @@ struct BilledTable: Sendable {
             guard values.contains("move") else { return triggers }
             return triggers + [
                 trigger(
-                    "UPDATE", [add("NEW.", "0", "COALESCE(LENGTH(NEW.move), 0) - COALESCE(LENGTH(OLD.move), 0)")], of: ["move"])
+                    "UPDATE", [add("NEW.", "0", "COALESCE(LENGTH(NEW.move), 0) - COALESCE(LENGTH(OLD.move), 0)")],
+                    of: ["move"])
             ]
         }
         triggers.append(trigger("INSERT", [add("NEW.", "0", size("NEW."))]))
@@ -130,7 +136,8 @@ struct BilledTable: Sendable {
 
     private var sums: String {
         let zone = isInZone ? "zone" : "0"
-        return "SELECT \(holder) AS owner, \(zone) AS zone, SUM(\(records(""))) AS records, SUM(\(size(""))) AS bytes FROM \(name) "
+        return
+            "SELECT \(holder) AS owner, \(zone) AS zone, SUM(\(records(""))) AS records, SUM(\(size(""))) AS bytes FROM \(name) "
             + "GROUP BY \(holder)\(isInZone ? ", zone" : "")"
     }
 }

@@ -109,7 +109,8 @@ package final class RateLimiter: Sendable {
     /// How many subjects are remembered.
     var rememberedCount: Int { shards.reduce(0) { $0 + $1.entries.withLock { $0.count } } }
 
-    /// Somebody may come from very many addresses: then those go that are nearest to being full, who lose the least by it.
+    /// Somebody may come from very many addresses: then those go that are nearest to being full, who lose the least by
+    /// it.
     private static func makeRoom(in entries: inout [Key: Entry], _ capacity: Int, now: Int64) {
         entries = entries.filter { $0.value.full > now }
         guard entries.count >= capacity else { return }

@@ -1,5 +1,5 @@
-/// What an operator may set about how much the server takes: the rates of one account, what is under way at once, and what
-/// may be stored. 0 is no limit, everywhere. Limits.md has all limits in one table.
+/// What an operator may set about how much the server takes: the rates of one account, what is under way at once, and
+/// what may be stored. 0 is no limit, everywhere. Limits.md has all limits in one table.
 public struct ServerLimits: Sendable, Equatable {
     // Rates, a second in the long run; ten minutes' worth may come at once.
 

@@ -2,15 +2,15 @@ import SealStatements
 package import SealStorage
 package import SealWire
 
-/// How much is stored, kept up to date in the transaction of each change: a row for each zone, one for what a user or an account has
-/// beside its zones, and one for each account's total.
+/// How much is stored, kept up to date in the transaction of each change: a row for each zone, one for what a user or
+/// an account has beside its zones, and one for each account's total.
 ///
-/// Everything is billed to the zone's owner, whoever wrote it, or to the account that it is kept for (`BilledTable`): as long as a row
-/// is there it counts, whatever it says. Triggers follow every table but the hottest: what happens to records, a save reports for all
-/// of them at once, and with it what is kept of its answer.
+/// Everything is billed to the zone's owner, whoever wrote it, or to the account that it is kept for (`BilledTable`):
+/// as long as a row is there it counts, whatever it says. Triggers follow every table but the hottest: what happens to
+/// records, a save reports for all of them at once, and with it what is kept of its answer.
 package enum StorageUsage {
-    /// Keyed by account, whose quota it is; within it by the number that it is kept for and the zone, which is 0 beside zones.
-    /// Owner 0 is the account's total.
+    /// Keyed by account, whose quota it is; within it by the number that it is kept for and the zone, which is 0 beside
+    /// zones. Owner 0 is the account's total.
     static let tables = """
         CREATE TABLE storage_usage (
             account BIGINT NOT NULL,
@@ -43,19 +43,22 @@ package enum StorageUsage {
     }
 
     private static func account(of zone: ZoneRow, in connection: any SQLConnection) throws -> Int64 {
-        try connection.first("SELECT \(BilledTable.account(of: "$1"))", [.integer(zone.owner)]) { try $0.int64(0) } ?? zone.owner
+        try connection.first("SELECT \(BilledTable.account(of: "$1"))", [.integer(zone.owner)]) { try $0.int64(0) }
+            ?? zone.owner
     }
 
     /// Adds what a batch has changed: one statement, and none where sums stay the same.
     /// - Parameters:
     ///   - grows: something else of the request adds to the bill, and was stored already.
-    ///   - billed: what was billed before records changed their scopes; nil where none does. What that leaves for those who do not see them
-    ///     any more may come to twice the quota, as it may be what takes them out of somebody's sight.
-    ///   - kept: bytes that the request's answer adds beside the zone, where the bill is the caller's own. Nothing is refused for them: an
-    ///     answer goes after a day.
+    ///   - billed: what was billed before records changed their scopes; nil where none does. What that leaves for those
+    ///     who do not see them any more may come to twice the quota, as it may be what takes them out of somebody's
+    ///     sight.
+    ///   - kept: bytes that the request's answer adds beside the zone, where the bill is the caller's own. Nothing is
+    ///     refused for them: an answer goes after a day.
     /// - Throws: `quotaExceeded` for what makes more of something of which there would be too much then.
     package static func follow(
-        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, grows: Bool, billed: Int64?, kept: Int64, quotas: Quotas,
+        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, grows: Bool, billed: Int64?, kept: Int64,
+        quotas: Quotas,
         _ connection: any SQLConnection
     ) throws {
         var records: Int64 = 0
@@ -111,7 +114,8 @@ package enum StorageUsage {
         try quotas.checkStorage(isTooLarge ? Int64.max : sum, isPublic: bill.isPublic, isOwner: bill.isOwner)
     }
 
-    /// Does what may add to a bill, and takes it back where it did and there is too much then. What frees room goes through.
+    /// Does what may add to a bill, and takes it back where it did and there is too much then. What frees room goes
+    /// through.
     /// - Throws: `quotaExceeded`, and what `body` throws.
     package static func within<T>(
         _ quotas: Quotas, of bill: Bill, _ connection: any SQLConnection, _ body: () throws -> T
@@ -124,7 +128,8 @@ package enum StorageUsage {
         return result
     }
 
-    /// An account is closed: what its identities have goes over to the number that they have from now on. To be called once they have it.
+    /// An account is closed: what its identities have goes over to the number that they have from now on. To be called
+    /// once they have it.
     package static func close(_ account: Int64, in connection: any SQLConnection) throws {
         let both: [SQLValue] = [.integer(account), .integer(-account)]
         try connection.execute(
@@ -147,7 +152,8 @@ package enum StorageUsage {
         of account: Int64, in connection: any SQLConnection
     ) throws -> (records: Int64, bytes: Int64)? {
         try connection.first(
-            "SELECT records, bytes FROM storage_usage WHERE account = $1 AND owner = 0 AND zone = 0", [.integer(account)]
+            "SELECT records, bytes FROM storage_usage WHERE account = $1 AND owner = 0 AND zone = 0",
+            [.integer(account)]
         ) { (records: try $0.int64(0), bytes: try $0.int64(1)) }
     }
 

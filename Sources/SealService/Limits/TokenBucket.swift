@@ -1,5 +1,5 @@
-/// Tokens that fill up steadily and are taken by what is done. All in whole numbers: nothing is lost to rounding, however
-/// often a bucket is looked at.
+/// Tokens that fill up steadily and are taken by what is done. All in whole numbers: nothing is lost to rounding,
+/// however often a bucket is looked at.
 package struct TokenBucket: Sendable {
     /// How many tokens a bucket has when it is full, and how long an empty one takes to fill.
     package struct Rule: Sendable, Equatable {
@@ -16,8 +16,8 @@ package struct TokenBucket: Sendable {
             self.count = min(max(1, Int64(count)), Int64.max / 2 / self.window)
         }
 
-        /// So many a second in the long run, of which ten minutes' worth may come at once: a device that syncs for the first
-        /// time is not held up, one that never stops is.
+        /// So many a second in the long run, of which ten minutes' worth may come at once: a device that syncs for the
+        /// first time is not held up, one that never stops is.
         package static func steady(perSecond rate: Int) -> Rule {
             Rule(count: rate.multipliedReportingOverflow(by: 600).overflow ? Int.max : rate * 600, window: 600_000_000)
         }

@@ -15,7 +15,8 @@ package struct MailMessage: Sendable {
     package let identifier: String
 
     package init(
-        from: Mailbox, to: Mailbox, subject: String, body: String, html: String = "", language: String = "en", date: Date,
+        from: Mailbox, to: Mailbox, subject: String, body: String, html: String = "", language: String = "en",
+        date: Date,
         identifier: String
     ) {
         self.from = from
@@ -62,13 +63,16 @@ package struct MailMessage: Sendable {
 
     /// Quoted-printable text never has `=_`. In letters: what looks for a code's digits finds none here.
     private var boundary: String {
-        "=_" + String(String.UnicodeScalarView(identifier.unicodeScalars.compactMap { scalar in
-            switch scalar {
-            case "0"..."9": Unicode.Scalar(UInt8(scalar.value) + 0x37)
-            case "a"..."z", "A"..."Z": scalar
-            default: nil
-            }
-        }))
+        "=_"
+            + String(
+                String.UnicodeScalarView(
+                    identifier.unicodeScalars.compactMap { scalar in
+                        switch scalar {
+                        case "0"..."9": Unicode.Scalar(UInt8(scalar.value) + 0x37)
+                        case "a"..."z", "A"..."Z": scalar
+                        default: nil
+                        }
+                    }))
     }
 
     private static func part(_ subtype: String, _ text: String) -> [UInt8] {
@@ -80,7 +84,9 @@ package struct MailMessage: Sendable {
 
     /// No control characters: nothing that could end the header and start another.
     private static func isHeaderSafe(_ text: String) -> Bool {
-        !text.unicodeScalars.contains { $0.value < 32 || (127...159).contains($0.value) || [0x2028, 0x2029].contains($0.value) }
+        !text.unicodeScalars.contains {
+            $0.value < 32 || (127...159).contains($0.value) || [0x2028, 0x2029].contains($0.value)
+        }
     }
 
     private static func mailbox(_ mailbox: Mailbox) throws(MessengerError) -> String {

@@ -13,7 +13,8 @@ enum MessageTemplate {
         """
     }
 
-    /// No link, no picture, nothing to fetch: a mail that asks for nothing cannot be told from a forged one by what it loads.
+    /// No link, no picture, nothing to fetch: a mail that asks for nothing cannot be told from a forged one by what it
+    /// loads.
     static func html(_ texts: MessageTexts, _ values: [String: String], language: String) -> String {
         let escaped = values.mapValues(HTML.escape)
         func text(_ template: String) -> String { fill(HTML.escape(template), escaped) }

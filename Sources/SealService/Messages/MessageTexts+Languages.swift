@@ -62,7 +62,8 @@ extension MessageTexts {
             subject: "Twój kod weryfikacyjny",
             lead: "Twój kod weryfikacyjny to",
             validity: "Jest ważny przez dziesięć minut, dla {origin}.",
-            warning: "Wpisz go w aplikacji, która o niego poprosiła. Nikt inny go nie potrzebuje: nie podawaj go nikomu.",
+            warning:
+                "Wpisz go w aplikacji, która o niego poprosiła. Nikt inny go nie potrzebuje: nie podawaj go nikomu.",
             ignore: "Jeśli to nie Ty prosisz o kod, zignoruj tę wiadomość.",
             phone: "{code} to Twój kod weryfikacyjny dla {origin}. Nie podawaj go nikomu."),
         "pt": MessageTexts(

@@ -50,7 +50,9 @@ package struct MessageTexts: Sendable {
         tag.utf8.count <= 35
             && tag.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
                 (1...8).contains(part.utf8.count)
-                    && part.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) }
+                    && part.utf8.allSatisfy {
+                        (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
+                    }
             }
     }
 }

@@ -44,7 +44,8 @@ package enum MessengerError: Error, Equatable {
     case invalidRecipient
     /// The subject or sender holds a character that no header may hold.
     case invalidHeader(String)
-    /// The relay cannot be reached, or refused. `code` is libcurl's; `status` the relay's last answer, 0 when there was none.
+    /// The relay cannot be reached, or refused. `code` is libcurl's; `status` the relay's last answer, 0 when there was
+    /// none.
     case notSent(code: Int, status: Int, reason: String)
     /// The relay speaks TLS at another moment than its URL says.
     case otherTLS(RelayTLS)
@@ -107,7 +108,8 @@ package enum MessengerError: Error, Equatable {
         case .notSent(let code, let status, let reason):
             "\(reason) (libcurl \(code)\(status > 0 ? ", last answer of the relay \(status)" : ""))\(remedy.map { ": \($0)" } ?? "")"
         case .otherTLS: remedy ?? ""
-        case .gateway(let status): status > 0 ? "the gateway answered with status \(status)" : "the gateway did not answer"
+        case .gateway(let status):
+            status > 0 ? "the gateway answered with status \(status)" : "the gateway did not answer"
         case .unavailable: "libcurl cannot be used"
         }
     }

@@ -32,7 +32,9 @@ package final class MessengerStates: Sendable {
     package subscript(kind: Address.Kind) -> State { states.withLock { $0[kind]?.state ?? .none } }
 
     /// Whether it is not known, or not sure, that messages of a kind go out.
-    func isUnsure(_ kind: Address.Kind) -> Bool { states.withLock { $0[kind].map { $0.state != .ok || $0.isDoubted } ?? false } }
+    func isUnsure(_ kind: Address.Kind) -> Bool {
+        states.withLock { $0[kind].map { $0.state != .ok || $0.isDoubted } ?? false }
+    }
 
     /// - Parameter why: of a failure, without any address.
     package func note(_ state: State, of kind: Address.Kind, why: String = "") {
@@ -52,7 +54,7 @@ package final class MessengerStates: Sendable {
         }
     }
 
-    /// After a message that did not go out, which may have been its recipient's fault: what was good is to be tried again, and is
-    /// good until that has shown otherwise.
+    /// After a message that did not go out, which may have been its recipient's fault: what was good is to be tried
+    /// again, and is good until that has shown otherwise.
     func doubt(_ kind: Address.Kind) { states.withLock { $0[kind]?.isDoubted = true } }
 }

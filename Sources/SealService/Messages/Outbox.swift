@@ -5,9 +5,9 @@ import Synchronization
 
 /// Sends messages beside the requests that cause them, and tries again for as long as their codes are good.
 ///
-/// A message is stored in the transaction that makes its code, and removed once it was sent: so it outlives a restart, and
-/// goes out **at least once**. A process that is killed between sending and removing sends it a second time, with the same
-/// id and the same code.
+/// A message is stored in the transaction that makes its code, and removed once it was sent: so it outlives a restart,
+/// and goes out **at least once**. A process that is killed between sending and removing sends it a second time, with
+/// the same id and the same code.
 package final class Outbox: Sendable {
     private let messengers: [Address.Kind: any Messenger]
     private let rows: OutgoingMessages
@@ -222,7 +222,8 @@ package final class Outbox: Sendable {
             try await database.write { try change(rows, $0) }
         } catch {
             logger.warning(
-                "what was sent could not be noted; the message may be sent again", metadata: ["error": "\(type(of: error))"])
+                "what was sent could not be noted; the message may be sent again",
+                metadata: ["error": "\(type(of: error))"])
         }
     }
 }

@@ -20,8 +20,8 @@ package struct WaitingMessage: Sendable {
     }
 }
 
-/// The rows of messages that wait, sealed with a key that is not on the database's disk: address and code lie there only as
-/// long as they are being sent, and show neither in the database nor in its backups.
+/// The rows of messages that wait, sealed with a key that is not on the database's disk: address and code lie there
+/// only as long as they are being sent, and show neither in the database nor in its backups.
 struct OutgoingMessages: Sendable {
     /// Messages that wait to be sent. Times are microseconds since 1970.
     static let tables = """
@@ -53,22 +53,24 @@ struct OutgoingMessages: Sendable {
         try connection.execute("DELETE FROM outgoing_message WHERE id = $1", [.blob(id.bytes)])
     }
 
-    /// What is left of an earlier run. What cannot be opened, has expired, or lives longer than any message does (a clock
-    /// was set back since) goes.
+    /// What is left of an earlier run. What cannot be opened, has expired, or lives longer than any message does (a
+    /// clock was set back since) goes.
     func takeOver(now: Int64, in connection: any SQLConnection) throws -> [WaitingMessage] {
         try connection.execute(
             "DELETE FROM outgoing_message WHERE expires <= $1 OR expires > $2",
             [.integer(now), .integer(now + PendingVerification.lifetime + PendingVerification.clockTolerance)])
         var waiting: [WaitingMessage] = []
         var unreadable: [ID16] = []
-        try connection.run("SELECT id, kind, sealed, attempts, expires FROM outgoing_message ORDER BY expires", []) { row in
+        try connection.run("SELECT id, kind, sealed, attempts, expires FROM outgoing_message ORDER BY expires", []) {
+            row in
             let (id, kind, expires) = (try ID16(row.bytes(0)), try row.text(1), try row.int64(4))
             let message = try? CodeMessage(
                 opening: try row.bytes(2), under: key, associatedData: Self.place(id, kind, expires))
             if let message, let known = Address.Kind(rawValue: kind) {
                 waiting.append(
                     WaitingMessage(
-                        id: id, kind: known, message: message, attempts: Int(clamping: try row.int64(3)), expires: expires))
+                        id: id, kind: known, message: message, attempts: Int(clamping: try row.int64(3)),
+                        expires: expires))
             } else {
                 unreadable.append(id)
             }

@@ -15,7 +15,8 @@ package enum CreatedRecords {
 
     /// A serialized `CreatedRecordsResponse`.
     /// - Parameters:
-    ///   - rights: of the creator. What it may not read is named and refused, so that nobody takes a part for the whole.
+    ///   - rights: of the creator. What it may not read is named and refused, so that nobody takes a part for the
+    ///     whole.
     ///   - name: the page begins after it.
     package static func page(
         of creator: UserID, in zone: ZoneRow, rights: PublicRights, after name: String, limit: Int,

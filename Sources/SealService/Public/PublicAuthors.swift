@@ -3,7 +3,8 @@ import SealStorage
 import SealWire
 import SwiftProtobuf
 
-/// The identity chains of those who signed an answer's records, each once: what a reader of the public database verifies with.
+/// The identity chains of those who signed an answer's records, each once: what a reader of the public database
+/// verifies with.
 struct PublicAuthors {
     private var users: Set<UserID> = []
 

@@ -5,9 +5,9 @@ import SealWire
 
 /// What somebody may do in a public database, by its record types' grants.
 ///
-/// Rights belong to types, never to single records: READ, CREATE, and WRITE, which is changing and deleting. They are granted
-/// to `_world` (everybody, without an account), `_icloud` (every account and server-to-server key), `_creator` (whoever
-/// made the record) and to custom roles. One right does not imply another.
+/// Rights belong to types, never to single records: READ, CREATE, and WRITE, which is changing and deleting. They are
+/// granted to `_world` (everybody, without an account), `_icloud` (every account and server-to-server key), `_creator`
+/// (whoever made the record) and to custom roles. One right does not imply another.
 package struct PublicRights: Sendable {
     package typealias Right = RecordType.Grant.Right
 
@@ -50,7 +50,8 @@ package struct PublicRights: Sendable {
         guard !allows(.read, type: statement.recordType, creator: statement.creator) else { return nil }
         return ServerError(
             .permissionFailure, "The caller's roles do not give it the right to read records of this type.",
-            remedy: hasAccount ? "Ask the container's developer for a role that may." : "Log in, or ask the container's developer.")
+            remedy: hasAccount
+                ? "Ask the container's developer for a role that may." : "Log in, or ask the container's developer.")
     }
 
     /// Why the caller may not make, change or delete a record; nil when it may.
@@ -65,7 +66,8 @@ package struct PublicRights: Sendable {
         // Or somebody could take the place of another's own record before that person comes.
         guard statement.recordType == Names.usersType || (try? UserID(recordName: statement.recordName)) == nil else {
             return ServerError(
-                .invalidArguments, "The name of a user is for that user's own record.", remedy: "Choose another record name.")
+                .invalidArguments, "The name of a user is for that user's own record.",
+                remedy: "Choose another record name.")
         }
         // What is not there can be deleted by nobody: that is not a question of rights.
         guard statement.kind == .save, !allows(.create, type: statement.recordType, creator: nil) else { return nil }
@@ -89,8 +91,10 @@ extension PublicRights {
         // Most containers have no roles of their own, and nobody has one there.
         let roles =
             try schema.roles.isEmpty
-            ? [] : found.map { try RoleAssignments.roles(of: $0.userID, path.container, path.environment, in: connection) }
+            ? []
+            : found.map { try RoleAssignments.roles(of: $0.userID, path.container, path.environment, in: connection) }
         return PublicRights(
-            hasAccount: session != nil, user: found?.userID, roles: roles ?? [], grants: schema.types.mapValues(\.grants))
+            hasAccount: session != nil, user: found?.userID, roles: roles ?? [],
+            grants: schema.types.mapValues(\.grants))
     }
 }

@@ -3,8 +3,8 @@ import SealStatements
 package import SealStorage
 package import SealWire
 
-/// The one zone of a container's public database. Its row is a zone's like any other, so that records, assets and indexes
-/// are kept as everywhere; its owner is nobody's identity, but the negative of the database's own number.
+/// The one zone of a container's public database. Its row is a zone's like any other, so that records, assets and
+/// indexes are kept as everywhere; its owner is nobody's identity, but the negative of the database's own number.
 package enum PublicZone {
     package static let notFound = ServerError(
         .zoneNotFound, "The public database has no zone but its default zone.",

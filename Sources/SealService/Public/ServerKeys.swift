@@ -7,8 +7,9 @@ import SwiftProtobuf
 
 /// Server-to-server keys, in the caller's transaction.
 ///
-/// Each is a user of its own: an identity with an account that nobody can log in to. It is the creator of what it saves, custom
-/// roles can be given to it, and it is nobody else: it opens nothing, and whoever steals it has what it has.
+/// Each is a user of its own: an identity with an account that nobody can log in to. It is the creator of what it
+/// saves, custom roles can be given to it, and it is nobody else: it opens nothing, and whoever steals it has what it
+/// has.
 package enum ServerKeys {
     package static let mostPerAccount = 20
 
@@ -85,13 +86,15 @@ package enum ServerKeys {
     /// Makes the key's user. The same request again changes nothing: an answer that was lost costs nothing.
     /// - Parameter accountName: for the account behind it; nobody can guess it.
     package static func create(
-        _ chain: IdentityChain, name: String, by session: Session, _ path: DatabasePath, accountName: String, now: Int64,
+        _ chain: IdentityChain, name: String, by session: Session, _ path: DatabasePath, accountName: String,
+        now: Int64,
         in connection: any SQLConnection
     ) throws -> Sealkit_V1_ServerKey {
         let own = try list(of: session, path, in: connection)
         if let known = own.first(where: { $0.userRecordName == chain.userID.recordName }) { return known }
         let count = try connection.first(
-            "SELECT COUNT(*) FROM server_key WHERE owner = $1", [.integer(session.accountID)]) { try $0.int64(0) }
+            "SELECT COUNT(*) FROM server_key WHERE owner = $1", [.integer(session.accountID)]
+        ) { try $0.int64(0) }
         guard let count, count < mostPerAccount else {
             throw ServerError(
                 .limitExceeded, "An account has at most \(mostPerAccount) server-to-server keys.",
@@ -107,7 +110,8 @@ package enum ServerKeys {
             """,
             [
                 .integer(session.accountID), .text(chain.userID.recordName), .integer(account), .text(path.container),
-                .integer(Int64(path.environment.rawValue)), .text(name), .blob(chain.current.signingKey.bytes), .integer(now),
+                .integer(Int64(path.environment.rawValue)), .text(name), .blob(chain.current.signingKey.bytes),
+                .integer(now),
             ])
         return .with {
             $0.userRecordName = chain.userID.recordName
@@ -121,12 +125,18 @@ package enum ServerKeys {
         _ user: String, by session: Session, _ path: DatabasePath, in connection: any SQLConnection
     ) throws {
         let isName = (try? UserID(recordName: user)) != nil
-        let account = !isName ? nil : try connection.first(
-            """
-            DELETE FROM server_key WHERE owner = $1 AND user_name = $2 AND container = $3 AND environment = $4 RETURNING account
-            """,
-            [.integer(session.accountID), .text(user), .text(path.container), .integer(Int64(path.environment.rawValue))]
-        ) { try $0.int64(0) }
+        let account =
+            !isName
+            ? nil
+            : try connection.first(
+                """
+                DELETE FROM server_key WHERE owner = $1 AND user_name = $2 AND container = $3 AND environment = $4 RETURNING account
+                """,
+                [
+                    .integer(session.accountID), .text(user), .text(path.container),
+                    .integer(Int64(path.environment.rawValue)),
+                ]
+            ) { try $0.int64(0) }
         guard let account else {
             throw ServerError(
                 .unknownItem, "The account has no such server-to-server key here.",
@@ -146,7 +156,8 @@ package enum ServerKeys {
         guard try find(UserID(ID16(session.tokenHash)), in: connection) != nil else { throw unknown }
     }
 
-    /// Remembers a request until it is too old to be taken anyway; durable like all else, so that a restart forgets none.
+    /// Remembers a request until it is too old to be taken anyway; durable like all else, so that a restart forgets
+    /// none.
     /// - Returns: false when it was remembered already, or the key was revoked meanwhile.
     package static func remember(
         nonce: ID16, until expires: Int64, of user: UserID, in connection: any SQLConnection

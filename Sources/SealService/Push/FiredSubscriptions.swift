@@ -49,7 +49,10 @@ package struct FiredSubscriptions {
         var tuples: [String] = []
         for row in rows {
             let first = values.count + 1
-            values += [.integer(row.environment), .integer(row.database), .text(row.subscription), .text(row.record), .blob(row.payload)]
+            values += [
+                .integer(row.environment), .integer(row.database), .text(row.subscription), .text(row.record),
+                .blob(row.payload),
+            ]
             tuples.append(
                 "($5, $\(first), $\(first + 1), $\(first + 2), $1, $2, $\(first + 3), 1, $6, 0, $3, $\(first + 4), $4)")
         }

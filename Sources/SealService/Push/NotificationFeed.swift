@@ -69,17 +69,21 @@ package enum NotificationFeed {
     ) throws -> [Entry] {
         let limit = values.count + 1
         var entries = try connection.rows(
-            "\(columns) WHERE \(condition) ORDER BY n.number LIMIT $\(limit)", values + [.integer(Int64(PushLimits.page + 1))],
+            "\(columns) WHERE \(condition) ORDER BY n.number LIMIT $\(limit)",
+            values + [.integer(Int64(PushLimits.page + 1))],
             entry)
         if entries.count > PushLimits.page, let last = entries.last?.number {
             let whole = entries.filter { $0.number < last }
-            entries = try whole.isEmpty
+            entries =
+                try whole.isEmpty
                 // One number fills more than a page: a save of many records.
-                ? connection.rows("\(columns) WHERE \(condition) AND n.number = $\(limit)", values + [.integer(last)], entry)
+                ? connection.rows(
+                    "\(columns) WHERE \(condition) AND n.number = $\(limit)", values + [.integer(last)], entry)
                 : whole
         }
         for index in entries.indices {
-            entries[index].completesNumber = index + 1 == entries.count || entries[index + 1].number > entries[index].number
+            entries[index].completesNumber =
+                index + 1 == entries.count || entries[index + 1].number > entries[index].number
         }
         return entries
     }
@@ -121,7 +125,8 @@ package enum NotificationFeed {
         try connection.execute(
             "DELETE FROM notification WHERE owner = $1 AND number <= $2", [.integer(owner), .integer(floor)])
         try connection.execute(
-            "UPDATE notification_feed SET floor = $2 WHERE owner = $1 AND floor < $2", [.integer(owner), .integer(floor)])
+            "UPDATE notification_feed SET floor = $2 WHERE owner = $1 AND floor < $2",
+            [.integer(owner), .integer(floor)])
     }
 
     /// Drops what is too old, of some users at a time.
@@ -141,7 +146,8 @@ package enum NotificationFeed {
                 WHERE owner = $1
                     AND floor < (SELECT MAX(n.number) FROM notification n WHERE n.owner = $1 AND n.changed < $2)
                 """, [.integer(owner), cutoff])
-            try connection.execute("DELETE FROM notification WHERE owner = $1 AND changed < $2", [.integer(owner), cutoff])
+            try connection.execute(
+                "DELETE FROM notification WHERE owner = $1 AND changed < $2", [.integer(owner), cutoff])
         }
         return !owners.isEmpty
     }
@@ -155,10 +161,12 @@ package enum NotificationFeed {
             AND s.environment = webhook.environment AND s.database = webhook.database AND s.id = webhook.subscription)
         """
 
-    /// Some webhooks that have nothing to send any more. They are looked for beside everybody's writes, since all there are is looked at.
+    /// Some webhooks that have nothing to send any more. They are looked for beside everybody's writes, since all there
+    /// are is looked at.
     static func idleWebhooks(in connection: any SQLConnection) throws -> [[SQLValue]] {
         try connection.rows(
-            "SELECT owner, environment, database, subscription FROM webhook WHERE \(isIdle) LIMIT $1", [.integer(droppedAtOnce)]
+            "SELECT owner, environment, database, subscription FROM webhook WHERE \(isIdle) LIMIT $1",
+            [.integer(droppedAtOnce)]
         ) { [.integer(try $0.int64(0)), .integer(try $0.int64(1)), .integer(try $0.int64(2)), .text(try $0.text(3))] }
     }
 

@@ -39,11 +39,12 @@ package struct Notifier {
         if watch.contains(.queries) { try QueryNotifier(notifier: self, hasWebhooks: hasWebhooks).tell(changes) }
     }
 
-    /// After the zone appeared, became shared, lost or gained somebody, or went: for all who see it now. Subscriptions to
-    /// one record type hear of it where the zone's records came or went with it.
+    /// After the zone appeared, became shared, lost or gained somebody, or went: for all who see it now. Subscriptions
+    /// to one record type hear of it where the zone's records came or went with it.
     package func zoneChanged(comesOrGoes: Bool) throws {
         // Who watches may have changed with the zone: the row does not count here.
-        try tellChanges(types: comesOrGoes ? nil : [], shares: Set([zone.share?.number].compactMap { $0 }), mayHaveWebhooks: true)
+        try tellChanges(
+            types: comesOrGoes ? nil : [], shares: Set([zone.share?.number].compactMap { $0 }), mayHaveWebhooks: true)
     }
 
     /// After somebody asked for access: for those who answer, and for subscriptions to no record type.
@@ -61,10 +62,13 @@ package struct Notifier {
     ///   - shares: the hierarchical ones that it concerns.
     private func tellChanges(types: [String]?, shares: Set<Int64>, mayHaveWebhooks: Bool) throws {
         var values = zone.key
-        var condition = "v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind <> 1" + DatabaseFeed.concerned("v", zone, shares)
+        var condition =
+            "v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind <> 1" + DatabaseFeed.concerned("v", zone, shares)
         if let types {
             let parameters = types.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
-            condition += types.isEmpty ? " AND s.record_type = ''" : " AND (s.record_type = '' OR s.record_type IN (\(parameters)))"
+            condition +=
+                types.isEmpty
+                ? " AND s.record_type = ''" : " AND (s.record_type = '' OR s.record_type IN (\(parameters)))"
             values += types.map { .text($0) }
         }
         try tell(condition, values, mayHaveWebhooks: mayHaveWebhooks)

@@ -47,9 +47,11 @@ struct PublicChangeRow {
         }
         let fields = try row.bytes(13)
         record = RecordChange(
-            kind: kind, name: try row.text(7), type: recordType, position: 0, creator: try UserID(recordName: try row.text(9)),
+            kind: kind, name: try row.text(7), type: recordType, position: 0,
+            creator: try UserID(recordName: try row.text(9)),
             author: try UserID(recordName: try row.text(10)), created: try row.int64(11), modified: try row.int64(12),
-            fields: kind == .deleted ? [] : fields, formerFields: kind == .deleted ? fields : [], isNewRow: false, shares: [], former: nil)
+            fields: kind == .deleted ? [] : fields, formerFields: kind == .deleted ? fields : [], isNewRow: false,
+            shares: [], former: nil)
     }
 
     /// The key of the zone that it was in.

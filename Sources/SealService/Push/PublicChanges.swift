@@ -4,7 +4,8 @@ package import SealStorage
 /// Changes in public databases whose subscribers are still to be told.
 ///
 /// Anybody may subscribe to a public database. To tell them all within the save would let subscribers slow down whoever
-/// writes; so a save only notes what changed, durable with it, and `PublicNotifier` tells them afterwards, some at a time.
+/// writes; so a save only notes what changed, durable with it, and `PublicNotifier` tells them afterwards, some at a
+/// time.
 package enum PublicChanges {
     /// Why subscribers are told. The codes of saves and deletions are those on the wire.
     enum Reason: Int64, Sendable {
@@ -43,7 +44,8 @@ package enum PublicChanges {
     /// After a save in a public database that somebody has subscribed to.
     /// - Parameter most: how many changes of one database wait; what is more is told as an overflow.
     package static func note(
-        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, now: Int64, most: Int = PushLimits.publicChanges,
+        _ changes: [RecordChange], in zone: ZoneRow, by caller: Caller, now: Int64,
+        most: Int = PushLimits.publicChanges,
         connection: any SQLConnection
     ) throws {
         let types = Set(changes.map(\.type)).sorted()
@@ -57,7 +59,8 @@ package enum PublicChanges {
         let changes = changes.filter { watched.contains($0.type) }
         guard !changes.isEmpty else { return }
         let waiting = try connection.first(
-            "SELECT COUNT(*) FROM public_change WHERE zone_owner = $1", [.integer(zone.owner)]) { try $0.int64(0) }
+            "SELECT COUNT(*) FROM public_change WHERE zone_owner = $1", [.integer(zone.owner)]
+        ) { try $0.int64(0) }
         if Int(waiting ?? 0) + changes.count > most {
             for type in watched.sorted() { try noteOverflow(type, zone, now, connection) }
         } else {
@@ -71,7 +74,8 @@ package enum PublicChanges {
     }
 
     private static func insert(
-        _ changes: ArraySlice<RecordChange>, _ zone: ZoneRow, _ caller: Caller, _ now: Int64, _ connection: any SQLConnection
+        _ changes: ArraySlice<RecordChange>, _ zone: ZoneRow, _ caller: Caller, _ now: Int64,
+        _ connection: any SQLConnection
     ) throws {
         var values: [SQLValue] = [.integer(zone.owner), .blob(caller.session), .integer(now)]
         var tuples: [String] = []
@@ -92,7 +96,9 @@ package enum PublicChanges {
     }
 
     /// Once for all that follow, until the first subscriber hears of it.
-    private static func noteOverflow(_ type: String, _ zone: ZoneRow, _ now: Int64, _ connection: any SQLConnection) throws {
+    private static func noteOverflow(_ type: String, _ zone: ZoneRow, _ now: Int64, _ connection: any SQLConnection)
+        throws
+    {
         try connection.execute(
             """
             INSERT INTO public_change (zone_owner, origin, changed, reason, record, record_type, creator, author, created,

@@ -1,9 +1,11 @@
 package import SealStorage
 
 /// Tells those who subscribed to a public database, after the save that they hear of: in small transactions, so that
-/// however many they are, whoever writes does not wait for them. How far it got is in the database, so a restart goes on there.
+/// however many they are, whoever writes does not wait for them. How far it got is in the database, so a restart goes
+/// on there.
 ///
-/// Each is told what it may read when it is told: the type's grants, its own roles and whose the record is are asked then.
+/// Each is told what it may read when it is told: the type's grants, its own roles and whose the record is are asked
+/// then.
 package struct PublicNotifier: Sendable {
     package let schemas: SchemaStore
     /// Microseconds since 1970.

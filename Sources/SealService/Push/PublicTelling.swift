@@ -32,15 +32,21 @@ struct PublicTelling {
             ORDER BY s.owner, s.id LIMIT $5
             """,
             [
-                .integer(change.zoneOwner), .text(change.recordType), .integer(change.told.owner), .text(change.told.id),
+                .integer(change.zoneOwner), .text(change.recordType), .integer(change.told.owner),
+                .text(change.told.id),
                 .integer(Int64(limit)),
             ]
         ) {
             Candidate(
-                owner: try $0.int64(0), id: try $0.text(1), user: try UserID(recordName: try $0.text(2)), body: try $0.data(3))
+                owner: try $0.int64(0), id: try $0.text(1), user: try UserID(recordName: try $0.text(2)),
+                body: try $0.data(3))
         }
         var told = candidates[...]
-        if let record = change.record { told = candidates[..<(try tell(record, candidates))] } else { try overflow(candidates) }
+        if let record = change.record {
+            told = candidates[..<(try tell(record, candidates))]
+        } else {
+            try overflow(candidates)
+        }
         let isAll = told.count == candidates.count && candidates.count < limit
         try change.move(to: isAll ? nil : told.last.map { ($0.owner, $0.id) }, in: connection)
         return told.count < candidates.count ? limit : told.count

@@ -1,5 +1,6 @@
-/// Subscriptions, what they gave rise to, where webhooks stand, and changes in public databases that subscribers are still to be told
-/// of. Every table but the last is keyed first by the subscriber (`identity.id`); times are microseconds since 1970.
+/// Subscriptions, what they gave rise to, where webhooks stand, and changes in public databases that subscribers are
+/// still to be told of. Every table but the last is keyed first by the subscriber (`identity.id`); times are
+/// microseconds since 1970.
 enum PushTables {
     static let tables = """
         CREATE TABLE subscription (

@@ -24,8 +24,9 @@ struct QueryNotifier {
         }
     }
 
-    /// Comparisons of values, and bytes of subscriptions in portions, that one save pays for: as many for each subscriber.
-    /// Everybody else's writes wait meanwhile, and whoever takes part in a share may subscribe to what others save in it.
+    /// Comparisons of values, and bytes of subscriptions in portions, that one save pays for: as many for each
+    /// subscriber. Everybody else's writes wait meanwhile, and whoever takes part in a share may subscribe to what
+    /// others save in it.
     static let mostWork = 2_000_000
     private static let portion = 16
 
@@ -67,18 +68,23 @@ struct QueryNotifier {
                     overflown.insert(subscription.owner)
                     break
                 }
-                guard let payload = try subscription.payload(for: record, reason: Self.reason(record.change.kind)) else { continue }
+                guard let payload = try subscription.payload(for: record, reason: Self.reason(record.change.kind))
+                else { continue }
                 rows.append(
                     FiredSubscriptions.Row(
-                        owner: subscription.owner, environment: subscription.environment, database: subscription.database,
-                        subscription: subscription.message.subscriptionID, record: record.change.name, payload: payload))
+                        owner: subscription.owner, environment: subscription.environment,
+                        database: subscription.database,
+                        subscription: subscription.message.subscriptionID, record: record.change.name, payload: payload)
+                )
                 if subscription.firesOnce {
                     ended.append(subscription)
                     break
                 }
             }
         }
-        try write(rows.filter { !overflown.contains($0.owner) }, ended: ended.filter { !overflown.contains($0.owner) }, overflown)
+        try write(
+            rows.filter { !overflown.contains($0.owner) }, ended: ended.filter { !overflown.contains($0.owner) },
+            overflown)
     }
 
     /// - Parameter overflown: those whose devices are told to fetch changes, which costs less.

@@ -22,7 +22,8 @@ package struct SubscriptionDraft: Sendable {
         try Self.check(id: message.subscriptionID)
         guard let kind = SubscriptionRow.Kind(rawValue: Int64(message.kind)) else {
             throw ServerError(
-                .invalidArguments, "The subscription's kind is unknown.", remedy: "Use 1 (query), 2 (recordZone) or 3 (database).")
+                .invalidArguments, "The subscription's kind is unknown.",
+                remedy: "Use 1 (query), 2 (recordZone) or 3 (database).")
         }
         guard Self.isAllowed(kind, in: database) else {
             throw ServerError(
@@ -50,7 +51,8 @@ package struct SubscriptionDraft: Sendable {
     package static func check(id: String) throws(ServerError) {
         guard Names.isPlain(id) else {
             throw ServerError(
-                .invalidArguments, "The subscription's id is not allowed.", remedy: "Use 1 to 255 printable ASCII characters.")
+                .invalidArguments, "The subscription's id is not allowed.",
+                remedy: "Use 1 to 255 printable ASCII characters.")
         }
     }
 
@@ -63,7 +65,8 @@ package struct SubscriptionDraft: Sendable {
         }
     }
 
-    private static func checkZone(_ message: Sealkit_V1_Subscription, _ kind: SubscriptionRow.Kind) throws(ServerError) {
+    private static func checkZone(_ message: Sealkit_V1_Subscription, _ kind: SubscriptionRow.Kind) throws(ServerError)
+    {
         switch kind {
         case .zone where !message.hasZone:
             throw ServerError(.invalidArguments, "A zone subscription names its zone.", remedy: "Set the zone's id.")
@@ -93,7 +96,8 @@ package struct SubscriptionDraft: Sendable {
             return []
         }
         guard !message.recordType.isEmpty else {
-            throw ServerError(.invalidArguments, "A query subscription names a record type.", remedy: "Set the record type.")
+            throw ServerError(
+                .invalidArguments, "A query subscription names a record type.", remedy: "Set the record type.")
         }
         let query: Query
         do {
@@ -121,7 +125,8 @@ package struct SubscriptionDraft: Sendable {
             throw ServerError(
                 .invalidArguments, "Only query subscriptions have desired keys.", remedy: "Leave the desired keys out.")
         }
-        guard keys.count <= PushLimits.desiredKeys, Set(keys).count == keys.count, keys.allSatisfy(Names.isIdentifier) else {
+        guard keys.count <= PushLimits.desiredKeys, Set(keys).count == keys.count, keys.allSatisfy(Names.isIdentifier)
+        else {
             throw ServerError(
                 .invalidArguments, "The desired keys are not up to \(PushLimits.desiredKeys) different field names.",
                 remedy: "Name at most \(PushLimits.desiredKeys) fields, each once.")

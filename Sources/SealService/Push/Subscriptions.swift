@@ -48,7 +48,8 @@ package struct Subscriptions {
         .unknownItem, "The user has no subscription of this id in this database.", remedy: "List the subscriptions.")
 
     /// Makes the subscription, or puts it in the place of the one that has its id.
-    /// - Throws: `zoneNotFound`, `limitExceeded`, `quotaExceeded`; `invalidArguments` for a predicate over what the server cannot read.
+    /// - Throws: `zoneNotFound`, `limitExceeded`, `quotaExceeded`; `invalidArguments` for a predicate over what the
+    ///   server cannot read.
     package mutating func save(
         _ draft: SubscriptionDraft, _ schemas: SchemaStore, _ quotas: Quotas
     ) throws -> Sealkit_V1_Subscription {
@@ -80,7 +81,8 @@ package struct Subscriptions {
             """,
             key + [
                 .text(draft.id), .integer(draft.kind.rawValue), .integer(zone?.owner ?? 0), .integer(zone?.zone ?? 0),
-                .text(message.recordType), .integer(draft.firesOn.rawValue), .bool(!message.webhook.isEmpty), .data(body),
+                .text(message.recordType), .integer(draft.firesOn.rawValue), .bool(!message.webhook.isEmpty),
+                .data(body),
             ])
         try connection.execute(
             "INSERT INTO notification_feed (owner, last, floor) VALUES ($1, 0, 0) ON CONFLICT (owner) DO NOTHING",
@@ -90,12 +92,16 @@ package struct Subscriptions {
                 """
                 INSERT INTO webhook (owner, environment, database, subscription, url, origin, delivered, due, since, attempts)
                 SELECT $1, $2, $3, $4, $5, $6, last, 0, 0, 0 FROM notification_feed WHERE owner = $1
-                """, key + [.text(draft.id), .text(message.webhook), .text(WebhookTargets.origin(of: message.webhook) ?? "")])
+                """,
+                key + [
+                    .text(draft.id), .text(message.webhook), .text(WebhookTargets.origin(of: message.webhook) ?? ""),
+                ])
         }
         return message
     }
 
-    /// The only one that the subscription is for; nil for all zones. The public database has one, made when it is needed.
+    /// The only one that the subscription is for; nil for all zones. The public database has one, made when it is
+    /// needed.
     private func zone(of message: Sealkit_V1_Subscription) throws -> ZoneRow? {
         guard path.database != .public else {
             if message.hasZone { try PublicZone.check(message.zone) }
@@ -168,10 +174,11 @@ package struct Subscriptions {
             kind != .query || counts.queries < PushLimits.querySubscriptions
         else {
             throw ServerError(
-                .limitExceeded, """
-                    A user has at most \(PushLimits.subscriptions) subscriptions in a database, \
-                    \(PushLimits.querySubscriptions) of them for queries.
-                    """,
+                .limitExceeded,
+                """
+                A user has at most \(PushLimits.subscriptions) subscriptions in a database, \
+                \(PushLimits.querySubscriptions) of them for queries.
+                """,
                 remedy: "Delete subscriptions that are not needed any more.")
         }
     }

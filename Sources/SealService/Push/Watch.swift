@@ -2,7 +2,8 @@ package import SealStatements
 package import SealStorage
 
 /// Which subscriptions a change in a zone may concern, of everybody who sees it. It lies in the zone's row, which each
-/// save reads anyway: a zone that nobody subscribed to costs a save no statement, right after a restart or a rollback too.
+/// save reads anyway: a zone that nobody subscribed to costs a save no statement, right after a restart or a rollback
+/// too.
 package struct Watch: OptionSet, Sendable, Hashable {
     package let rawValue: Int64
 
@@ -28,7 +29,8 @@ package struct Watch: OptionSet, Sendable, Hashable {
     /// - Parameter viewers: a condition on the view `v`.
     private static func watched(where viewers: String) -> String {
         func exists(_ condition: String) -> String {
-            let places = ["s.zone_owner = 0 AND s.zone = 0", "s.zone_owner = v.owner AND s.zone = v.zone"].map { place in
+            let places = ["s.zone_owner = 0 AND s.zone = 0", "s.zone_owner = v.owner AND s.zone = v.zone"].map {
+                place in
                 """
                 EXISTS (SELECT 1 FROM zone_view v JOIN subscription s ON s.owner = v.viewer AND s.environment = v.environment \
                 AND s.database = v.shared + \(SubscriptionRow.Database.private.rawValue) AND \(place) \
@@ -65,7 +67,8 @@ package struct Watch: OptionSet, Sendable, Hashable {
     /// - Parameter zone: `ZoneRow.key`.
     static func noteLoss(in zone: [SQLValue], _ connection: any SQLConnection) throws {
         try connection.execute(
-            "UPDATE zone SET watched = watched | \(stale.rawValue) WHERE owner = $1 AND zone = $2 AND watched > 0", zone)
+            "UPDATE zone SET watched = watched | \(stale.rawValue) WHERE owner = $1 AND zone = $2 AND watched > 0", zone
+        )
     }
 
     /// Which of a user's subscriptions are to every zone of a database.
@@ -84,7 +87,8 @@ package struct Watch: OptionSet, Sendable, Hashable {
 
     /// After these became others: of the zones that the user sees only those are written that learn something by it.
     package static func change(
-        from before: Watch, to after: Watch, viewer: Int64, _ environment: Environment, _ database: SubscriptionRow.Database,
+        from before: Watch, to after: Watch, viewer: Int64, _ environment: Environment,
+        _ database: SubscriptionRow.Database,
         in connection: any SQLConnection
     ) throws {
         let (added, lost) = (after.subtracting(before), before.subtracting(after))

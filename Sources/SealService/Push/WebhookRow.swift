@@ -41,7 +41,8 @@ package struct WebhookRow: Sendable {
 
     /// The same in each attempt with the same content; tells a receiver nothing else.
     package func deliveryID(upTo number: Int64) -> String {
-        Base64URL.encode(ServerHash.digest(.webhookDelivery, Array(name.utf8), ServerBytes.of(delivered), ServerBytes.of(number)))
+        Base64URL.encode(
+            ServerHash.digest(.webhookDelivery, Array(name.utf8), ServerBytes.of(delivered), ServerBytes.of(number)))
     }
 }
 

@@ -13,7 +13,8 @@ package struct WebhookTargets: Sendable {
     package func check(_ url: String) throws(ServerError) {
         guard url.utf8.count <= PushLimits.webhookBytes else {
             throw ServerError(
-                .limitExceeded, "The webhook's URL takes more than \(PushLimits.webhookBytes) bytes.", remedy: "Use a shorter one.")
+                .limitExceeded, "The webhook's URL takes more than \(PushLimits.webhookBytes) bytes.",
+                remedy: "Use a shorter one.")
         }
         guard !origins.isEmpty else {
             throw ServerError(
@@ -35,7 +36,8 @@ package struct WebhookTargets: Sendable {
     /// Asked again at each attempt: what was allowed once may not be any more.
     package func allows(_ url: String) -> Bool { Self.origin(of: url).map(origins.contains) ?? false }
 
-    /// The normalized origin of a URL without user and fragment; nil for anything else. Plain http stays on this machine.
+    /// The normalized origin of a URL without user and fragment; nil for anything else. Plain http stays on this
+    /// machine.
     package static func origin(of url: String) -> String? {
         guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x5C }), let parts = URLComponents(string: url),
             let scheme = parts.scheme?.lowercased(), let host = parts.host, !host.isEmpty, parts.user == nil,

@@ -1,8 +1,8 @@
 import SealStatements
 package import SealStorage
 
-/// Makes the indexes that `IndexBuilds` notes, some records at a time, each in a transaction with how far it came: a crash
-/// repeats nothing and leaves nothing out.
+/// Makes the indexes that `IndexBuilds` notes, some records at a time, each in a transaction with how far it came: a
+/// crash repeats nothing and leaves nothing out.
 package enum IndexBuilder {
     private static let batch = 200
 
@@ -10,7 +10,8 @@ package enum IndexBuilder {
     /// - Returns: whether there is more to do.
     package static func step(_ schemas: SchemaStore, in connection: any SQLConnection) throws -> Bool {
         let found = try connection.first(
-            "SELECT field, container, environment, type, owner, zone, record FROM index_build ORDER BY field LIMIT 1", [],
+            "SELECT field, container, environment, type, owner, zone, record FROM index_build ORDER BY field LIMIT 1",
+            [],
             IndexBuilds.Build.init)
         guard let build = found else { return false }
         let schema = try schemas.schema(build.container, build.environment, in: connection)
@@ -18,7 +19,9 @@ package enum IndexBuilder {
         return true
     }
 
-    private static func advance(_ build: IndexBuilds.Build, _ type: IndexedType?, _ connection: any SQLConnection) throws {
+    private static func advance(_ build: IndexBuilds.Build, _ type: IndexedType?, _ connection: any SQLConnection)
+        throws
+    {
         var done = 0
         var last = build.record
         if let zone = try zone(build, connection) {
@@ -29,7 +32,9 @@ package enum IndexBuilder {
                 """, zone.key + [.text(build.record), .integer(Int64(batch))]
             ) { row in
                 let record = try StoredRecord(row)
-                if let type, record.type == type.name { try RecordIndex(zone: zone, connection: connection).add(record, type, build.field) }
+                if let type, record.type == type.name {
+                    try RecordIndex(zone: zone, connection: connection).add(record, type, build.field)
+                }
                 last = record.name
                 done += 1
                 return true
@@ -44,7 +49,10 @@ package enum IndexBuilder {
             SELECT \(ZoneRow.columns) FROM zone z WHERE (z.owner, z.zone) > ($1, $2) AND z.container = $3 AND z.environment = $4
             ORDER BY z.owner, z.zone LIMIT 1
             """,
-            [.integer(build.owner), .integer(build.zone), .text(build.container), .integer(Int64(build.environment.rawValue))],
+            [
+                .integer(build.owner), .integer(build.zone), .text(build.container),
+                .integer(Int64(build.environment.rawValue)),
+            ],
             ZoneRow.init)
         guard let next else {
             try connection.execute("DELETE FROM index_build WHERE field = $1", [.integer(build.field)])
@@ -52,7 +60,8 @@ package enum IndexBuilder {
         }
         // What is there may be of another schema.
         try connection.execute(
-            "DELETE FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3", next.key + [.integer(build.field)])
+            "DELETE FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3", next.key + [.integer(build.field)]
+        )
         try keep(build, owner: next.owner, zone: next.zone, record: "", connection)
     }
 

@@ -4,11 +4,12 @@ import SealStatements
 package import SealStorage
 import SealWire
 
-/// Indexes over records that were there before the index was: noted with the schema's change, made in the background, and
-/// not used before they are whole.
+/// Indexes over records that were there before the index was: noted with the schema's change, made in the background,
+/// and not used before they are whole.
 package enum IndexBuilds {
     package static let unfinished = ServerError(
-        .serviceUnavailable, "An index that the query needs is being made.", remedy: "Try again in a moment.", retryAfter: 1)
+        .serviceUnavailable, "An index that the query needs is being made.", remedy: "Try again in a moment.",
+        retryAfter: 1)
 
     /// Notes, in the schema change's transaction, every field whose entries have to be made or taken away.
     package static func note(_ change: SchemaChange, _ connection: any SQLConnection) throws {

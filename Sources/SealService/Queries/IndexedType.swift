@@ -21,8 +21,8 @@ package struct IndexedType: Sendable {
     /// The fields that records have, by name.
     package let fields: [String: Field]
     let systemFields: [Query.SystemField: Field]
-    /// What `record_index` holds of the fields and the system fields; the record's name needs no entries, since records are
-    /// kept by it.
+    /// What `record_index` holds of the fields and the system fields; the record's name needs no entries, since records
+    /// are kept by it.
     let ordered: [(name: String, field: Field)]
     let orderedSystem: [(name: Query.SystemField, field: Field)]
     let searchable: Set<String>
@@ -46,7 +46,8 @@ package struct IndexedType: Sendable {
 }
 
 extension IndexedType {
-    /// Every type of a schema whose fields have numbers; the built-in ones of a schema that was never written have none yet.
+    /// Every type of a schema whose fields have numbers; the built-in ones of a schema that was never written have none
+    /// yet.
     package static func all(in schema: Schema, ids: [String: [String: Int64]]) -> [String: IndexedType] {
         var all: [String: IndexedType] = [:]
         for (name, type) in schema.types {
@@ -55,7 +56,11 @@ extension IndexedType {
             for (key, field) in type.fields {
                 guard let id = ids[name]?[key] else { continue }
                 let indexed = Field(id: id, type: field.type, isEncrypted: field.isEncrypted, indexes: field.indexes)
-                if let system = Query.SystemField(key: key) { systemFields[system] = indexed } else { fields[key] = indexed }
+                if let system = Query.SystemField(key: key) {
+                    systemFields[system] = indexed
+                } else {
+                    fields[key] = indexed
+                }
             }
             all[name] = IndexedType(name: name, fields: fields, systemFields: systemFields)
         }

@@ -53,7 +53,9 @@ private struct FieldScanner {
         guard !rest.isEmpty else { return nil }
         let tag = try varint()
         let count = try varint()
-        guard tag & 7 == 2, count <= UInt64(rest.count) else { throw StorageError.unexpectedType(column: 0, wanted: "fields") }
+        guard tag & 7 == 2, count <= UInt64(rest.count) else {
+            throw StorageError.unexpectedType(column: 0, wanted: "fields")
+        }
         let content = rest.prefix(Int(count))
         rest = rest.dropFirst(Int(count))
         return (tag >> 3, content)

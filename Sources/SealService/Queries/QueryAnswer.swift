@@ -5,8 +5,9 @@ import SwiftProtobuf
 
 /// A page of results as it travels.
 package enum QueryAnswer {
-    /// A serialized `QueryRecordsResponse`: `{ matches = 1 { scope = 1, record = 2 }, cursor = 2, scopes = 3, authors = 4 }`. It ends
-    /// where it has no room for the next record; a larger record goes alone.
+    /// A serialized `QueryRecordsResponse`:
+    /// `{ matches = 1 { scope = 1, record = 2 }, cursor = 2, scopes = 3, authors = 4 }`. It ends where it has no room
+    /// for the next record; a larger record goes alone.
     package static func serialized(
         _ pager: QueryPager, _ page: QueryPager.Page, asked: ZoneRow?, desired: Set<String>?
     ) throws -> [UInt8] {
@@ -42,10 +43,14 @@ package enum QueryAnswer {
         if let next { writer.blob(2, [UInt8](next.data(pager.seal))) }
         if let asked, pager.rights == nil { heads = try asked.scopeHeads(citing: shares, pager.connection) }
         // Those that matches are numbered by come first; then the shares' that their records are in.
-        for (zone, shares) in sharesOf { heads += try Shares.numbered(shares, in: pager.zones[zone], pager.connection).map(\.scopeHead) }
+        for (zone, shares) in sharesOf {
+            heads += try Shares.numbered(shares, in: pager.zones[zone], pager.connection).map(\.scopeHead)
+        }
         for head in heads { writer.blob(3, try head.serializedBytes()) }
         if pager.rights != nil, let asked {
-            for chain in try authors.chains(in: asked.container, pager.connection) { writer.blob(4, try chain.serializedBytes()) }
+            for chain in try authors.chains(in: asked.container, pager.connection) {
+                writer.blob(4, try chain.serializedBytes())
+            }
         }
         return writer.bytes
     }

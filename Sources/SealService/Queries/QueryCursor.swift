@@ -4,8 +4,8 @@ import SealQuery
 import SealStatements
 import SealWire
 
-/// Where a query goes on. Opaque to clients: it may name a record that its reader is not allowed to find, where a page has
-/// ended among such. So it is sealed (`CursorSeal`), and what may be seen is judged anew for each page.
+/// Where a query goes on. Opaque to clients: it may name a record that its reader is not allowed to find, where a page
+/// has ended among such. So it is sealed (`CursorSeal`), and what may be seen is judged anew for each page.
 package struct QueryCursor: Equatable {
     /// Which driver the candidates came by.
     let driver: UInt8
@@ -19,7 +19,8 @@ package struct QueryCursor: Equatable {
     private static let mostBytes = 16_384
 
     static let damaged = ServerError(
-        .invalidArguments, "The cursor is damaged, or one of another query.", remedy: "Send it as it came, with the same query and zone.")
+        .invalidArguments, "The cursor is damaged, or one of another query.",
+        remedy: "Send it as it came, with the same query and zone.")
     static let expired = ServerError(
         .changeTokenExpired, "The cursor is not good any more.", remedy: "Ask from the start.")
 

@@ -16,7 +16,9 @@ package enum QueryDriver: Sendable {
             self = .words(Words.of(text), all: all)
             return
         }
-        guard let key = condition.test.key, let field = type.field(key), let ranges = condition.ranges(in: field.type.kind) else {
+        guard let key = condition.test.key, let field = type.field(key),
+            let ranges = condition.ranges(in: field.type.kind)
+        else {
             return nil
         }
         self = QueryDriver(key, field, ranges)
@@ -46,14 +48,17 @@ extension QueryDriver {
     /// The next candidates after a place, at most a chunk.
     /// - Parameter place: one key, and a record.
     package func next(
-        after place: QueryPlace?, ascending: Bool, limit: Int, type: String, in zone: ZoneRow, _ connection: any SQLConnection
+        after place: QueryPlace?, ascending: Bool, limit: Int, type: String, in zone: ZoneRow,
+        _ connection: any SQLConnection
     ) throws -> [Candidate] {
         let limit = min(limit, Self.chunk)
         switch self {
         case .words(let words, let all):
             let after = place?.keys.first.map(Self.number) ?? 0
-            return try SearchIndex(zone: zone, connection: connection).find(words, all: all, type: type, after: after, limit: limit)
-                .map { Candidate(key: IndexKey(UInt64(bitPattern: $0.id)), record: $0.record, since: nil) }
+            return try SearchIndex(zone: zone, connection: connection).find(
+                words, all: all, type: type, after: after, limit: limit
+            )
+            .map { Candidate(key: IndexKey(UInt64(bitPattern: $0.id)), record: $0.record, since: nil) }
         case .names(let ranges), .index(_, _, _, let ranges):
             var found: [Candidate] = []
             for range in ascending ? ranges : ranges.reversed() {

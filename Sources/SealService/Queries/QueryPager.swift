@@ -70,7 +70,9 @@ package struct QueryPager {
         cursor(found.driver, zones[found.zone], found.place, page.snapshots)
     }
 
-    private func cursor(_ driver: UInt8, _ zone: ZoneRow, _ place: QueryPlace, _ snapshots: [Int64: Int64]) -> QueryCursor {
+    private func cursor(_ driver: UInt8, _ zone: ZoneRow, _ place: QueryPlace, _ snapshots: [Int64: Int64])
+        -> QueryCursor
+    {
         QueryCursor(
             driver: driver, zone: zone.zone, place: place,
             // Without an order the zones after this one begin when they are come to.
@@ -92,7 +94,8 @@ package struct QueryPager {
             let snapshot = isResumed ? cursor?.snapshots[zone.zone] ?? 0 : zone.position
             page.snapshots[zone.zone] = snapshot
             let (plan, driver) = try QueryPlan.make(
-                query, type, chosen: isResumed ? cursor.map { Int($0.driver) } : nil, gathered: Self.gathered, in: zone, connection)
+                query, type, chosen: isResumed ? cursor.map { Int($0.driver) } : nil, gathered: Self.gathered, in: zone,
+                connection)
             // One more than wanted tells whether there is more.
             let wanted = limit - page.found.count + 1
             var part = try run(zone, snapshot: snapshot).page(
@@ -102,7 +105,9 @@ package struct QueryPager {
                 part.found.removeLast()
                 guard let last = part.found.last else {
                     // Nothing of this zone has room: the page before it ends where this zone begins.
-                    page.next = cursor(UInt8(driver), zone, QueryPlace(keys: [IndexKey(bytes: [])], record: QueryPlace.lowest), page.snapshots)
+                    page.next = cursor(
+                        UInt8(driver), zone, QueryPlace(keys: [IndexKey(bytes: [])], record: QueryPlace.lowest),
+                        page.snapshots)
                     return page
                 }
                 part.reached = last
@@ -120,7 +125,8 @@ package struct QueryPager {
     private func merged() throws -> Page {
         guard zones.count <= Self.mostOrderedZones else {
             throw ServerError(
-                .limitExceeded, "An order over more than \(Self.mostOrderedZones) zones cannot be asked for.", remedy: "Name a zone.")
+                .limitExceeded, "An order over more than \(Self.mostOrderedZones) zones cannot be asked for.",
+                remedy: "Name a zone.")
         }
         let order = QueryOrder(ascending: query.sortDescriptors.map(\.ascending))
         let share = max(1, zones.count)
@@ -156,7 +162,9 @@ package struct QueryPager {
     }
 
     /// The order over all zones: by the keys, then by the zone, then by the record's name.
-    private func precedes(_ left: (zone: Int, place: QueryPlace), _ right: (zone: Int, place: QueryPlace), _ order: QueryOrder) -> Bool {
+    private func precedes(
+        _ left: (zone: Int, place: QueryPlace), _ right: (zone: Int, place: QueryPlace), _ order: QueryOrder
+    ) -> Bool {
         if let known = order.precedes(left.place.keys, right.place.keys) { return known }
         guard left.zone == right.zone else { return (left.zone < right.zone) == order.isAscending }
         return order.precedes(left.place, right.place)

@@ -21,14 +21,17 @@ package enum QueryPlan {
     ///   - gathered: how many candidates are few.
     /// - Returns: the plan, and which of the drivers it goes by.
     package static func make(
-        _ query: Query, _ type: IndexedType, chosen: Int?, gathered: Int, in zone: ZoneRow, _ connection: any SQLConnection
+        _ query: Query, _ type: IndexedType, chosen: Int?, gathered: Int, in zone: ZoneRow,
+        _ connection: any SQLConnection
     ) throws -> (plan: QueryPlan, driver: Int) {
         if query.predicate.conditions.contains(where: { $0.test == .never && !$0.isNegated }) { return (.nothing, 0) }
         let drivers = QueryDriver.all(query, type)
         if drivers.contains(where: \.isEmpty) { return (.nothing, 0) }
         guard let first = query.sortDescriptors.first else {
             if let chosen {
-                guard drivers.indices.contains(chosen) || (drivers.isEmpty && chosen == 0) else { throw QueryCursor.damaged }
+                guard drivers.indices.contains(chosen) || (drivers.isEmpty && chosen == 0) else {
+                    throw QueryCursor.damaged
+                }
             }
             guard !drivers.isEmpty else {
                 guard type.systemFields[.recordID]?.indexes.contains(.queryable) ?? false else {
@@ -36,7 +39,9 @@ package enum QueryPlan {
                 }
                 return (.walk(.names([.all])), 0)
             }
-            let index = try chosen ?? (drivers.count == 1 ? 0 : fewest(drivers, upTo: gathered, query, in: zone, connection)?.index ?? 0)
+            let index =
+                try chosen
+                ?? (drivers.count == 1 ? 0 : fewest(drivers, upTo: gathered, query, in: zone, connection)?.index ?? 0)
             return (.walk(drivers[index]), index)
         }
         guard let field = type.field(first.key) else { return (.nothing, 0) }
@@ -65,8 +70,8 @@ package enum QueryPlan {
 }
 
 extension QueryDriver {
-    /// Everything that a query's candidates can be found by, in an order that the query alone decides: conditions on one field
-    /// narrow one range together.
+    /// Everything that a query's candidates can be found by, in an order that the query alone decides: conditions on
+    /// one field narrow one range together.
     package static func all(_ query: Query, _ type: IndexedType) -> [QueryDriver] {
         var drivers: [QueryDriver] = []
         for condition in query.predicate.conditions {
@@ -118,7 +123,8 @@ extension QueryDriver {
     func stands(_ candidate: Candidate, _ record: Query.Subject) -> Bool {
         guard case .index(let key, _, _, let ranges) = self else { return true }
         guard let value = record.value(key) else { return false }
-        return IndexKey.entries(of: value).filter { entry in ranges.contains { entry >= $0.lower && entry < $0.upper } }.min()
+        return IndexKey.entries(of: value).filter { entry in ranges.contains { entry >= $0.lower && entry < $0.upper } }
+            .min()
             == candidate.key
     }
 }

@@ -3,13 +3,15 @@ import SealSchema
 import SealStatements
 import SealWire
 
-/// What the schema has to say about a query: every field known, readable, of the right kind and indexed for what is asked.
+/// What the schema has to say about a query: every field known, readable, of the right kind and indexed for what is
+/// asked.
 package enum QueryRules {
     package static func check(_ query: Query, _ type: IndexedType) throws(ServerError) {
         for condition in query.predicate.conditions { try check(condition.test, type) }
         for descriptor in query.sortDescriptors {
             let field = try field(descriptor.key, type)
-            // Records are kept by name, and distances are found by what equality is found by: these orders cost no more.
+            // Records are kept by name, and distances are found by what equality is found by: these orders cost no
+            // more.
             let isFree = descriptor.relativeLocation != nil || descriptor.key == Query.SystemField.recordID.rawValue
             guard !field.indexes.isDisjoint(with: isFree ? [.queryable, .sortable] : .sortable) else {
                 throw unmarked(descriptor.key, "sortable")
@@ -55,12 +57,15 @@ package enum QueryRules {
     }
 
     /// - Parameter equality: whether QUERYABLE is what it takes, or SORTABLE; nil: either.
-    private static func scalar(_ key: String, _ type: IndexedType, equality: Bool?) throws(ServerError) -> IndexedType.Field {
+    private static func scalar(_ key: String, _ type: IndexedType, equality: Bool?) throws(ServerError)
+        -> IndexedType.Field
+    {
         let field = try field(key, type)
         switch equality {
         case true?: guard field.indexes.contains(.queryable) else { throw unmarked(key, "queryable") }
         case false?: guard field.indexes.contains(.sortable) else { throw unmarked(key, "sortable") }
-        case nil: guard !field.indexes.isDisjoint(with: [.queryable, .sortable]) else { throw unmarked(key, "queryable") }
+        case nil:
+            guard !field.indexes.isDisjoint(with: [.queryable, .sortable]) else { throw unmarked(key, "queryable") }
         }
         guard !field.type.isList else {
             throw mistaken(key, "is a list", "Ask for its elements: with CONTAINS, or ANY … IN.")
@@ -72,7 +77,8 @@ package enum QueryRules {
         let field = try field(key, type)
         guard field.indexes.contains(.queryable) else { throw unmarked(key, "queryable") }
         guard field.type.isList else {
-            throw mistaken(key, "is not a list", "Parts of a text cannot be asked for; search words with self CONTAINS.")
+            throw mistaken(
+                key, "is not a list", "Parts of a text cannot be asked for; search words with self CONTAINS.")
         }
         try require(values.allSatisfy { Query.fits($0, field.type.kind) }, key)
     }
@@ -81,7 +87,8 @@ package enum QueryRules {
         guard let field = type.field(key) else {
             if Query.SystemField(rawValue: key) != nil { throw unmarked(key, "queryable") }
             throw ServerError(
-                .invalidArguments, "The record type has no field \(key).", remedy: "Check the name; fields are in the schema.")
+                .invalidArguments, "The record type has no field \(key).",
+                remedy: "Check the name; fields are in the schema.")
         }
         try checkReadable(key, field)
         return field
@@ -102,13 +109,15 @@ package enum QueryRules {
         }
         guard !field.isAsset else {
             throw ServerError(
-                .invalidArguments, "The field \(key) is an asset, and assets are not compared.", remedy: "Ask for another field.")
+                .invalidArguments, "The field \(key) is an asset, and assets are not compared.",
+                remedy: "Ask for another field.")
         }
     }
 
     private static func require(_ fits: Bool, _ key: String) throws(ServerError) {
         guard fits else {
-            throw mistaken(key, "is compared with a value of another kind", "Give a value of the kind that the schema says.")
+            throw mistaken(
+                key, "is compared with a value of another kind", "Give a value of the kind that the schema says.")
         }
     }
 

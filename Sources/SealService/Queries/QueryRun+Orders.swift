@@ -52,7 +52,8 @@ extension QueryRun {
 
     private func next(_ driver: QueryDriver, after place: QueryPlace?) throws -> IndexKey? {
         try driver.next(
-            after: place.map { QueryPlace(keys: [$0.keys[0]], record: order.last) }, ascending: order.isAscending, limit: 1,
+            after: place.map { QueryPlace(keys: [$0.keys[0]], record: order.last) }, ascending: order.isAscending,
+            limit: 1,
             type: type.name, in: zone, connection
         ).first?.key
     }

@@ -9,8 +9,8 @@ package struct QueryRun {
     package let zone: ZoneRow
     /// What it may not read, the caller does not find either.
     package let rights: PublicRights?
-    /// The zone's place in its feed when the query began. What has moved since is left out of later pages: it may have been
-    /// given out where it was.
+    /// The zone's place in its feed when the query began. What has moved since is left out of later pages: it may have
+    /// been given out where it was.
     package let snapshot: Int64
     let isContinued: Bool
     let order: QueryOrder
@@ -42,7 +42,8 @@ package struct QueryRun {
         var place = start
         while true {
             let candidates = try driver.next(
-                after: place, ascending: order.isAscending, limit: max(budget.entries, 1), type: type.name, in: zone, connection)
+                after: place, ascending: order.isAscending, limit: max(budget.entries, 1), type: type.name, in: zone,
+                connection)
             guard !candidates.isEmpty else { return page }
             for candidate in candidates {
                 let here = QueryPlace(keys: [candidate.key], record: candidate.record)
@@ -50,7 +51,9 @@ package struct QueryRun {
                 budget.entries -= 1
                 if !candidate.isOther, candidate.since ?? 0 <= snapshot {
                     budget.records -= 1
-                    if let record = try match(candidate.record), driver.stands(candidate, record) { page.found.append(here) }
+                    if let record = try match(candidate.record), driver.stands(candidate, record) {
+                        page.found.append(here)
+                    }
                 }
                 if page.found.count >= limit || budget.isSpent {
                     page.reached = here
@@ -62,7 +65,9 @@ package struct QueryRun {
 
     /// The record, if it is a result.
     func match(_ name: String) throws -> Query.Subject? {
-        guard let record = try StoredRecord.find(name, in: zone, connection), !record.isDeleted, record.type == type.name else {
+        guard let record = try StoredRecord.find(name, in: zone, connection), !record.isDeleted,
+            record.type == type.name
+        else {
             return nil
         }
         if let rights, try rights.refusalToRead(Statement(canonicalBytes: record.statement)) != nil { return nil }
@@ -108,7 +113,8 @@ package struct QueryRun {
     /// Whether everything that the record is sorted by was as it is when the query began.
     private func stoodStill(_ record: Query.Subject) throws -> Bool {
         for descriptor in query.sortDescriptors where descriptor.key != Query.SystemField.recordID.rawValue {
-            guard let field = type.field(descriptor.key), let key = record.value(descriptor.key).flatMap({ IndexKey($0) }),
+            guard let field = type.field(descriptor.key),
+                let key = record.value(descriptor.key).flatMap({ IndexKey($0) }),
                 try connection.exists(
                     """
                     SELECT 1 FROM record_index

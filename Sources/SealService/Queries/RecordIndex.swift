@@ -3,8 +3,8 @@ package import SealStatements
 package import SealStorage
 import SealWire
 
-/// Keeps a zone's index entries in step with its records, inside each save's transaction: an entry for each value of a field
-/// that the schema marks, written and removed only where it changed.
+/// Keeps a zone's index entries in step with its records, inside each save's transaction: an entry for each value of a
+/// field that the schema marks, written and removed only where it changed.
 package struct RecordIndex {
     package let zone: ZoneRow
     package let connection: any SQLConnection
@@ -36,8 +36,8 @@ package struct RecordIndex {
         if words != Self.words(former, type) { try search.replace(words, of: change.name, type: type.name) }
     }
 
-    /// What one record may bring into the indexes: each part is a row, or a term with the names of its zone and type, that
-    /// no account pays for and every other write waits for.
+    /// What one record may bring into the indexes: each part is a row, or a term with the names of its zone and type,
+    /// that no account pays for and every other write waits for.
     package static let mostParts = 10_000
 
     /// Elements of lists that one request may bring into the indexes and take out of them: a row each.
@@ -101,7 +101,9 @@ package struct RecordIndex {
         let subject = try Query.Subject(record, type)
         let words = type.searchable.isEmpty ? [] : subject.words
         guard Self.parts(subject.fields, words, type) <= Self.mostParts else { return }
-        let ordered = type.ordered.first { $0.field.id == id }?.name ?? type.orderedSystem.first { $0.field.id == id }?.name.rawValue
+        let ordered =
+            type.ordered.first { $0.field.id == id }?.name
+            ?? type.orderedSystem.first { $0.field.id == id }?.name.rawValue
         if let ordered, let value = subject.value(ordered) {
             for key in IndexKey.entries(of: value) {
                 let isThere = try connection.exists(
@@ -136,7 +138,9 @@ extension RecordChange {
         case .creatorUserRecordID: .reference(ReferenceValue(recordName: creator.recordName))
         case .modificationDate: .date(ReferenceDate.seconds(ofMicroseconds: former.modified))
         case .lastModifiedUserRecordID:
-            (try? Statement(canonicalBytes: former.statement)).map { .reference(ReferenceValue(recordName: $0.author.recordName)) }
+            (try? Statement(canonicalBytes: former.statement)).map {
+                .reference(ReferenceValue(recordName: $0.author.recordName))
+            }
         }
     }
 }

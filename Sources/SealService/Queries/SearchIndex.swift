@@ -3,9 +3,9 @@ import SealStorage
 
 /// The words of searchable texts, in SQLite's full-text index.
 ///
-/// FTS5 stores and intersects; what a word is, `Words` says, for the server and for clients alike. Each term carries its zone
-/// and type, so that a search reads nobody else's lists. The index has no texts of its own: a document's terms are kept in
-/// `search_document`, from where they are taken back exactly as they went in.
+/// FTS5 stores and intersects; what a word is, `Words` says, for the server and for clients alike. Each term carries
+/// its zone and type, so that a search reads nobody else's lists. The index has no texts of its own: a document's terms
+/// are kept in `search_document`, from where they are taken back exactly as they went in.
 struct SearchIndex {
     let zone: ZoneRow
     let connection: any SQLConnection
@@ -18,13 +18,15 @@ struct SearchIndex {
     /// Puts a record's words in the place of those that it had.
     func replace(_ words: Set<String>, of record: String, type: String) throws {
         let known = try connection.first(
-            "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 AND record = $3", zone.key + [.text(record)]
+            "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 AND record = $3",
+            zone.key + [.text(record)]
         ) { (id: try $0.int64(0), terms: try $0.text(1)) }
         if let known { try Self.remove(known.id, known.terms, connection) }
         guard !words.isEmpty else {
             if known != nil {
                 try connection.execute(
-                    "DELETE FROM search_document WHERE owner = $1 AND zone = $2 AND record = $3", zone.key + [.text(record)])
+                    "DELETE FROM search_document WHERE owner = $1 AND zone = $2 AND record = $3",
+                    zone.key + [.text(record)])
             }
             return
         }
@@ -42,7 +44,8 @@ struct SearchIndex {
 
     private static func remove(_ id: Int64, _ terms: String, _ connection: any SQLConnection) throws {
         try connection.execute(
-            "INSERT INTO search_term (search_term, rowid, terms) VALUES ('delete', $1, $2)", [.integer(id), .text(terms)])
+            "INSERT INTO search_term (search_term, rowid, terms) VALUES ('delete', $1, $2)",
+            [.integer(id), .text(terms)])
     }
 
     /// Takes out some of a zone's documents, as far as there is room.
@@ -50,7 +53,8 @@ struct SearchIndex {
     static func remove(from zone: [SQLValue], _ room: inout ZoneRemains.Room, in connection: any SQLConnection) throws {
         var documents: [(id: Int64, terms: String)] = []
         try connection.run(
-            "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 LIMIT $3", zone + [.integer(Int64(room.rows))]
+            "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 LIMIT $3",
+            zone + [.integer(Int64(room.rows))]
         ) { row in
             let (id, terms) = (try row.int64(0), try row.text(1))
             documents.append((id, terms))
@@ -68,7 +72,8 @@ struct SearchIndex {
     /// - Returns: how many there were.
     static func remove(of owner: Int64, atMost count: Int, in connection: any SQLConnection) throws -> Int {
         let documents = try connection.rows(
-            "SELECT id, terms FROM search_document WHERE owner = $1 LIMIT $2", [.integer(owner), .integer(Int64(count))]
+            "SELECT id, terms FROM search_document WHERE owner = $1 LIMIT $2",
+            [.integer(owner), .integer(Int64(count))]
         ) { (id: try $0.int64(0), terms: try $0.text(1)) }
         for document in documents {
             try remove(document.id, document.terms, connection)
@@ -83,7 +88,8 @@ struct SearchIndex {
     ) throws -> [(id: Int64, record: String)] {
         guard !words.isEmpty else { return [] }
         // Words are letters and digits, and quoted: nothing of them is taken for an operator.
-        let match = words.map { "\"\(Self.term($0, zone, type: type))\"" }.sorted().joined(separator: all ? " AND " : " OR ")
+        let match = words.map { "\"\(Self.term($0, zone, type: type))\"" }.sorted().joined(
+            separator: all ? " AND " : " OR ")
         return try connection.rows(
             """
             SELECT d.id, d.record FROM search_term t JOIN search_document d ON d.id = t.rowid

@@ -6,7 +6,8 @@ import SealWire
 /// The records that go with the targets which one request deletes: all of them, in its transaction, or the deletion is
 /// refused. Nobody signs their deletions; the target's covers each, so that every reader can check that it went.
 ///
-/// What the same request saves or deletes itself does not go along: its newest statement does not come before the deletion.
+/// What the same request saves or deletes itself does not go along: its newest statement does not come before the
+/// deletion.
 package struct Cascade {
     package struct Member {
         package let record: StoredRecord
@@ -53,14 +54,16 @@ package struct Cascade {
 }
 
 extension RecordSave {
-    /// What goes with the request's deletions, as far as they are accepted; those that cannot take theirs along are refused.
+    /// What goes with the request's deletions, as far as they are accepted; those that cannot take theirs along are
+    /// refused.
     func cascade(_ outcomes: inout [Outcome], _ references: inout ReferenceReader) throws -> Cascade {
-        // In the public database nothing that a reader could check says that the deleter might have deleted the source too:
-        // references dangle there, and no deletion covers anything.
+        // In the public database nothing that a reader could check says that the deleter might have deleted the source
+        // too: references dangle there, and no deletion covers anything.
         guard rights == nil else { return Cascade() }
         while true {
             let (cascade, hasRefused) = try pass(&outcomes, &references)
-            // One that is refused here stays, and may have to go with another; nothing of an atomic request is written then.
+            // One that is refused here stays, and may have to go with another; nothing of an atomic request is written
+            // then.
             if !hasRefused || isAtomic { return cascade }
         }
     }
@@ -95,8 +98,8 @@ extension RecordSave {
         return (cascade, hasRefused)
     }
 
-    /// Refuses the deletions that do not cover what goes with them, and saves that keep a record from going: both go again in one
-    /// request.
+    /// Refuses the deletions that do not cover what goes with them, and saves that keep a record from going: both go
+    /// again in one request.
     /// - Returns: whether there were any.
     func refuseIncomplete(_ outcomes: inout [Outcome], _ cascade: Cascade, all: Bool) -> Bool {
         var hasRefused = false
@@ -106,17 +109,20 @@ extension RecordSave {
             else { continue }
             outcomes[index] = .refused(Cascade.incomplete)
             hasRefused = true
-            hold(besides: cascade.beside[index] ?? [], goingWith: Set(taken.names + [batch.items[index].name]), &outcomes)
+            hold(
+                besides: cascade.beside[index] ?? [], goingWith: Set(taken.names + [batch.items[index].name]), &outcomes
+            )
         }
         return hasRefused
     }
 
-    /// Keeps back the saves that keep records from going with a deletion which is sent again: of those that refer to what goes, and
-    /// of those that are to. Saved by themselves now, they would go with it then.
+    /// Keeps back the saves that keep records from going with a deletion which is sent again: of those that refer to
+    /// what goes, and of those that are to. Saved by themselves now, they would go with it then.
     private func hold(besides: Set<String>, goingWith gone: Set<String>, _ outcomes: inout [Outcome]) {
         for (index, item) in batch.items.enumerated() {
             guard case .accepted(let accepted) = outcomes[index], !accepted.isDeletion,
-                besides.contains(item.name) || accepted.content.deleteReferences.contains(where: { gone.contains($0.target) })
+                besides.contains(item.name)
+                    || accepted.content.deleteReferences.contains(where: { gone.contains($0.target) })
             else { continue }
             outcomes[index] = .refused(Cascade.waiting)
         }

@@ -1,8 +1,8 @@
 import SealStorage
 
-/// Deletions leave a zone's feed once they are old: a device that begins then need not be told of records that it never had,
-/// and one that was away for longer begins anew. Look-ups keep giving the signed deletion, and a record made again goes on
-/// after it.
+/// Deletions leave a zone's feed once they are old: a device that begins then need not be told of records that it never
+/// had, and one that was away for longer begins anew. Look-ups keep giving the signed deletion, and a record made again
+/// goes on after it.
 enum Compaction {
     /// What one write takes at most, so that others do not wait.
     static let batch = 500
@@ -14,7 +14,8 @@ enum Compaction {
 
     /// Up to which place deletions have left the feed.
     static func horizon(of zone: ZoneRow, in connection: any SQLConnection) throws -> Int64 {
-        try connection.first("SELECT compacted FROM zone WHERE owner = $1 AND zone = $2", zone.key) { try $0.int64(0) } ?? 0
+        try connection.first("SELECT compacted FROM zone WHERE owner = $1 AND zone = $2", zone.key) { try $0.int64(0) }
+            ?? 0
     }
 
     /// Takes the oldest deletions of before a moment out of the feeds of their zones.

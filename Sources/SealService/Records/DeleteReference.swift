@@ -2,8 +2,8 @@ package import SealStatements
 package import SealStorage
 import SealWire
 
-/// A reference with the action `deleteSelf`: its record goes with the target. The server keeps an index of them, written
-/// in the transaction of the save, and only for records that have any.
+/// A reference with the action `deleteSelf`: its record goes with the target. The server keeps an index of them,
+/// written in the transaction of the save, and only for records that have any.
 package struct DeleteReference: Sendable, Hashable {
     package let field: String
     package let target: String
@@ -12,7 +12,8 @@ package struct DeleteReference: Sendable, Hashable {
     package static let limit = 750
 
     static let tooMany = ServerError(
-        .limitExceeded, "At most \(limit) records may refer to one record with deleteSelf, and one record to \(limit) others.",
+        .limitExceeded,
+        "At most \(limit) records may refer to one record with deleteSelf, and one record to \(limit) others.",
         remedy: "Use references without an action beyond that, and delete those records yourself.")
 
     /// Those in a field's value: a reference, or a list with some.
@@ -30,11 +31,13 @@ package struct DeleteReference: Sendable, Hashable {
 
     /// - Parameter hadSome: whether the record's former revision had any.
     package static func store(
-        _ references: [DeleteReference], of source: String, hadSome: Bool, in zone: ZoneRow, _ connection: any SQLConnection
+        _ references: [DeleteReference], of source: String, hadSome: Bool, in zone: ZoneRow,
+        _ connection: any SQLConnection
     ) throws {
         if hadSome {
             try connection.execute(
-                "DELETE FROM delete_reference WHERE owner = $1 AND zone = $2 AND source = $3", zone.key + [.text(source)])
+                "DELETE FROM delete_reference WHERE owner = $1 AND zone = $2 AND source = $3",
+                zone.key + [.text(source)])
         }
         for reference in references {
             try connection.execute(

@@ -4,9 +4,9 @@ import SealWire
 
 /// Records in another scope of a zone than a target's that refer to it with `deleteSelf`.
 ///
-/// Not everybody who reads them could check a notice that they went with it: the roster by which the target's deletion counts
-/// may be hidden from them. Whoever deletes the target, and may write where they are, signs their deletions too; without
-/// those the server does not take the target's. Elsewhere the reference dangles, and nothing is said of it.
+/// Not everybody who reads them could check a notice that they went with it: the roster by which the target's deletion
+/// counts may be hidden from them. Whoever deletes the target, and may write where they are, signs their deletions too;
+/// without those the server does not take the target's. Elsewhere the reference dangles, and nothing is said of it.
 struct Dependents {
     let zone: ZoneRow
     let user: UserID
@@ -25,7 +25,8 @@ struct Dependents {
     }
 
     static let missing = ServerError(
-        .referenceViolation, "Records in other scopes of the zone refer to this one, or to what goes with it, with deleteSelf.",
+        .referenceViolation,
+        "Records in other scopes of the zone refer to this one, or to what goes with it, with deleteSelf.",
         remedy: "Delete them in the same request; the answer names them.")
 
     /// Whether the caller is to delete this one too.

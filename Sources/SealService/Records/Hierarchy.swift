@@ -54,8 +54,8 @@ struct Hierarchy {
         return try found.union(comingBelow(roots, below))
     }
 
-    /// Which of the new shares' roots get something below them with this save that is shared already, or has something below it that is:
-    /// what is stored does not show that yet.
+    /// Which of the new shares' roots get something below them with this save that is shared already, or has something
+    /// below it that is: what is stored does not show that yet.
     private func comingBelow(_ roots: Set<String>, _ below: RootsBelow) throws -> Set<String> {
         guard !roots.isEmpty else { return [] }
         var found: Set<String> = []
@@ -79,7 +79,8 @@ struct Hierarchy {
     private func isOpen(_ share: Int64, _ open: inout [Int64: Bool]) throws -> Bool {
         if let known = open[share] { return known }
         let isOpen = try connection.exists(
-            "SELECT 1 FROM share WHERE owner = $1 AND zone = $2 AND share = $3 AND closed = 0", zone.key + [.integer(share)])
+            "SELECT 1 FROM share WHERE owner = $1 AND zone = $2 AND share = $3 AND closed = 0",
+            zone.key + [.integer(share)])
         open[share] = isOpen
         return isOpen
     }

@@ -4,7 +4,8 @@ import SealWire
 import SwiftProtobuf
 
 extension WireWriter {
-    /// A `RecordResult` as field 1: `{ record_name = 1, record = 2, failure = 3, server_record = 4, dependents = 210 }`.
+    /// A `RecordResult` as field 1:
+    /// `{ record_name = 1, record = 2, failure = 3, server_record = 4, dependents = 210 }`.
     private mutating func result(
         _ name: String, _ field: UInt64, _ content: [UInt8], serverRecord: [UInt8]? = nil, dependents: [String] = []
     ) {
@@ -20,7 +21,8 @@ extension WireWriter {
     /// One looked-up record. Of a deleted one the tombstone comes along, so that the client can continue after it.
     /// - Returns: false, with nothing written, when the answer has no room for the record.
     mutating func lookedUp(
-        _ name: String, _ record: StoredRecord?, desired: Set<String>?, in zone: ZoneRow, _ connection: any SQLConnection
+        _ name: String, _ record: StoredRecord?, desired: Set<String>?, in zone: ZoneRow,
+        _ connection: any SQLConnection
     ) throws -> Bool {
         let content = try record?.serialized(desired: desired, in: zone, connection)
         guard bytes.count + (content?.count ?? 0) <= RecordLookup.answerBytes else { return false }

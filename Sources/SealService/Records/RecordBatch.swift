@@ -57,7 +57,8 @@ package struct RecordBatch: Sendable {
     /// - Throws: `invalidArguments` for a record named twice; `permissionFailure`, `rotationDue`, `staleEpoch`;
     ///   `integrityFailure` when the signature does not cover these statements in this order.
     package init(
-        _ message: Sealkit_V1_ModifyRecordsRequest, caller: Caller, judge: SaveJudge, predecessors: [String: StoredRecord],
+        _ message: Sealkit_V1_ModifyRecordsRequest, caller: Caller, judge: SaveJudge,
+        predecessors: [String: StoredRecord],
         schema: StoredSchema
     ) throws {
         var names: Set<String> = []
@@ -88,10 +89,13 @@ package struct RecordBatch: Sendable {
             }
         }
         if let signer {
-            let tree = try ServerError.checking("The request") { () throws(SealError) in try StatementTree(leaves: leaves) }
+            let tree = try ServerError.checking("The request") { () throws(SealError) in
+                try StatementTree(leaves: leaves)
+            }
             let signature = [UInt8](message.signature)
             do {
-                try signer.verify(signature, over: StatementTree.signedBytes(root: tree.root, leafCount: tree.leafCount))
+                try signer.verify(
+                    signature, over: StatementTree.signedBytes(root: tree.root, leafCount: tree.leafCount))
             } catch {
                 throw Self.unsigned
             }
@@ -133,12 +137,14 @@ package struct RecordBatch: Sendable {
         }
         guard statement.author == caller.userID else {
             throw ServerError(
-                .permissionFailure, "The statement's author is somebody else.", remedy: "Send only statements that you signed.")
+                .permissionFailure, "The statement's author is somebody else.",
+                remedy: "Send only statements that you signed.")
         }
         let key = try judge.authorKey(of: statement, recordName: record.recordName)
         guard statement.recordType == record.recordType else {
             throw ServerError(
-                .invalidArguments, "The record's type differs from its statement's.", remedy: "Sign the type that is sent.")
+                .invalidArguments, "The record's type differs from its statement's.",
+                remedy: "Sign the type that is sent.")
         }
         let previous = predecessor.flatMap { $0.hash == statement.previous && !$0.isDeleted ? $0 : nil }
         let fields = try RecordFields(record, predecessor: previous, judge: judge)
@@ -161,10 +167,12 @@ package struct RecordBatch: Sendable {
 
 extension RecordBatch.Item {
     fileprivate func with(proof: [UInt8]) -> Self {
-        RecordBatch.Item(name: name, outcome: outcome.map { content in
-            var content = content
-            content.proof = proof
-            return content
-        })
+        RecordBatch.Item(
+            name: name,
+            outcome: outcome.map { content in
+                var content = content
+                content.proof = proof
+                return content
+            })
     }
 }

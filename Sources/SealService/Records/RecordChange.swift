@@ -43,7 +43,8 @@ enum RecordFollowers {
     ///   - billed: what was billed before records changed their scopes; nil where none does.
     ///   - kept: what the request's answer adds to the caller's bill (`StorageUsage.follow`).
     static func follow(
-        _ changes: [RecordChange], _ schema: StoredSchema, in zone: ZoneRow, by caller: Caller, opensShares: Bool, billed: Int64?,
+        _ changes: [RecordChange], _ schema: StoredSchema, in zone: ZoneRow, by caller: Caller, opensShares: Bool,
+        billed: Int64?,
         kept: Int64, now: Int64, quotas: Quotas, _ connection: any SQLConnection
     ) throws {
         // First: what is too much is refused before anybody has worked for it.

@@ -74,7 +74,8 @@ extension RecordFeed {
         /// The row at this place, with the columns of `query(of:)`.
         var query: String { isDeparture ? Self.departureQuery : Self.recordQuery }
 
-        /// As a range: of an equal place SQLite makes a walk over all shares, since it takes `share > 0` for the better condition.
+        /// As a range: of an equal place SQLite makes a walk over all shares, since it takes `share > 0` for the better
+        /// condition.
         static let recordQuery = """
             SELECT \(StoredRecord.columns), 0 FROM record
             WHERE owner = $1 AND zone = $2 AND share = $3 AND share > 0 AND position >= $4 AND position <= $4

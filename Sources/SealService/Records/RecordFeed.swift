@@ -60,7 +60,8 @@ package enum RecordFeed {
     ///   - name: the zone's, for the reader.
     ///   - room: what the answer has left, in bytes. With a whole page left, one record comes however large it is.
     package static func page(
-        of zone: ZoneRow, name: [UInt8], after place: ChangeToken.ZonePlace, limit: Int, desired: Set<String>?, room: Int = pageBytes,
+        of zone: ZoneRow, name: [UInt8], after place: ChangeToken.ZonePlace, limit: Int, desired: Set<String>?,
+        room: Int = pageBytes,
         in connection: any SQLConnection
     ) throws -> [UInt8] {
         var writer = WireWriter(capacity: min(max(room, 0), 1024 * 1024) + 512)

@@ -41,7 +41,9 @@ struct RecordFields {
             }
             var content = try ServerError.checking("A field") { () throws(SealError) in try WireField(field) }
             try judge.check(content)
-            let digest = try ServerError.checking("A field") { () throws(SealError) in try content.digest(name: field.name) }
+            let digest = try ServerError.checking("A field") { () throws(SealError) in
+                try content.digest(name: field.name)
+            }
             if case .digest = content {
                 if let predecessor {
                     if stored == nil { stored = try Self.parse(predecessor) }

@@ -53,7 +53,9 @@ package enum RecordLookup {
         if rights == nil {
             for head in try zone.scopeHeads(citing: cited, connection) { writer.blob(2, try head.serializedBytes()) }
         } else {
-            for chain in try authors.chains(in: zone.container, connection) { writer.blob(3, try chain.serializedBytes()) }
+            for chain in try authors.chains(in: zone.container, connection) {
+                writer.blob(3, try chain.serializedBytes())
+            }
         }
         return writer.bytes
     }

@@ -17,12 +17,16 @@ extension RecordSave {
         var position = first
         for member in cascade.members {
             guard case .accepted(let root) = written[member.root] else { continue }
-            if tombstones.insert(member.root).inserted { try keepTaken(by: root, cascade.taken[member.root]?.count ?? 0) }
+            if tombstones.insert(member.root).inserted {
+                try keepTaken(by: root, cascade.taken[member.root]?.count ?? 0)
+            }
             let name = member.record.name
             try keepTaken(member, by: root.position)
             try remove(name, at: position, deletion: root.position)
             try DeleteReference.store([], of: name, hadSome: true, in: zone, connection)
-            if try Blobs.attach([], to: name, hadAssets: member.record.assets > 0, zone: zone, in: connection) { leftGarbage = true }
+            if try Blobs.attach([], to: name, hadAssets: member.record.assets > 0, zone: zone, in: connection) {
+                leftGarbage = true
+            }
             changes.append(try change(member, at: position))
             position += 1
         }
@@ -63,8 +67,11 @@ extension RecordSave {
     func forgetTaken(of name: String, by deletion: Int64) throws {
         let key = zone.key + [.integer(deletion)]
         try connection.execute(
-            "DELETE FROM taken_record WHERE owner = $1 AND zone = $2 AND deletion = $3 AND name = $4", key + [.text(name)])
-        guard try !connection.exists("SELECT 1 FROM taken_record WHERE owner = $1 AND zone = $2 AND deletion = $3 LIMIT 1", key)
+            "DELETE FROM taken_record WHERE owner = $1 AND zone = $2 AND deletion = $3 AND name = $4",
+            key + [.text(name)])
+        guard
+            try !connection.exists(
+                "SELECT 1 FROM taken_record WHERE owner = $1 AND zone = $2 AND deletion = $3 LIMIT 1", key)
         else { return }
         try connection.execute("DELETE FROM taken_deletion WHERE owner = $1 AND zone = $2 AND deletion = $3", key)
     }
@@ -75,7 +82,8 @@ extension RecordSave {
         }
         return RecordChange(
             kind: .deleted, name: member.record.name, type: member.record.type, position: position,
-            creator: statement.creator, author: caller.userID, created: member.record.created, modified: now, fields: [],
+            creator: statement.creator, author: caller.userID, created: member.record.created, modified: now,
+            fields: [],
             formerFields: member.record.fields, isNewRow: false,
             shares: member.record.share > 0 ? [member.record.share] : [],
             former: .init(modified: member.record.modified, statement: member.record.statement))

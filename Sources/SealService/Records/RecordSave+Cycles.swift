@@ -9,8 +9,8 @@ extension RecordSave {
 
     /// Which of the accepted items would close a cycle, through whatever scopes, or are too deep for finding that out.
     ///
-    /// A cycle has a record of the request with another parent than it had, which records are below already; or it is made
-    /// of new ones alone. Nearly every request has no such record, and costs no statement here.
+    /// A cycle has a record of the request with another parent than it had, which records are below already; or it is
+    /// made of new ones alone. Nearly every request has no such record, and costs no statement here.
     /// - Parameter saved: the parents of the accepted saves, by name.
     package func cycles(
         _ outcomes: [Outcome], _ saved: [String: String?], _ stored: StoredParents

@@ -2,7 +2,8 @@ import SealStatements
 import SealStorage
 import SealWire
 
-/// Parents: a child's must exist and not be below it, and one with children stays. The order inside a request does not matter.
+/// Parents: a child's must exist and not be below it, and one with children stays. The order inside a request does not
+/// matter.
 extension RecordSave {
     /// Refuses what would leave a child without its parent, and deletions that do not cover what goes with them.
     /// - Returns: what goes with the deletions that were accepted.
@@ -14,8 +15,11 @@ extension RecordSave {
         while true {
             let cascade = try checkParents(&outcomes, stored, &references)
             round += 1
-            // A deletion that is refused here stays, and may have to go with another; nothing of an atomic request is written.
-            guard refuseIncomplete(&outcomes, cascade, all: round > Self.cascadeRounds), !isAtomic else { return cascade }
+            // A deletion that is refused here stays, and may have to go with another; nothing of an atomic request is
+            // written.
+            guard refuseIncomplete(&outcomes, cascade, all: round > Self.cascadeRounds), !isAtomic else {
+                return cascade
+            }
         }
     }
 
@@ -38,7 +42,8 @@ extension RecordSave {
             }
             for (index, outcome) in outcomes.enumerated() {
                 guard case .accepted(let accepted) = outcome,
-                    let reason = try violation(accepted, name: batch.items[index].name, saved: saved, deleted: deleted, stored)
+                    let reason = try violation(
+                        accepted, name: batch.items[index].name, saved: saved, deleted: deleted, stored)
                 else { continue }
                 outcomes[index] = Self.violation(reason)
                 hasChanged = true
@@ -69,8 +74,8 @@ extension RecordSave {
         return .refused(ServerError(.referenceViolation, reason, remedy: remedy))
     }
 
-    /// Parents that the request does not save: a child's save gives them a new change tag, as in CloudKit. Their place in
-    /// the feed stays that of their statement.
+    /// Parents that the request does not save: a child's save gives them a new change tag, as in CloudKit. Their place
+    /// in the feed stays that of their statement.
     func parentsToTag(_ outcomes: [Outcome]) -> [String] {
         guard Self.concernParents(outcomes) else { return [] }
         let saved = names(outcomes).saved

@@ -3,8 +3,8 @@ import SealStatements
 import SealStorage
 import SealWire
 
-/// Records and the scopes that they belong into: the root and what descends from it into the share's, everything else into
-/// the zone's own. In zones without hierarchical shares there is nothing to ask.
+/// Records and the scopes that they belong into: the root and what descends from it into the share's, everything else
+/// into the zone's own. In zones without hierarchical shares there is nothing to ask.
 extension RecordSave {
     static let hidden = Outcome.refused(
         ServerError(
@@ -21,7 +21,9 @@ extension RecordSave {
 
     private static let shareStays = ServerError(
         .invalidArguments, "The share's record or its root would go while the share stays.",
-        remedy: "Delete the share with the entry that ends it, and in the same request delete its root or clear the root's share.")
+        remedy:
+            "Delete the share with the entry that ends it, and in the same request delete its root or clear the root's share."
+    )
 
     func checkPlacement(_ outcomes: inout [Outcome], _ stored: StoredParents) throws {
         guard zone.shares > 0 || !shareChanges.isEmpty else { return }
@@ -46,8 +48,8 @@ extension RecordSave {
         for closing in shareChanges.closings { try checkComplete(closing, saved) }
     }
 
-    /// A save was placed by what its parent was to become with the same request: where that was refused, it is placed by where the parent
-    /// is. Each save is looked at once for that.
+    /// A save was placed by what its parent was to become with the same request: where that was refused, it is placed
+    /// by where the parent is. Each save is looked at once for that.
     /// - Parameter all: refuses every save whose parent is in the request.
     /// - Returns: whether any was refused.
     func checkPlacement(belowRefused outcomes: inout [Outcome], _ stored: StoredParents, all: Bool) throws -> Bool {
@@ -55,7 +57,11 @@ extension RecordSave {
         var saved: [String: Statement] = [:]
         var refused: [String] = []
         for (item, outcome) in zip(batch.items, outcomes) {
-            if case .accepted(let accepted) = outcome { saved[item.name] = accepted.content.statement } else { refused.append(item.name) }
+            if case .accepted(let accepted) = outcome {
+                saved[item.name] = accepted.content.statement
+            } else {
+                refused.append(item.name)
+            }
         }
         guard !refused.isEmpty, !saved.isEmpty else { return false }
         if all { refused += saved.keys }
@@ -68,7 +74,8 @@ extension RecordSave {
         while let parent = refused.popLast() {
             for index in below[parent] ?? [] {
                 guard case .accepted(let accepted) = outcomes[index],
-                    let refusal = try all ? Self.changed : placementRefusal(accepted, batch.items[index].name, hierarchy)
+                    let refusal = try all
+                        ? Self.changed : placementRefusal(accepted, batch.items[index].name, hierarchy)
                 else { continue }
                 outcomes[index] = .refused(refusal)
                 hierarchy.saved[batch.items[index].name] = nil
@@ -91,7 +98,8 @@ extension RecordSave {
             guard let statement else { continue }
             guard statement.kind == .save, statement.scopeID == opening.scope.roster.scopeID else {
                 throw ServerError(
-                    .invalidArguments, name == opening.share.root
+                    .invalidArguments,
+                    name == opening.share.root
                         ? "The root is not saved into the share." : "The share's record is not saved into the share.",
                     remedy: "Sign both for the share's scope.")
             }
@@ -115,7 +123,8 @@ extension RecordSave {
 
     private static let incomplete = ServerError(
         .invalidArguments, "A share ends without the deletion of its record, or with its root still in it.",
-        remedy: "In the same request delete the share's record, and delete its root or move it into the zone's own scope.")
+        remedy:
+            "In the same request delete the share's record, and delete its root or move it into the zone's own scope.")
 
     private func placementRefusal(
         _ accepted: Accepted, _ name: String, _ hierarchy: Hierarchy
@@ -133,7 +142,8 @@ extension RecordSave {
             if name == share.recordName {
                 guard statement.recordType == Names.shareType else {
                     return ServerError(
-                        .invalidArguments, "A share's record has another type.", remedy: "Save it as \(Names.shareType).")
+                        .invalidArguments, "A share's record has another type.",
+                        remedy: "Save it as \(Names.shareType).")
                 }
                 return nil
             }
@@ -146,7 +156,8 @@ extension RecordSave {
         let predecessor = accepted.predecessor.flatMap { $0.isDeleted ? nil : $0 }
         // One that stays where it is may wait for its owner's devices to move it.
         if let predecessor, predecessor.parent == parent, predecessor.share == share?.number ?? 0 { return nil }
-        // Nor is anything asked of a root's own parent when its share ends: the root comes into the zone's scope, and follows from there.
+        // Nor is anything asked of a root's own parent when its share ends: the root comes into the zone's scope, and
+        // follows from there.
         if share == nil, shareChanges.closings.contains(where: { $0.share.root == name }) { return nil }
         // A parent that does not exist is another matter.
         guard let place = try hierarchy.share(of: parent), place != share?.number ?? 0 else { return nil }
@@ -157,7 +168,8 @@ extension RecordSave {
     private func refusalToLeave(_ accepted: Accepted, _ name: String) throws -> ServerError? {
         guard let before = accepted.predecessor, before.share > 0, !before.isDeleted,
             !shareChanges.closings.contains(where: { $0.share.number == before.share }),
-            let row = try Shares.numbered([before.share], in: zone, connection).first, !row.isClosed, let share = row.share,
+            let row = try Shares.numbered([before.share], in: zone, connection).first, !row.isClosed,
+            let share = row.share,
             name == share.root || name == share.recordName
         else { return nil }
         let statement = accepted.content.statement
@@ -183,18 +195,21 @@ extension RecordSave {
             zone.key + [.text(name), .blob(writer.bytes), .blob(accepted.content.hash.bytes)])
     }
 
-    /// Whether the record's key is still one that was made under other keys than the scope's newest: who had those has it,
-    /// a former member of the scope that it came from perhaps. Until it is sealed again it counts as stale (`StaleRecords`).
+    /// Whether the record's key is still one that was made under other keys than the scope's newest: who had those has
+    /// it, a former member of the scope that it came from perhaps. Until it is sealed again it counts as stale
+    /// (`StaleRecords`).
     func isKeyKnown(_ accepted: Accepted) -> Bool {
         guard accepted.content.statement.isKeyCarried, let before = accepted.predecessor else { return false }
         if before.isKeyKnown || before.share > 0 { return true }
         // Of a zone that was never shared as a whole nobody but its owner had the keys.
-        guard accepted.content.statement.formerScope != nil, case .rosters(let rosters) = batch.judge else { return true }
+        guard accepted.content.statement.formerScope != nil, case .rosters(let rosters) = batch.judge else {
+            return true
+        }
         return rosters.scopes.values.first { $0.share == nil }?.roster.isShared ?? true
     }
 
-    /// What has left a share is told to its participants by the statement that took it out; what it is the parent of follows
-    /// it.
+    /// What has left a share is told to its participants by the statement that took it out; what it is the parent of
+    /// follows it.
     func noteMove(_ accepted: Accepted, _ name: String) throws {
         guard let before = accepted.predecessor else { return }
         let number = batch.judge.share(of: accepted.content.statement)?.number ?? 0
@@ -208,7 +223,9 @@ extension RecordSave {
         if !before.isDeleted { try UnsettledRecords.note(below: name, in: zone, connection) }
         // A record that was deleted in a share, too, and is made again elsewhere: its tombstone is nowhere any more.
         guard before.share > 0 else { return }
-        if let parent = accepted.content.statement.parent, shareChanges.closings.contains(where: { $0.share.root == name }) {
+        if let parent = accepted.content.statement.parent,
+            shareChanges.closings.contains(where: { $0.share.root == name })
+        {
             try UnsettledRecords.note(below: parent, in: zone, connection)
         }
         // Nobody has a share in sight that has ended, or ends with this.

@@ -4,7 +4,8 @@ import SealWire
 
 /// Records that the server has lost, saved again: their statements follow ones that it does not have any more.
 extension RecordSave {
-    /// So many statements of one record it may have lost: whoever writes must not be able to use up the numbers that there are.
+    /// So many statements of one record it may have lost: whoever writes must not be able to use up the numbers that
+    /// there are.
     static let mostLost: UInt64 = 1 << 20
 
     /// - Returns: nil for a statement that is the next one of what the server has, and is judged as such.
@@ -14,10 +15,13 @@ extension RecordSave {
         let statement = content.statement
         let known = found?.revision ?? 0
         // Of the public database nothing is handed out that would show what was lost.
-        guard rights == nil, statement.revision > known + 1, statement.revision - known <= Self.mostLost else { return nil }
+        guard rights == nil, statement.revision > known + 1, statement.revision - known <= Self.mostLost else {
+            return nil
+        }
         let live = found.flatMap { $0.isDeleted ? nil : $0 }
         guard content.changeTag == live.map({ ChangeTag.text($0.tag) }) ?? "" else {
-            return refused(.serverRecordChanged, "The record was changed by somebody else.", "Look it up, and save again.")
+            return refused(
+                .serverRecordChanged, "The record was changed by somebody else.", "Look it up, and save again.")
         }
         guard statement.kind == .save || live != nil else {
             return refused(.unknownItem, "There is no such record any more.", "There is nothing to delete.")

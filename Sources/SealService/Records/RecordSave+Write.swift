@@ -56,14 +56,16 @@ extension RecordSave {
         return (written, answer, leftGarbage)
     }
 
-    /// What is billed before anything is written, where records change their scopes: what is kept of that, triggers report.
+    /// What is billed before anything is written, where records change their scopes: what is kept of that, triggers
+    /// report.
     private func billBeforeMoves(_ outcomes: [Outcome]) throws -> Int64? {
         let moves = outcomes.contains { outcome in
             guard case .accepted(let accepted) = outcome, let before = accepted.predecessor else { return false }
             return before.share != batch.judge.share(of: accepted.content.statement)?.number ?? 0
         }
         guard moves else { return nil }
-        return try StorageUsage.total(of: StorageUsage.Bill(zone, caller: caller, in: connection).account, in: connection)?.bytes ?? 0
+        return try StorageUsage.total(
+            of: StorageUsage.Bill(zone, caller: caller, in: connection).account, in: connection)?.bytes ?? 0
     }
 
     private func change(_ accepted: Accepted, _ name: String) -> RecordChange {
@@ -75,12 +77,16 @@ extension RecordSave {
             created: accepted.created(now: now), modified: accepted.modified(now: now), fields: accepted.content.fields,
             formerFields: accepted.predecessor?.fields ?? [], isNewRow: accepted.predecessor == nil,
             shares: shares(of: accepted),
-            former: accepted.predecessor.flatMap { $0.isDeleted ? nil : .init(modified: $0.modified, statement: $0.statement.bytes) })
+            former: accepted.predecessor.flatMap {
+                $0.isDeleted ? nil : .init(modified: $0.modified, statement: $0.statement.bytes)
+            })
     }
 
     /// The hierarchical shares that the record was or is in.
     private func shares(of accepted: Accepted) -> Set<Int64> {
-        let (before, now) = (accepted.predecessor?.share ?? 0, batch.judge.share(of: accepted.content.statement)?.number ?? 0)
+        let (before, now) = (
+            accepted.predecessor?.share ?? 0, batch.judge.share(of: accepted.content.statement)?.number ?? 0
+        )
         return before == 0 && now == 0 ? [] : Set([before, now]).subtracting([0])
     }
 
@@ -104,7 +110,8 @@ extension RecordSave {
                 .integer(zone.owner), .integer(zone.zone), .text(name), .text(statement.recordType),
                 .integer(accepted.position), .integer(Int64(bitPattern: statement.revision)), .blob(content.hash.bytes),
                 .blob(statement.creator.id.bytes), .optional(statement.parent), .integer(accepted.created(now: now)),
-                .integer(accepted.modified(now: now)), .bool(accepted.isDeletion), .integer(Int64(content.assets.count)),
+                .integer(accepted.modified(now: now)), .bool(accepted.isDeletion),
+                .integer(Int64(content.assets.count)),
                 .data(content.statementBytes), .blob(content.proof), .blob(content.fields),
                 .integer(accepted.tag), .integer(Int64(content.deleteReferences.count)),
                 .integer(batch.judge.share(of: statement)?.number ?? 0), .bool(isKeyKnown(accepted)),

@@ -23,7 +23,8 @@ package struct RecordSave {
     package let rosters: RosterCache
 
     package init(
-        batch: RecordBatch, isAtomic: Bool, caller: Caller, zone: ZoneRow, schema: StoredSchema, now: Int64, quotas: Quotas,
+        batch: RecordBatch, isAtomic: Bool, caller: Caller, zone: ZoneRow, schema: StoredSchema, now: Int64,
+        quotas: Quotas,
         connection: any SQLConnection, rights: PublicRights? = nil, shareChanges: ShareChanges = ShareChanges(),
         rosters: RosterCache
     ) {
@@ -73,8 +74,8 @@ package struct RecordSave {
         /// Without a new record's own: 0 until written.
         package var position: Int64 = 0
         package var tag: Int64 = 0
-        /// The statement changes nothing but keys: that which the record's key is wrapped under, or with it the record's key
-        /// itself, under which the same values are sealed again. To apps nothing has changed.
+        /// The statement changes nothing but keys: that which the record's key is wrapped under, or with it the
+        /// record's key itself, under which the same values are sealed again. To apps nothing has changed.
         var isRewrap = false
 
         var isDeletion: Bool { content.statement.kind == .delete }
@@ -93,7 +94,8 @@ package struct RecordSave {
         case refused(ServerError, dependents: [String] = [])
     }
 
-    /// - Returns: an outcome for each item, in order; the answer, where anything was written; whether blobs became garbage.
+    /// - Returns: an outcome for each item, in order; the answer, where anything was written; whether blobs became
+    ///   garbage.
     package func run() throws -> (outcomes: [Outcome], answer: [UInt8]?, leftGarbage: Bool) {
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(batch.items.count)
@@ -129,7 +131,8 @@ package struct RecordSave {
         .batchRequestFailed, "Another record of this atomic request was refused; nothing was stored.",
         remedy: "Mend the other record, then send all again.")
 
-    private func compare(_ name: String, _ content: RecordBatch.Content, _ claims: inout AssetClaims) throws -> Outcome {
+    private func compare(_ name: String, _ content: RecordBatch.Content, _ claims: inout AssetClaims) throws -> Outcome
+    {
         let statement = content.statement
         let found = try predecessor(name)
         if let found, !zone.sees(share: found.share, isDeleted: found.isDeleted, tag: found.tag) { return Self.hidden }
@@ -139,18 +142,21 @@ package struct RecordSave {
         guard let known = found, !known.isDeleted else {
             // There is no such record now: never was, or a tombstone.
             guard content.changeTag.isEmpty, statement.kind == .save else {
-                return refused(.unknownItem, "There is no such record any more.",
+                return refused(
+                    .unknownItem, "There is no such record any more.",
                     "Make it again: after its tombstone, without a change tag.")
             }
             guard let tombstone = found else {
                 guard statement.revision == 1 else {
-                    return refused(.unknownItem, "The server does not have the statement before this one.",
+                    return refused(
+                        .unknownItem, "The server does not have the statement before this one.",
                         "Make the record afresh, from revision 1.")
                 }
                 return try claim(Accepted(content: content, predecessor: nil), name, &claims)
             }
             guard continues(statement, tombstone) else {
-                return refused(.serverRecordChanged, "A record of this name was deleted.",
+                return refused(
+                    .serverRecordChanged, "A record of this name was deleted.",
                     "Continue after its tombstone.")
             }
             if tombstone.wentWith != nil {
@@ -162,9 +168,12 @@ package struct RecordSave {
             }
             return try claim(Accepted(content: content, predecessor: tombstone), name, &claims)
         }
-        guard content.changeTag == ChangeTag.text(known.tag), continues(statement, known), !content.lacksPredecessor else {
-            return refused(.serverRecordChanged,
-                content.changeTag.isEmpty ? "A record of this name exists." : "The record was changed by somebody else.",
+        guard content.changeTag == ChangeTag.text(known.tag), continues(statement, known), !content.lacksPredecessor
+        else {
+            return refused(
+                .serverRecordChanged,
+                content.changeTag.isEmpty
+                    ? "A record of this name exists." : "The record was changed by somebody else.",
                 "Merge with the server's record and save again.")
         }
         guard statement.creator == known.creator else { return wrongCreator }
@@ -175,8 +184,9 @@ package struct RecordSave {
     }
 
     private var wrongType: Outcome {
-        .refused(ServerError(
-            .invalidArguments, "A record keeps its type.", remedy: "Delete it first, or use another name."))
+        .refused(
+            ServerError(
+                .invalidArguments, "A record keeps its type.", remedy: "Delete it first, or use another name."))
     }
 
     private func isRewrap(_ content: RecordBatch.Content, _ known: Predecessor) throws -> Bool {
@@ -203,10 +213,11 @@ package struct RecordSave {
         return statement.formerScope == (before.place == statement.place ? nil : before.place)
     }
 
-    /// It follows the record's last statement, and cites an older head of their roster: readers take that for somebody's work who
-    /// was removed.
+    /// It follows the record's last statement, and cites an older head of their roster: readers take that for
+    /// somebody's work who was removed.
     private func isBackward(_ statement: Statement, after known: Predecessor) throws -> Bool {
-        guard statement.previous == known.hash, let head = batch.judge.head(of: statement), statement.rosterSequence < head,
+        guard statement.previous == known.hash, let head = batch.judge.head(of: statement),
+            statement.rosterSequence < head,
             let before = known.statement.decoded
         else { return false }
         return before.place == statement.place && before.rosterSequence > statement.rosterSequence
@@ -218,15 +229,17 @@ package struct RecordSave {
             remedy: "Fetch the roster's tail, and sign again."))
 
     private var wrongCreator: Outcome {
-        .refused(ServerError(
-            .invalidArguments, "The statement names another creator than the record has.",
-            remedy: "Keep the creator through all revisions."))
+        .refused(
+            ServerError(
+                .invalidArguments, "The statement names another creator than the record has.",
+                remedy: "Keep the creator through all revisions."))
     }
 
     package func claim(_ accepted: Accepted, _ name: String, _ claims: inout AssetClaims) throws -> Outcome {
         if accepted.content.lacksPredecessor {
-            return .refused(ServerError(
-                .integrityFailure, "A new record cannot carry fields over.", remedy: "Send the fields' bytes."))
+            return .refused(
+                ServerError(
+                    .integrityFailure, "A new record cannot carry fields over.", remedy: "Send the fields' bytes."))
         }
         if let error = try claims.check(accepted.content.assets, of: name) { return .refused(error) }
         return .accepted(accepted)
@@ -246,10 +259,12 @@ package struct RecordSave {
         ) { row in
             Predecessor(
                 type: try row.text(0), tag: try row.int64(1), revision: UInt64(bitPattern: try row.int64(2)),
-                hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))), created: try row.int64(5),
+                hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))),
+                created: try row.int64(5),
                 modified: try row.int64(9), isDeleted: try row.bool(6), assets: Int(try row.int64(7)),
                 fields: try row.bytes(8), parent: try row.optionalText(10), deleteReferences: Int(try row.int64(11)),
-                wentWith: try row.optionalInt64(12), statement: StoredStatement(try row.bytes(13)), share: try row.int64(14),
+                wentWith: try row.optionalInt64(12), statement: StoredStatement(try row.bytes(13)),
+                share: try row.int64(14),
                 isKeyKnown: try row.bool(15))
         }
     }

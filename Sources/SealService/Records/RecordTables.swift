@@ -1,7 +1,7 @@
-/// Records, what left a scope, the index of `deleteSelf` references, and what proves a deletion that nobody signed. Keyed
-/// as the zones' tables are; times are microseconds since 1970. `key_known` is of records that came from another scope
-/// with a key that was known there. The index of creators is for public databases alone, whose numbers are negative: saves
-/// in zones do not pay for it.
+/// Records, what left a scope, the index of `deleteSelf` references, and what proves a deletion that nobody signed.
+/// Keyed as the zones' tables are; times are microseconds since 1970. `key_known` is of records that came from another
+/// scope with a key that was known there. The index of creators is for public databases alone, whose numbers are
+/// negative: saves in zones do not pay for it.
 enum RecordTables {
     /// A feed is two indexes, so that what lies in shares costs nobody anything who does not see it.
     static let feedsByScope = """

@@ -2,8 +2,8 @@ import SealStatements
 import SealStorage
 import SealWire
 
-/// How many roots of open shares are below each record of a zone that has any there: whoever shares a record is told by one look
-/// whether something below it is shared already, whatever the zone holds.
+/// How many roots of open shares are below each record of a zone that has any there: whoever shares a record is told by
+/// one look whether something below it is shared already, whatever the zone holds.
 ///
 /// A root counts as one to what is above it, and ends the way up: what is below it is its own share's matter.
 struct RootsBelow {
@@ -80,7 +80,8 @@ struct RootsBelow {
             }
             paths.append(path)
         }
-        // A way ends where an earlier one came by: the later ones have passed everything on to it before it is their turn.
+        // A way ends where an earlier one came by: the later ones have passed everything on to it before it is their
+        // turn.
         for (name, next) in paths.reversed().joined() {
             guard let amount = pending[name], amount != 0 else { continue }
             if let next { pending[next, default: 0] += amount }
@@ -96,7 +97,8 @@ struct RootsBelow {
             """, zone.key + [.text(name), .integer(amount)])
         guard amount < 0 else { return }
         try connection.execute(
-            "DELETE FROM roots_below WHERE owner = $1 AND zone = $2 AND name = $3 AND roots <= 0", zone.key + [.text(name)])
+            "DELETE FROM roots_below WHERE owner = $1 AND zone = $2 AND name = $3 AND roots <= 0",
+            zone.key + [.text(name)])
     }
 }
 

@@ -1,8 +1,8 @@
 package import SealStatements
 import Synchronization
 
-/// What one user's saves in one zone rest on, besides the zone's roster and its container's schema, which have their own
-/// memory: who the user is, and which zone it is. None of it ever changes.
+/// What one user's saves in one zone rest on, besides the zone's roster and its container's schema, which have their
+/// own memory: who the user is, and which zone it is. None of it ever changes.
 package struct SaveGround: Sendable {
     package struct Key: Hashable {
         package let account: Int64
@@ -31,8 +31,8 @@ package struct SaveGround: Sendable {
     }
 }
 
-/// The grounds of saves, remembered: who saves again is judged by what held the last time, without a look into the database,
-/// and the transaction finds out whether that still holds.
+/// The grounds of saves, remembered: who saves again is judged by what held the last time, without a look into the
+/// database, and the transaction finds out whether that still holds.
 package final class SaveGrounds: Sendable {
     private static let most = 4_096
     private let grounds = Mutex<[SaveGround.Key: SaveGround]>([:])

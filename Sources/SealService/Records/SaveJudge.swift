@@ -4,8 +4,8 @@ package import SealStatements
 package import SealStorage
 package import SealWire
 
-/// By what a save's statements are judged before they are compared with what is stored: in a zone by its rosters, in the
-/// public database by their author's identity (what the author may do there is `PublicRights`' question).
+/// By what a save's statements are judged before they are compared with what is stored: in a zone by its rosters, in
+/// the public database by their author's identity (what the author may do there is `PublicRights`' question).
 package enum SaveJudge: Sendable {
     case rosters(ZoneRosters)
     case identity(IdentityChain, DatabasePath)
@@ -23,7 +23,8 @@ package enum SaveJudge: Sendable {
             self = .rosters(known)
             return
         }
-        guard let found = try Identities.find(account: caller.accountID, container: path.container, in: connection) else {
+        guard let found = try Identities.find(account: caller.accountID, container: path.container, in: connection)
+        else {
             throw StorageError.failed(code: 0, message: "an identity is gone")
         }
         self = .identity(found.chain, path)
@@ -60,7 +61,8 @@ package enum SaveJudge: Sendable {
             // Or whoever makes a child of another's record keeps that from being deleted.
             guard statement.parent == nil else {
                 throw ServerError(
-                    .invalidArguments, "The public database has no hierarchies.", remedy: "Use a reference in place of a parent.")
+                    .invalidArguments, "The public database has no hierarchies.",
+                    remedy: "Use a reference in place of a parent.")
             }
             // Readers accept every generation, since nothing orders them; what is written now is signed by the newest.
             return chain.current.signingKey
@@ -73,7 +75,8 @@ package enum SaveJudge: Sendable {
         case (_, .digest), (_, .stored(.plain, _)), (.rosters, .stored), (.identity, .publicAsset): return
         case (.rosters, .publicAsset):
             throw ServerError(
-                .invalidArguments, "An asset that is not sealed is for the public database only.", remedy: "Seal the asset.")
+                .invalidArguments, "An asset that is not sealed is for the public database only.",
+                remedy: "Seal the asset.")
         case (.identity, .stored(.encrypted, _)):
             throw ServerError(
                 .invalidArguments, "The public database takes no encrypted values: whoever may read has no key.",

@@ -13,19 +13,25 @@ package enum ServerRecords {
     /// Whether any result would take a record, or what goes along with one.
     package static func areWanted(in outcomes: [RecordSave.Outcome]) -> Bool {
         outcomes.contains { outcome in
-            if case .refused(let error, _) = outcome { isWanted(error.code) || TakenAnswer.isWanted(error.code) } else { false }
+            if case .refused(let error, _) = outcome {
+                isWanted(error.code) || TakenAnswer.isWanted(error.code)
+            } else {
+                false
+            }
         }
     }
 
     /// - Parameter response: without server records.
     /// - Parameter rights: the caller's, in the public database; what it may not read is left out.
     package static func add(
-        to response: inout Sealkit_V1_ModifyRecordsResponse, in zone: ZoneRow, rights: PublicRights?, _ connection: any SQLConnection
+        to response: inout Sealkit_V1_ModifyRecordsResponse, in zone: ZoneRow, rights: PublicRights?,
+        _ connection: any SQLConnection
     ) throws {
         var room = answerBytes
         var authors = PublicAuthors()
         for index in response.results.indices {
-            guard case .failure(let failure) = response.results[index].outcome, let code = failure.errorCode, isWanted(code),
+            guard case .failure(let failure) = response.results[index].outcome, let code = failure.errorCode,
+                isWanted(code),
                 let record = try StoredRecord.find(response.results[index].recordName, in: zone, connection),
                 // Made again since: "there is no such record" does not go with a record.
                 code == .serverRecordChanged || record.isDeleted

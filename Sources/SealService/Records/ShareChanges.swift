@@ -4,8 +4,8 @@ package import SealStatements
 package import SealStorage
 package import SealWire
 
-/// The hierarchical shares that one save opens and closes, their entries checked against the rules. They are stored in the
-/// save's transaction, or with it nothing is.
+/// The hierarchical shares that one save opens and closes, their entries checked against the rules. They are stored in
+/// the save's transaction, or with it nothing is.
 package struct ShareChanges: Sendable {
     package struct Opening: Sendable {
         package let entry: SignedRosterEntry
@@ -52,8 +52,8 @@ package struct ShareChanges: Sendable {
     /// None.
     package init() {}
 
-    /// - Throws: `permissionFailure` to anybody but the owner; `alreadyShared`; `unknownItem`; `invalidArguments` and others
-    ///   for entries that the rules refuse.
+    /// - Throws: `permissionFailure` to anybody but the owner; `alreadyShared`; `unknownItem`; `invalidArguments` and
+    ///   others for entries that the rules refuse.
     package init(
         _ message: Sealkit_V1_ModifyRecordsRequest, _ zone: ZoneRow, _ caller: Caller, _ path: DatabasePath,
         _ rosters: RosterCache, _ quotas: Quotas, _ hasher: AddressHasher, _ connection: any SQLConnection
@@ -96,9 +96,11 @@ package struct ShareChanges: Sendable {
 
     /// A zone is shared as a whole, or some hierarchies in it are.
     private static func checkNotShared(_ zone: ZoneRow, _ connection: any SQLConnection) throws {
-        let hasShare = try zone.participants > 0 || connection.exists(
-            "SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND deleted = 0",
-            zone.key + [.text(Names.zoneWideShare)])
+        let hasShare =
+            try zone.participants > 0
+            || connection.exists(
+                "SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND deleted = 0",
+                zone.key + [.text(Names.zoneWideShare)])
         guard !hasShare else {
             throw ServerError(
                 .alreadyShared, "The zone is shared as a whole, so no hierarchy in it is shared by itself.",
@@ -107,7 +109,8 @@ package struct ShareChanges: Sendable {
     }
 
     private static func opening(
-        _ opening: Sealkit_V1_ShareOpening, at index: Int, in zone: ZoneRow, _ rosters: RosterCache, _ hasher: AddressHasher,
+        _ opening: Sealkit_V1_ShareOpening, at index: Int, in zone: ZoneRow, _ rosters: RosterCache,
+        _ hasher: AddressHasher,
         _ connection: any SQLConnection
     ) throws -> Opening {
         let name = opening.shareRecordName
@@ -135,13 +138,16 @@ package struct ShareChanges: Sendable {
                 try Roster(opening: entry, scope: scope)
             }
         }
-        guard !roster.isClosed, let root = roster.rootRecordName, root != name, roster.incarnations.zone == zone.incarnation else {
+        guard !roster.isClosed, let root = roster.rootRecordName, root != name,
+            roster.incarnations.zone == zone.incarnation
+        else {
             throw ServerError(
                 .invalidArguments, "The entry opens no share in this life of the zone.",
                 remedy: "Open the share's scope with its root and the zone's incarnation.")
         }
         let epoch = roster.currentEpoch
-        _ = try StoredGrants.check(opening.hasGrant ? [opening.grant] : [], required: epoch.grantHashes, epoch: epoch.number)
+        _ = try StoredGrants.check(
+            opening.hasGrant ? [opening.grant] : [], required: epoch.grantHashes, epoch: epoch.number)
         let number = known?.share?.number ?? zone.shares + 1 + Int64(index)
         return Opening(
             entry: entry,
@@ -185,7 +191,8 @@ package struct ShareChanges: Sendable {
         try ServerError.checking("The share's closing") { () throws(SealError) in try after.append(signed) }
         guard after.isClosed else {
             throw ServerError(
-                .invalidArguments, "The entry does not end the share.", remedy: "Send an entry whose one change is close.")
+                .invalidArguments, "The entry does not end the share.",
+                remedy: "Send an entry whose one change is close.")
         }
         return Closing(entry: signed, share: share, before: before, after: after)
     }
@@ -212,7 +219,8 @@ package struct ShareChanges: Sendable {
 
     /// Before the save's records, which are in these scopes.
     func storeOpenings(
-        in zone: ZoneRow, by caller: Caller, _ rosters: RosterCache, _ quotas: Quotas, now: Int64, _ connection: any SQLConnection
+        in zone: ZoneRow, by caller: Caller, _ rosters: RosterCache, _ quotas: Quotas, now: Int64,
+        _ connection: any SQLConnection
     ) throws {
         for opening in openings {
             let row = try row(for: opening, in: zone, connection)
@@ -224,7 +232,8 @@ package struct ShareChanges: Sendable {
                     enclosures: .init(grants: [(.member(zone.ownerName), opening.grant.sealed)]), reason: .deleted,
                     news: .withRequest, roots: .withRequest),
                 to: row)
-            _ = try opening.following?.run(on: stored, by: caller, rosters: rosters, quotas: quotas, now: now, in: connection)
+            _ = try opening.following?.run(
+                on: stored, by: caller, rosters: rosters, quotas: quotas, now: now, in: connection)
         }
     }
 
@@ -247,7 +256,8 @@ package struct ShareChanges: Sendable {
                 .blob(roster.head.bytes),
             ])
         try connection.execute(
-            "UPDATE zone SET shares = $3 WHERE owner = $1 AND zone = $2 AND shares < $3", zone.key + [.integer(share.number)])
+            "UPDATE zone SET shares = $3 WHERE owner = $1 AND zone = $2 AND shares < $3",
+            zone.key + [.integer(share.number)])
         var row = zone
         row.share = share
         row.shares = max(zone.shares, share.number)

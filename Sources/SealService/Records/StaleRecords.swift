@@ -5,9 +5,10 @@ import SwiftProtobuf
 
 /// Records of a scope that are still sealed under an epoch before the one in force there.
 ///
-/// No record says so in a column of its own: roster entries and statements share the places of one feed, and the server takes
-/// no statement of an older epoch, so a record is under an older one exactly if it comes before the entry that opened the epoch.
-/// One that came from another scope with its key is stale as well (`key_known`): who read it there may still have that key.
+/// No record says so in a column of its own: roster entries and statements share the places of one feed, and the server
+/// takes no statement of an older epoch, so a record is under an older one exactly if it comes before the entry that
+/// opened the epoch. One that came from another scope with its key is stale as well (`key_known`): who read it there
+/// may still have that key.
 package enum StaleRecords {
     package static func query(of share: Int64) -> String {
         """
@@ -46,7 +47,8 @@ package enum StaleRecords {
         return writer.bytes
     }
 
-    private static func count(of zone: ZoneRow, before opened: Int64, in connection: any SQLConnection) throws -> Int64 {
+    private static func count(of zone: ZoneRow, before opened: Int64, in connection: any SQLConnection) throws -> Int64
+    {
         try connection.first(
             """
             SELECT (SELECT COUNT(*) FROM record

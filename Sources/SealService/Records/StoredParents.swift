@@ -2,8 +2,8 @@ import SealStatements
 package import SealStorage
 import SealWire
 
-/// What is stored above and below the records of one save. Each record is read once, whatever asks for it, and so many only that
-/// no hierarchy, however deep, keeps other writers waiting.
+/// What is stored above and below the records of one save. Each record is read once, whatever asks for it, and so many
+/// only that no hierarchy, however deep, keeps other writers waiting.
 package final class StoredParents {
     package struct Place {
         package let parent: String?
@@ -26,12 +26,13 @@ package final class StoredParents {
         (self.zone, self.connection) = (zone, connection)
     }
 
-    /// So many records above those of one save are looked at: ten times as deep a hierarchy as anybody has, in less time than
-    /// a full batch takes to write.
+    /// So many records above those of one save are looked at: ten times as deep a hierarchy as anybody has, in less
+    /// time than a full batch takes to write.
     package static let mostClimbed = 10_000
 
     static let tooDeep = ServerError(
-        .limitExceeded, "More than \(mostClimbed) records are above those that the request gives another parent, or shares.",
+        .limitExceeded,
+        "More than \(mostClimbed) records are above those that the request gives another parent, or shares.",
         remedy: "Send fewer at once, or choose parents that are not as deep.")
 
     /// Where a live record is; nil for one that there is not.
@@ -63,7 +64,8 @@ package final class StoredParents {
         var names: [String] = []
         var isFound = false
         try connection.run(
-            "SELECT name FROM record WHERE owner = $1 AND zone = $2 AND parent = $3 AND deleted = 0", zone.key + [.text(name)]
+            "SELECT name FROM record WHERE owner = $1 AND zone = $2 AND parent = $3 AND deleted = 0",
+            zone.key + [.text(name)]
         ) { row in
             let child = try row.text(0)
             names.append(child)

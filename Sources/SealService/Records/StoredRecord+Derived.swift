@@ -1,8 +1,8 @@
 package import SealStorage
 
 extension StoredRecord {
-    /// As `serialized(desired:)`; a record that went with the target of a reference comes with its last statement and the proof
-    /// that the target's deletion covers that.
+    /// As `serialized(desired:)`; a record that went with the target of a reference comes with its last statement and
+    /// the proof that the target's deletion covers that.
     package func serialized(
         desired: Set<String>?, in zone: ZoneRow, _ connection: any SQLConnection
     ) throws -> [UInt8] {
@@ -19,7 +19,8 @@ extension StoredRecord {
     }
 
     /// `DerivedDeletion { tombstone = 1, count = 2, index = 3, path = 4 }`.
-    private func derivedDeletion(_ deletion: Int64, in zone: ZoneRow, _ connection: any SQLConnection) throws -> [UInt8] {
+    private func derivedDeletion(_ deletion: Int64, in zone: ZoneRow, _ connection: any SQLConnection) throws -> [UInt8]
+    {
         let found = try connection.first(
             """
             SELECT d.tombstone, d.records, c.leaf, c.path FROM taken_record c JOIN taken_deletion d

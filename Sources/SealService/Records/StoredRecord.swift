@@ -93,7 +93,8 @@ package struct StoredRecord: Sendable {
         }
         var writer = WireWriter(capacity: fields.count + statement.count + proof.count + name.utf8.count + 128)
         writer.systemFields(
-            name: name, type: type, position: position, tag: tag, created: created, modified: modified, isDeleted: isDeleted)
+            name: name, type: type, position: position, tag: tag, created: created, modified: modified,
+            isDeleted: isDeleted)
         if isDeparture { writer.number(100, 1) }
         writer.raw(fields)
         writer.blob(7, statement)

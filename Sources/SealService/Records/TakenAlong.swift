@@ -3,8 +3,8 @@ package import SealStatements
 import SealStorage
 import SealWire
 
-/// What goes along with one target: the live records of its scope, and of that life of it, that refer to it with `deleteSelf`,
-/// and what refers so to them.
+/// What goes along with one target: the live records of its scope, and of that life of it, that refer to it with
+/// `deleteSelf`, and what refers so to them.
 package struct TakenAlong {
     package struct Member {
         package let record: StoredRecord
@@ -45,7 +45,8 @@ package struct TakenAlong {
     }
 
     package static let tooLarge = ServerError(
-        .limitExceeded, "More than \(Limits.takenRecords) records would be deleted with this one, or \(Cascade.limit) with this request, or they are too large.",
+        .limitExceeded,
+        "More than \(Limits.takenRecords) records would be deleted with this one, or \(Cascade.limit) with this request, or they are too large.",
         remedy: "Delete some of the records that refer to it first, or fewer in one request.")
 
     static let behind = ServerError(
@@ -53,8 +54,8 @@ package struct TakenAlong {
         remedy: "Fetch the roster's tail and sign the deletion again.")
 }
 
-/// Follows the `deleteSelf` references of one zone backwards, for one request. What that may cost is bounded over all of the
-/// request's deletions, those that are refused included: other writes wait meanwhile.
+/// Follows the `deleteSelf` references of one zone backwards, for one request. What that may cost is bounded over all
+/// of the request's deletions, those that are refused included: other writes wait meanwhile.
 struct ReferenceReader {
     let zone: ZoneRow
     let connection: any SQLConnection
@@ -123,11 +124,17 @@ struct ReferenceReader {
                     continue
                 }
                 // What an earlier life of a share has left refers to nothing until it is moved.
-                guard scope.mayTake(source), !statement.isShareRecord, statement.place == deletion.place else { continue }
+                guard scope.mayTake(source), !statement.isShareRecord, statement.place == deletion.place else {
+                    continue
+                }
                 if statement.rosterSequence > deletion.rosterSequence { isBehind = true }
                 work.records += 1
-                guard along.members.count < Limits.takenRecords else { return .refused(.init(error: TakenAlong.tooLarge)) }
-                if let error = bounds.refusal(records: work.records, bytes: work.bytes) { return .refused(.init(error: error)) }
+                guard along.members.count < Limits.takenRecords else {
+                    return .refused(.init(error: TakenAlong.tooLarge))
+                }
+                if let error = bounds.refusal(records: work.records, bytes: work.bytes) {
+                    return .refused(.init(error: error))
+                }
                 reached.insert(source)
                 ways[source] = next
                 along.append(record, field)

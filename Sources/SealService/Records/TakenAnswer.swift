@@ -5,11 +5,11 @@ package import SealStorage
 package import SealWire
 import SwiftProtobuf
 
-/// What goes along with deletions that do not cover it: named to their author, who verifies and signs it. It is added to an
-/// answer after the save's transaction, as `ServerRecords` are.
+/// What goes along with deletions that do not cover it: named to their author, who verifies and signs it. It is added
+/// to an answer after the save's transaction, as `ServerRecords` are.
 package struct TakenAnswer {
-    /// What an answer has room for. A deletion whose records do not fit any more is told nothing, and is sent again with the
-    /// others' records; one whose own are more is refused.
+    /// What an answer has room for. A deletion whose records do not fit any more is told nothing, and is sent again
+    /// with the others' records; one whose own are more is refused.
     package static let answerBytes = 16 * 1024 * 1024
 
     package let message: Sealkit_V1_ModifyRecordsRequest

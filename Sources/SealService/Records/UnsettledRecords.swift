@@ -35,9 +35,9 @@ package enum UnsettledRecords {
         try connection.execute(
             share.isClosed
                 ? """
-                    INSERT INTO unsettled_share (owner, zone, share, settled) VALUES ($1, $2, $3, 0)
-                    ON CONFLICT (owner, zone, share) DO UPDATE SET settled = 0
-                    """
+                INSERT INTO unsettled_share (owner, zone, share, settled) VALUES ($1, $2, $3, 0)
+                ON CONFLICT (owner, zone, share) DO UPDATE SET settled = 0
+                """
                 : "DELETE FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3", share.scopeKey)
     }
 
@@ -68,7 +68,8 @@ package enum UnsettledRecords {
     package static func next(in zone: ZoneRow, limit: Int, _ connection: any SQLConnection) throws -> [StoredRecord] {
         var budget = Budget()
         let found = try belowParents(in: zone, limit: limit, &budget, connection)
-        // Those of an ended share whose parents are gone, or follow: they come into the zone's scope once nothing is before them.
+        // Those of an ended share whose parents are gone, or follow: they come into the zone's scope once nothing is
+        // before them.
         return found.isEmpty && !budget.isSpent ? try ended(in: zone, limit: limit, &budget, connection) : found
     }
 
@@ -107,7 +108,8 @@ package enum UnsettledRecords {
             }
             if found.count == before, last == children.last?.name ?? settled {
                 try connection.execute(
-                    "DELETE FROM unsettled_parent WHERE owner = $1 AND zone = $2 AND name = $3", zone.key + [.text(parent)])
+                    "DELETE FROM unsettled_parent WHERE owner = $1 AND zone = $2 AND name = $3",
+                    zone.key + [.text(parent)])
             } else if last != settled {
                 try connection.execute(
                     "UPDATE unsettled_parent SET settled = $4 WHERE owner = $1 AND zone = $2 AND name = $3",
@@ -153,7 +155,8 @@ package enum UnsettledRecords {
             }
             if found.count == before, last == records.last?.position ?? settled {
                 try connection.execute(
-                    "DELETE FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3", zone.key + [.integer(number)])
+                    "DELETE FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3",
+                    zone.key + [.integer(number)])
             } else if last != settled {
                 try connection.execute(
                     "UPDATE unsettled_share SET settled = $4 WHERE owner = $1 AND zone = $2 AND share = $3",
@@ -175,7 +178,8 @@ package enum UnsettledRecords {
                 $0.record = try Sealkit_V1_Record(serializedBytes: try record.serialized(desired: []))
                 let statement = try Statement(canonicalBytes: record.statement)
                 if let name = statement.parent, let parent = try StoredRecord.find(name, in: zone, connection) {
-                    $0.parent = try Sealkit_V1_Record(serializedBytes: try parent.serialized(desired: [], in: zone, connection))
+                    $0.parent = try Sealkit_V1_Record(
+                        serializedBytes: try parent.serialized(desired: [], in: zone, connection))
                     cited.insert(parent.share)
                 }
             }

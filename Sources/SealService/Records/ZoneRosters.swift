@@ -3,8 +3,8 @@ package import SealStatements
 package import SealStorage
 import SealWire
 
-/// The rosters that the statements of one save cite, by the ids of their scopes: the zone's own, and those of hierarchical
-/// shares in it.
+/// The rosters that the statements of one save cite, by the ids of their scopes: the zone's own, and those of
+/// hierarchical shares in it.
 package struct ZoneRosters: Sendable {
     package struct Scope: Sendable {
         /// Nil for the zone's own.
@@ -97,7 +97,8 @@ package struct ZoneRosters: Sendable {
                 remedy: "Only a share's root names it, in the share's scope.")
         }
         guard
-            statement.recordType != Names.shareType || statement.kind == .delete || scope.share?.recordName == recordName
+            statement.recordType != Names.shareType || statement.kind == .delete
+                || scope.share?.recordName == recordName
                 || (scope.share == nil && recordName == Names.zoneWideShare)
         else {
             throw ServerError(
@@ -116,7 +117,9 @@ package struct ZoneRosters: Sendable {
             if judged.share == nil {
                 now = zone
             } else {
-                guard let found = try Shares.identified(by: [id], in: zone, connection).first else { throw ServerError.rosterChanged }
+                guard let found = try Shares.identified(by: [id], in: zone, connection).first else {
+                    throw ServerError.rosterChanged
+                }
                 now = found
             }
             guard now.head != judged.roster.head else { continue }
@@ -127,7 +130,9 @@ package struct ZoneRosters: Sendable {
                 throw ServerError.rosterChanged
             }
             guard !roster.rotationDue else { throw ServerError.rotationDue }
-            guard roster.currentEpoch.context == judged.roster.currentEpoch.context else { throw ServerError.staleEpoch }
+            guard roster.currentEpoch.context == judged.roster.currentEpoch.context else {
+                throw ServerError.staleEpoch
+            }
         }
     }
 }

@@ -2,7 +2,8 @@ import SealSchema
 import SealStatements
 import SealWire
 
-/// Holding a batch against the schema. Done before the transaction, and again in it if the schema has changed meanwhile.
+/// Holding a batch against the schema. Done before the transaction, and again in it if the schema has changed
+/// meanwhile.
 extension RecordBatch {
     /// Refuses the records that do not fit, and notes what the others add. Deletions fit always.
     mutating func fit(_ schema: StoredSchema) {

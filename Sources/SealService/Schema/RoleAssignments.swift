@@ -27,7 +27,8 @@ package enum RoleAssignments {
 
     /// Twice is once.
     package static func assign(
-        _ role: String, to user: UserID, _ container: String, _ environment: Environment, in connection: any SQLConnection
+        _ role: String, to user: UserID, _ container: String, _ environment: Environment,
+        in connection: any SQLConnection
     ) throws {
         try connection.execute(
             """
@@ -38,7 +39,8 @@ package enum RoleAssignments {
 
     /// Returns whether the user had the role.
     package static func revoke(
-        _ role: String, from user: UserID, _ container: String, _ environment: Environment, in connection: any SQLConnection
+        _ role: String, from user: UserID, _ container: String, _ environment: Environment,
+        in connection: any SQLConnection
     ) throws -> Bool {
         try connection.execute(
             "DELETE FROM role_assignment WHERE container = $1 AND environment = $2 AND user_name = $3 AND role = $4",
@@ -47,7 +49,8 @@ package enum RoleAssignments {
 
     /// Assignments in order, from after a given one on.
     package static func page(
-        after last: Assignment, limit: Int, _ container: String, _ environment: Environment, in connection: any SQLConnection
+        after last: Assignment, limit: Int, _ container: String, _ environment: Environment,
+        in connection: any SQLConnection
     ) throws -> [Assignment] {
         try connection.rows(
             """

@@ -28,13 +28,14 @@ package struct SchemaChange: Sendable {
         guard before?.indexes ?? [] != after?.indexes ?? [], let kind = (after ?? before)?.type else { return }
         indexes.append(
             Index(
-                id: id, type: type, field: name, kind: kind, before: before?.indexes ?? [], after: after?.indexes ?? []))
+                id: id, type: type, field: name, kind: kind, before: before?.indexes ?? [], after: after?.indexes ?? [])
+        )
     }
 }
 
-/// Everybody who follows schema changes. Called in the change's transaction, for imports, deployments and resets, and for
-/// fields that appear with a save where records may exist from before (`StoredSchema.hasHistory`): not for those that
-/// appear in a container that always had a schema, since no stored record has them.
+/// Everybody who follows schema changes. Called in the change's transaction, for imports, deployments and resets, and
+/// for fields that appear with a save where records may exist from before (`StoredSchema.hasHistory`): not for those
+/// that appear in a container that always had a schema, since no stored record has them.
 ///
 /// What takes long (indexing the records of all users) is only noted here, durably, and done after the commit.
 package enum SchemaFollowers {

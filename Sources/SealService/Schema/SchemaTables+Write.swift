@@ -50,7 +50,8 @@ extension SchemaTables {
     /// Fields that go, and those whose kind changes: index rows of the old kind must not be read as the new one, so the
     /// field comes back under another number.
     private static func drop(
-        from ids: inout [String: [String: Int64]], _ target: Schema, _ stored: StoredSchema, _ change: inout SchemaChange,
+        from ids: inout [String: [String: Int64]], _ target: Schema, _ stored: StoredSchema,
+        _ change: inout SchemaChange,
         _ connection: any SQLConnection
     ) throws {
         for (type, fields) in stored.ids {
@@ -89,7 +90,8 @@ extension SchemaTables {
                 """
                 INSERT INTO schema_field (container, environment, type, name, id, kind, encrypted, indexes)
                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-                """, key(change.container, change.environment) + [.text(type), .text(name), .integer(next)] + columns(field))
+                """,
+                key(change.container, change.environment) + [.text(type), .text(name), .integer(next)] + columns(field))
             ids[type, default: [:]][name] = next
             change.add(next, name, of: type, from: nil, to: field)
             next += 1
@@ -142,7 +144,8 @@ extension SchemaTables {
         }
     }
 
-    private static func writeState(_ key: [SQLValue], _ history: Bool, _ connection: any SQLConnection) throws -> Int64 {
+    private static func writeState(_ key: [SQLValue], _ history: Bool, _ connection: any SQLConnection) throws -> Int64
+    {
         // Above the numbers that mean something else: never written, written before schemas were kept.
         let version = Int64.random(in: 2...Int64.max)
         try connection.execute(

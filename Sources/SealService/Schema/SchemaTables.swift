@@ -31,11 +31,14 @@ package enum SchemaTables {
             ids[row.type, default: [:]][row.name] = row.id
             var type = schema.types[row.type] ?? RecordType(name: row.type, grants: [])
             // A system field has its number from the start; the schema lists it once it has an index.
-            if SystemField(rawValue: row.name) == nil || !row.field.indexes.isEmpty { type.fields[row.name] = row.field }
+            if SystemField(rawValue: row.name) == nil || !row.field.indexes.isEmpty {
+                type.fields[row.name] = row.field
+            }
             schema.types[row.type] = type
         }
         let grants = try connection.rows(
-            "SELECT type, role, rights FROM schema_grant WHERE container = $1 AND environment = $2 ORDER BY type, role", key
+            "SELECT type, role, rights FROM schema_grant WHERE container = $1 AND environment = $2 ORDER BY type, role",
+            key
         ) { (type: try $0.text(0), grant: RecordType.Grant(bits: try $0.int64(2), to: try $0.text(1))) }
         for row in grants { schema.types[row.type]?.grants.append(row.grant) }
         schema.roles = Set(

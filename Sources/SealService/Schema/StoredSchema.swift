@@ -12,8 +12,8 @@ package struct StoredSchema: Sendable {
     let hasHistory: Bool
     /// Complete: with the built-in types.
     package let schema: Schema
-    /// By type and field, the system's indexable ones included. Never used again, whatever becomes of the field. Types of
-    /// a schema that was never written have none.
+    /// By type and field, the system's indexable ones included. Never used again, whatever becomes of the field. Types
+    /// of a schema that was never written have none.
     package let ids: [String: [String: Int64]]
     /// The types as queries and their indexes need them.
     package let indexed: [String: IndexedType]
@@ -45,7 +45,8 @@ package struct StoredSchema: Sendable {
     /// - Parameter field: a user field, or a system field by its schema name (`___recordID`).
     func fieldID(type: String, field: String) -> Int64? { ids[type]?[field] }
 
-    /// - Parameter field: a user field, or a system field by its schema name; nil for one that the schema does not list.
+    /// - Parameter field: a user field, or a system field by its schema name; nil for one that the schema does not
+    ///   list.
     package func field(_ name: String, of type: String) -> RecordType.Field? { schema.types[type]?.fields[name] }
 
     /// Development takes what it is given; production what was deployed.

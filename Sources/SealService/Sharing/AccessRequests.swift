@@ -5,8 +5,8 @@ package import SealStorage
 package import SealWire
 import SwiftProtobuf
 
-/// Who asked for access to a share, in the caller's transaction. A row that was approved stays while its user is invited or
-/// a member, so that the owner sees who came this way.
+/// Who asked for access to a share, in the caller's transaction. A row that was approved stays while its user is
+/// invited or a member, so that the owner sees who came this way.
 package enum AccessRequests {
     /// Unanswered ones of one share.
     package static let mostPerShare = 100
@@ -29,17 +29,22 @@ package enum AccessRequests {
     package static func allow(_ allowed: Bool, zone: ZoneRow, in connection: any SQLConnection) throws {
         if allowed {
             try connection.execute(
-                "INSERT INTO share_access (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT (owner, zone, share) DO NOTHING", zone.scopeKey)
+                "INSERT INTO share_access (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT (owner, zone, share) DO NOTHING",
+                zone.scopeKey)
         } else {
-            try connection.execute("DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
-            try connection.execute("DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0", zone.scopeKey)
+            try connection.execute(
+                "DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+            try connection.execute(
+                "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0",
+                zone.scopeKey)
         }
     }
 
     /// The share's life ends, or its zone's.
     package static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute("DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
-        try connection.execute("DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+        try connection.execute(
+            "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
     }
 
     // MARK: Requests
@@ -55,7 +60,8 @@ package enum AccessRequests {
             zone.scopeKey + [.integer(caller.id)])
         if !isKnown {
             let waiting = try connection.first(
-                "SELECT COUNT(*) FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0", zone.scopeKey
+                "SELECT COUNT(*) FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0",
+                zone.scopeKey
             ) { try $0.int64(0) }
             guard waiting ?? 0 < mostPerShare else {
                 throw ServerError(
@@ -77,7 +83,9 @@ package enum AccessRequests {
             VALUES ($1, $2, $3, $4, $5, $6, $7, 0) ON CONFLICT (owner, zone, share, requester) DO UPDATE
             SET request = excluded.request, contact = excluded.contact, created = excluded.created, approved = 0
             """,
-            zone.scopeKey + [.integer(caller.id), .data(request.requestID), .data(request.sealedContact), .integer(now)])
+            zone.scopeKey + [
+                .integer(caller.id), .data(request.requestID), .data(request.sealedContact), .integer(now),
+            ])
         return !isKnown
     }
 
@@ -118,7 +126,8 @@ package enum AccessRequests {
 
     package static func remove(of user: UserID, zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute(
-            "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND requester = \(requester)", key(user, zone))
+            "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND requester = \(requester)",
+            key(user, zone))
     }
 
     package static func removeUnanswered(of user: UserID, zone: ZoneRow, in connection: any SQLConnection) throws {

@@ -1,7 +1,7 @@
 package import SealStatements
 
-/// An entry that its roster has accepted, with what whoever appends it knows and the entry does not say. Nothing here has
-/// a default: each place that appends an entry says all of it.
+/// An entry that its roster has accepted, with what whoever appends it knows and the entry does not say. Nothing here
+/// has a default: each place that appends an entry says all of it.
 package struct NextEntry: Sendable {
     /// Who sees to what the entries of one request, or an entry and the records with it, have in common.
     package enum Turn: Sendable {

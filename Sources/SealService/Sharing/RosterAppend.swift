@@ -60,11 +60,13 @@ package struct RosterAppend: Sendable {
     /// Appends under the rules, compare-and-append, with everything that follows from it, in the caller's transaction.
     /// - Returns: the zone as it is now.
     package func run(
-        on zone: ZoneRow, by caller: Caller, rosters: RosterCache, quotas: Quotas, now: Int64, in connection: any SQLConnection
+        on zone: ZoneRow, by caller: Caller, rosters: RosterCache, quotas: Quotas, now: Int64,
+        in connection: any SQLConnection
     ) throws -> ZoneRow {
         guard entry.author == caller.userID else {
             throw ServerError(
-                .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed.")
+                .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed."
+            )
         }
         let before = try rosters.roster(of: zone, in: connection)
         guard before.members[caller.userID] != nil else { throw Zones.notFound }
@@ -80,13 +82,15 @@ package struct RosterAppend: Sendable {
             return try store(grants, on: zone, by: caller, before: before, after: after, now: now, in: connection)
         }
         try RosterRoom.check(entry: after.sequence, quotas)
-        return try StorageUsage.within(quotas, of: StorageUsage.Bill(zone, caller: caller, in: connection), connection) {
+        return try StorageUsage.within(quotas, of: StorageUsage.Bill(zone, caller: caller, in: connection), connection)
+        {
             try store(grants, on: zone, by: caller, before: before, after: after, now: now, in: connection)
         }
     }
 
     private func store(
-        _ grants: [(subject: GrantSubject, sealed: Data)], on zone: ZoneRow, by caller: Caller, before: Roster, after: Roster, now: Int64,
+        _ grants: [(subject: GrantSubject, sealed: Data)], on zone: ZoneRow, by caller: Caller, before: Roster,
+        after: Roster, now: Int64,
         in connection: any SQLConnection
     ) throws -> ZoneRow {
         let enclosures = RosterEnclosures(grants: grants, links: links, sealedLinks: sealedLinks, addresses: addresses)
@@ -157,15 +161,20 @@ package struct RosterAppend: Sendable {
             guard let id = try? ID16(link.invitationID), after.invitations[id] != nil else {
                 throw ServerError(
                     .invalidArguments, "A link is for no open invitation.",
-                    remedy: "Invite in the same entry or before; leave the invitation id empty for the share-wide link.")
+                    remedy: "Invite in the same entry or before; leave the invitation id empty for the share-wide link."
+                )
             }
         }
         guard links.count(where: { $0.invitationID.isEmpty }) <= 1 else {
             throw ServerError(
-                .invalidArguments, "A zone has one share-wide link at most.", remedy: "Send one; it replaces the one before.")
+                .invalidArguments, "A zone has one share-wide link at most.",
+                remedy: "Send one; it replaces the one before.")
         }
         // The owner may lose its URL's server half by its own hand only, or by the renewal that the rules ask for.
-        guard author.role == .owner || before.linkID != after.linkID || !links.contains(where: { $0.invitationID.isEmpty }) else {
+        guard
+            author.role == .owner || before.linkID != after.linkID
+                || !links.contains(where: { $0.invitationID.isEmpty })
+        else {
             throw ServerError(
                 .permissionFailure, "An administrator replaces the share-wide link only where it renews the link id.",
                 remedy: "Send new settings in the same entry.")

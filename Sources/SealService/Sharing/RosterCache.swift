@@ -3,8 +3,8 @@ package import SealStatements
 package import SealStorage
 import Synchronization
 
-/// Rosters replayed so far. What is remembered counts only while the zone's head, read in the same transaction, says so;
-/// a longer log is continued, anything else is replayed from the start.
+/// Rosters replayed so far. What is remembered counts only while the zone's head, read in the same transaction, says
+/// so; a longer log is continued, anything else is replayed from the start.
 package final class RosterCache: Sendable {
     private struct Key: Hashable {
         let owner: Int64
@@ -53,9 +53,11 @@ package final class RosterCache: Sendable {
     package func warm(_ zone: ZoneRow, in connection: any SQLConnection) throws {
         let found =
             zone.share == nil
-            ? try connection.first("SELECT sequence, head FROM zone WHERE owner = $1 AND zone = $2", zone.key, Self.head)
+            ? try connection.first(
+                "SELECT sequence, head FROM zone WHERE owner = $1 AND zone = $2", zone.key, Self.head)
             : try connection.first(
-                "SELECT sequence, head FROM share WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey, Self.head)
+                "SELECT sequence, head FROM share WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey,
+                Self.head)
         guard let found else { return }
         var zone = zone
         (zone.sequence, zone.head) = found
@@ -104,7 +106,9 @@ package final class RosterCache: Sendable {
         try Self.check(zone.sequence, of: zone, connection)
         let entries = try RosterLog.entries(of: zone, from: 0, through: zone.sequence, in: connection)
         do {
-            guard let roster = try Roster(replaying: entries.lazy.map(\.entry), scope: zone.scope), roster.head == zone.head else {
+            guard let roster = try Roster(replaying: entries.lazy.map(\.entry), scope: zone.scope),
+                roster.head == zone.head
+            else {
                 throw damaged(zone)
             }
             return roster
@@ -114,7 +118,9 @@ package final class RosterCache: Sendable {
     }
 
     private func damaged(_ zone: ZoneRow) -> StorageError {
-        .failed(code: 0, message: "the roster of scope \(zone.owner)/\(zone.zone)/\(zone.share?.number ?? 0) does not hold together")
+        .failed(
+            code: 0,
+            message: "the roster of scope \(zone.owner)/\(zone.zone)/\(zone.share?.number ?? 0) does not hold together")
     }
 
     private func keep(_ roster: Roster, _ key: Key) {

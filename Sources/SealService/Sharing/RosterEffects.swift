@@ -19,7 +19,8 @@ enum RosterEffects {
         try settleRequests(before: before, after: after, zone: zone, in: connection)
     }
 
-    private static func endSeats(before: Roster, after: Roster, zone: ZoneRow, in connection: any SQLConnection) throws {
+    private static func endSeats(before: Roster, after: Roster, zone: ZoneRow, in connection: any SQLConnection) throws
+    {
         for id in before.invitations.keys where after.invitations[id] == nil {
             try StoredGrants.remove(.invitation(id), zone: zone, in: connection)
             // Whoever took the seat finds the share by its URL as long as it is a member.
@@ -54,7 +55,8 @@ enum RosterEffects {
             try AccessRequests.approve(user, zone: zone, in: connection)
         }
         for (id, invitation) in before.invitations where after.invitations[id] == nil {
-            guard let user = invitation.invitee?.userID, after.members[user] == nil, after.invitation(for: user) == nil else {
+            guard let user = invitation.invitee?.userID, after.members[user] == nil, after.invitation(for: user) == nil
+            else {
                 continue
             }
             try AccessRequests.remove(of: user, zone: zone, in: connection)

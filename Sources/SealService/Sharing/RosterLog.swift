@@ -33,7 +33,8 @@ package enum RosterLog {
             zone.scopeKey + [.integer(lower), .integer(Int64(clamping: last))]
         ) { row in
             try body(
-                SignedRosterEntry(bytes: try row.bytes(0), signature: try row.bytes(1)), UInt64(bitPattern: try row.int64(2)))
+                SignedRosterEntry(bytes: try row.bytes(0), signature: try row.bytes(1)),
+                UInt64(bitPattern: try row.int64(2)))
         }
     }
 
@@ -77,7 +78,8 @@ package enum RosterLog {
                 WHERE owner = $1 AND zone = $2 AND share = $3
                 """,
                 zone.scopeKey + [
-                    .integer(Int64(bitPattern: zone.sequence)), .blob(zone.head.bytes), .integer(Int64(zone.participants)),
+                    .integer(Int64(bitPattern: zone.sequence)), .blob(zone.head.bytes),
+                    .integer(Int64(zone.participants)),
                     .bool(zone.isClosed), .text(roster.rootRecordName ?? ""),
                     wasClosed && !zone.isClosed ? .integer(zone.position) : .null,
                 ])

@@ -3,9 +3,9 @@ import SealStorage
 import SealWire
 
 extension RosterRestore {
-    /// Epochs that are given back count like those that are sent as they are opened, as their authors': or an entry that the server
-    /// has never had would be a way round that limit, and another participant the one to bring it. An owner gives back any number in
-    /// its own zone.
+    /// Epochs that are given back count like those that are sent as they are opened, as their authors': or an entry
+    /// that the server has never had would be a way round that limit, and another participant the one to bring it. An
+    /// owner gives back any number in its own zone.
     /// - Throws: `requestRateLimited`; `limitExceeded` where waiting is of no use.
     func countEpochs(
         _ given: Given, by caller: Caller, _ counted: RosterCounts, now: Int64, _ connection: any SQLConnection
@@ -25,7 +25,8 @@ extension RosterRestore {
             }
             let id = try Rosters.viewer(author, scope, connection) ?? caller.id
             try counted.limiter.count(
-                .epochOpening, .author(owner: scope.owner, zone: scope.zone, caller: id), amount: count, rule: rule, now: now)
+                .epochOpening, .author(owner: scope.owner, zone: scope.zone, caller: id), amount: count, rule: rule,
+                now: now)
         }
     }
 }

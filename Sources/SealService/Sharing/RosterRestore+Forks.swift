@@ -8,7 +8,8 @@ package import SealWire
 extension RosterRestore {
     /// Where the log ends for the caller, and what follows its own head in a branch that the owner has given up.
     package static func describe(
-        _ tail: inout Sealkit_V1_RosterTail, _ wanted: Sealkit_V1_RosterRequest, endingAt last: UInt64, of zone: ZoneRow,
+        _ tail: inout Sealkit_V1_RosterTail, _ wanted: Sealkit_V1_RosterRequest, endingAt last: UInt64,
+        of zone: ZoneRow,
         _ page: inout RosterPage, _ rosters: RosterCache, _ connection: any SQLConnection
     ) throws {
         tail.headSequence = last
@@ -34,31 +35,35 @@ extension RosterRestore {
         }
     }
 
-    /// Whether an administrator's device has to open a new epoch, for want of grants that were lost with a roster's tail.
+    /// Whether an administrator's device has to open a new epoch, for want of grants that were lost with a roster's
+    /// tail.
     package static func lacksGrants(
         _ zone: ZoneRow, for caller: Caller, _ rosters: RosterCache, _ connection: any SQLConnection
     ) throws -> Bool {
-        guard try connection.exists(
-            "SELECT 1 FROM restored_scope WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+        guard
+            try connection.exists(
+                "SELECT 1 FROM restored_scope WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
         else { return false }
         let roster = try rosters.roster(of: zone, in: connection)
         guard !roster.isClosed, roster.members[caller.userID]?.mayAdminister == true else { return false }
-        let granted = try connection.first(
-            "SELECT COUNT(*) FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND epoch = $4",
-            zone.scopeKey + [.integer(Int64(roster.currentEpoch.number))]
-        ) { try $0.int64(0) } ?? 0
+        let granted =
+            try connection.first(
+                "SELECT COUNT(*) FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND epoch = $4",
+                zone.scopeKey + [.integer(Int64(roster.currentEpoch.number))]
+            ) { try $0.int64(0) } ?? 0
         return granted < roster.subjects.count
     }
 
-    /// Keeps the branch that an opening gives up, for whoever has a part of it only: it has to come up to its end before it can
-    /// go over to this one.
+    /// Keeps the branch that an opening gives up, for whoever has a part of it only: it has to come up to its end
+    /// before it can go over to this one.
     func storeAbandoned(_ roster: Roster, _ row: ZoneRow, _ connection: any SQLConnection) throws {
         guard let last = abandoned.last, let first = abandoned.first else { return }
         let hashes = abandoned.map { RosterEntry.hash($0.signed.bytes) }
         let head = RosterChange.AbandonedHead(sequence: last.entry.sequence, hash: hashes[hashes.count - 1])
         let isChained = zip(abandoned.dropFirst(), hashes).allSatisfy { $0.entry.previous == $1 }
         guard isChained, roster.abandonments.contains(where: { $0.head == head }), first.entry.sequence > 0,
-            first.entry.sequence <= roster.sequence, roster.hashes[Int(first.entry.sequence) - 1] == first.entry.previous
+            first.entry.sequence <= roster.sequence,
+            roster.hashes[Int(first.entry.sequence) - 1] == first.entry.previous
         else {
             throw ServerError(
                 .invalidArguments, "The entries beside it are not the branch that the opening gives up.",

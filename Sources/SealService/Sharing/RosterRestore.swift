@@ -5,12 +5,12 @@ package import SealStatements
 package import SealStorage
 package import SealWire
 
-/// Entries that a restored server has lost and a member's device gives back, or the owner's opening that ends a fork. They are
-/// signed already, and the rules judge them as they did the first time; what follows from them follows again.
+/// Entries that a restored server has lost and a member's device gives back, or the owner's opening that ends a fork.
+/// They are signed already, and the rules judge them as they did the first time; what follows from them follows again.
 ///
-/// What the server checks beside the rules when entries are made (addresses that are proven, grants for everybody) it has checked
-/// once; of quotas there is twice as much for them. Only who takes a seat that waits for an address is not taken from just anybody's
-/// word: see `checkSeat`.
+/// What the server checks beside the rules when entries are made (addresses that are proven, grants for everybody) it
+/// has checked once; of quotas there is twice as much for them. Only who takes a seat that waits for an address is not
+/// taken from just anybody's word: see `checkSeat`.
 package struct RosterRestore: Sendable {
     /// Of one request.
     package static let most = 1_000
@@ -25,13 +25,15 @@ package struct RosterRestore: Sendable {
 
     /// - Throws: `invalidArguments`, `limitExceeded`.
     package init(_ message: Sealkit_V1_RestoreRosterRequest, container: String) throws(ServerError) {
-        guard message.entries.count + message.abandoned.count <= Self.most, message.grants.count <= Self.mostGrants else {
+        guard message.entries.count + message.abandoned.count <= Self.most, message.grants.count <= Self.mostGrants
+        else {
             throw ServerError(
                 .limitExceeded, "A request gives back at most \(Self.most) entries and \(Self.mostGrants) grants.",
                 remedy: "Send the oldest first, then the others.")
         }
         guard !message.entries.isEmpty else {
-            throw ServerError(.invalidArguments, "There is nothing to give back.", remedy: "Send the entries that are missing.")
+            throw ServerError(
+                .invalidArguments, "There is nothing to give back.", remedy: "Send the entries that are missing.")
         }
         place = (message.zone, message.shareRecordName)
         entries = try Self.decode(message.entries, container)
@@ -55,9 +57,13 @@ package struct RosterRestore: Sendable {
         decoded.reserveCapacity(entries.count)
         for wire in entries {
             let signed = SignedRosterEntry(wire)
-            decoded.append((signed, try ServerError.checking("The roster entry") { () throws(SealError) in
-                try RosterEntry(canonicalBytes: signed.bytes, container: container)
-            }))
+            decoded.append(
+                (
+                    signed,
+                    try ServerError.checking("The roster entry") { () throws(SealError) in
+                        try RosterEntry(canonicalBytes: signed.bytes, container: container)
+                    }
+                ))
         }
         for (one, next) in zip(decoded, decoded.dropFirst()) where next.entry.sequence != one.entry.sequence &+ 1 {
             throw ServerError(
@@ -67,10 +73,12 @@ package struct RosterRestore: Sendable {
     }
 
     /// In the caller's transaction; whatever is thrown takes all of it back.
-    /// - Returns: the scope as it is now: with the entries up to one that begins a life anew for which a large one before it has to go.
-    /// - Throws: `zoneBusy` where that is the first of them; `zoneNotFound`, `unknownItem`, alike for what does not exist and whatever strangers send; to those whom the roster
-    ///   knows, or knows by these entries, `rosterChanged` where the log goes on otherwise than the entries say, and what the rules
-    ///   refuse; `requestRateLimited`, `limitExceeded` for too many epochs.
+    /// - Returns: the scope as it is now: with the entries up to one that begins a life anew for which a large one
+    ///   before it has to go.
+    /// - Throws: `zoneBusy` where that is the first of them; `zoneNotFound`, `unknownItem`, alike for what does not
+    ///   exist and whatever strangers send; to those whom the roster knows, or knows by these entries, `rosterChanged`
+    ///   where the log goes on otherwise than the entries say, and what the rules refuse; `requestRateLimited`,
+    ///   `limitExceeded` for too many epochs.
     package func run(
         by caller: Caller, _ path: DatabasePath, _ rosters: RosterCache, _ counts: RosterCounts, now: Int64,
         in connection: any SQLConnection
@@ -93,7 +101,8 @@ package struct RosterRestore: Sendable {
         if given.areAll { try storeAbandoned(given.roster, row, connection) }
         // What was lost was billed before, and may be what an owner over its quota removes somebody with.
         try StorageUsage.checkRoom(
-            for: 0, on: StorageUsage.Bill(row, caller: caller, in: connection), quotas: counts.quotas.doubled, connection)
+            for: 0, on: StorageUsage.Bill(row, caller: caller, in: connection), quotas: counts.quotas.doubled,
+            connection)
         try connection.execute(
             "INSERT INTO restored_scope (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", row.scopeKey)
         try Rosters(by: caller, room: .ofRequest, now: now, in: connection)
@@ -114,7 +123,8 @@ package struct RosterRestore: Sendable {
     }
 
     private func append(
-        to start: Roster?, _ found: Found, by caller: Caller, _ quotas: Quotas, now: Int64, _ connection: any SQLConnection
+        to start: Roster?, _ found: Found, by caller: Caller, _ quotas: Quotas, now: Int64,
+        _ connection: any SQLConnection
     ) throws -> Given {
         var (row, roster) = (found.scope, start)
         let missing = try missing(from: start)
@@ -124,18 +134,23 @@ package struct RosterRestore: Sendable {
         for (signed, entry) in missing {
             let before = roster
             let after = try Self.following(before, signed, found.id)
-            if let row, row.share == nil, before?.isClosed == true, !after.isClosed, try ZoneRemains.isThere(of: row, in: connection) {
-                // What came before it is taken, so that the rest of a large zone goes beside the requests, and the next one goes on here.
+            if let row, row.share == nil, before?.isClosed == true, !after.isClosed,
+                try ZoneRemains.isThere(of: row, in: connection)
+            {
+                // What came before it is taken, so that the rest of a large zone goes beside the requests, and the next
+                // one goes on here.
                 guard !taken.isEmpty else { throw ZoneRemains.stillThere }
                 break
             }
             try checkSeat(entry, before: before, by: caller, now: now)
-            if before.map({ !RosterRoom.isAlwaysTaken(entry, after: $0) }) ?? true { try RosterRoom.check(entry: entry.sequence, quotas) }
+            if before.map({ !RosterRoom.isAlwaysTaken(entry, after: $0) }) ?? true {
+                try RosterRoom.check(entry: entry.sequence, quotas)
+            }
             let target = try row ?? insert(after, found, by: caller, quotas, connection)
             let next = try next(signed, before: before, after: after, in: target, connection)
             var appending = Rosters(by: caller, room: .ofRequest, now: now, in: connection)
-            // Whoever loses the scope by these entries hears of it as by any others: before it does, and once, unless somebody came
-            // in between.
+            // Whoever loses the scope by these entries hears of it as by any others: before it does, and once, unless
+            // somebody came in between.
             if next.hides, !hasTold {
                 try appending.tell(of: target, comesOrGoes: true)
                 hasTold = true
@@ -147,7 +162,8 @@ package struct RosterRestore: Sendable {
             taken.append((signed, entry))
         }
         guard let row, let roster else { throw found.unknown }
-        return Given(scope: row, roster: roster, entries: taken, areAll: taken.count == missing.count, comesOrGoes: comesOrGoes)
+        return Given(
+            scope: row, roster: roster, entries: taken, areAll: taken.count == missing.count, comesOrGoes: comesOrGoes)
     }
 
     // MARK: Where
@@ -178,7 +194,8 @@ package struct RosterRestore: Sendable {
                 .text(id.zoneName),
             ], ZoneRow.init)
         // Whoever does not see the zone is not told that it is there, whichever share of it is asked for.
-        let unknown = try !share.isEmpty && zone.map { try isOwn || Self.sees($0, caller, connection) } ?? false
+        let unknown =
+            try !share.isEmpty && zone.map { try isOwn || Self.sees($0, caller, connection) } ?? false
             ? Shares.unknown : Zones.notFound
         guard zone != nil || (isOwn && share.isEmpty) else { throw unknown }
         let scope = Scope(
@@ -191,7 +208,8 @@ package struct RosterRestore: Sendable {
 
     private static func sees(_ zone: ZoneRow, _ caller: Caller, _ connection: any SQLConnection) throws -> Bool {
         try connection.exists(
-            "SELECT 1 FROM zone_view WHERE viewer = $3 AND owner = $1 AND zone = $2 AND gone = 0", zone.key + [.integer(caller.id)])
+            "SELECT 1 FROM zone_view WHERE viewer = $3 AND owner = $1 AND zone = $2 AND gone = 0",
+            zone.key + [.integer(caller.id)])
     }
 
     /// The entries that the server does not have; those that it has are these.
@@ -199,12 +217,16 @@ package struct RosterRestore: Sendable {
         let next = roster?.nextSequence ?? 0
         guard let first = entries.first, first.entry.sequence <= next else { throw ServerError.rosterChanged }
         for (signed, entry) in entries where entry.sequence < next {
-            guard roster?.hashes[Int(entry.sequence)] == RosterEntry.hash(signed.bytes) else { throw ServerError.rosterChanged }
+            guard roster?.hashes[Int(entry.sequence)] == RosterEntry.hash(signed.bytes) else {
+                throw ServerError.rosterChanged
+            }
         }
         return Array(entries.drop { $0.entry.sequence < next })
     }
 
-    private static func following(_ roster: Roster?, _ signed: SignedRosterEntry, _ scope: Scope) throws(ServerError) -> Roster {
+    private static func following(_ roster: Roster?, _ signed: SignedRosterEntry, _ scope: Scope) throws(ServerError)
+        -> Roster
+    {
         try ServerError.checking("The roster entry") { () throws(SealError) in
             guard var next = roster else { return try Roster(opening: signed, scope: scope) }
             try next.append(signed)
@@ -212,11 +234,12 @@ package struct RosterRestore: Sendable {
         }
     }
 
-    /// That an address was proven, and that an invitation had not expired, the server alone can say. What it does not remember
-    /// it takes from those who could have let the same person in.
+    /// That an address was proven, and that an invitation had not expired, the server alone can say. What it does not
+    /// remember it takes from those who could have let the same person in.
     private func checkSeat(_ entry: RosterEntry, before: Roster?, by caller: Caller, now: Int64) throws(ServerError) {
         guard case .accept(let acceptance)? = entry.changes.first, let before,
-            let invitation = before.invitations[acceptance.invitationID], before.members[caller.userID]?.mayAdminister != true
+            let invitation = before.invitations[acceptance.invitationID],
+            before.members[caller.userID]?.mayAdminister != true
         else { return }
         guard invitation.invitee != nil, invitation.isOpen(at: now) else {
             throw ServerError(
@@ -232,7 +255,9 @@ package struct RosterRestore: Sendable {
         _ roster: Roster, _ found: Found, by caller: Caller, _ quotas: Quotas, _ connection: any SQLConnection
     ) throws -> ZoneRow {
         guard !found.id.shareRecordName.isEmpty else {
-            guard Names.isCustomZone(found.id.zoneName) || found.id.zoneName == Names.defaultZone else { throw Zones.notFound }
+            guard Names.isCustomZone(found.id.zoneName) || found.id.zoneName == Names.defaultZone else {
+                throw Zones.notFound
+            }
             try quotas.checkZones(of: caller.id, in: connection)
             return try ZoneChange.insert(roster, found.id, owner: caller.id, in: connection)
         }
@@ -244,7 +269,8 @@ package struct RosterRestore: Sendable {
                 remedy: "Give the zone's own entries back first.")
         }
         return try ShareChanges.insert(
-            ZoneShare(number: zone.shares + 1, recordName: found.id.shareRecordName, root: root), roster, in: zone, connection)
+            ZoneShare(number: zone.shares + 1, recordName: found.id.shareRecordName, root: root), roster, in: zone,
+            connection)
     }
 
     private func next(
@@ -261,8 +287,8 @@ package struct RosterRestore: Sendable {
         return next
     }
 
-    /// Those that the roster commits to, whoever brings them, and the caller's own: of the present life, for seats that are
-    /// taken or open.
+    /// Those that the roster commits to, whoever brings them, and the caller's own: of the present life, for seats that
+    /// are taken or open.
     private func storeGrants(
         by caller: Caller, _ roster: Roster, _ row: ZoneRow, _ connection: any SQLConnection
     ) throws {
@@ -271,8 +297,9 @@ package struct RosterRestore: Sendable {
         for grant in grants where subjects.contains(grant.subject) {
             guard let epoch = roster.epoch(grant.epoch, incarnations: roster.incarnations) else { continue }
             let committed = epoch.grantHashes[grant.subject]
-            guard committed == GrantHash.of([UInt8](grant.sealed))
-                || (committed == nil && grant.subject == .member(caller.userID))
+            guard
+                committed == GrantHash.of([UInt8](grant.sealed))
+                    || (committed == nil && grant.subject == .member(caller.userID))
             else {
                 throw ServerError(
                     .integrityFailure, "A grant is not one that the roster commits to.",

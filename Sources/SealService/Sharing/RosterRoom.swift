@@ -1,20 +1,22 @@
 import SealStatements
 import SealWire
 
-/// How long a roster may become. Everybody who reads it checks every entry of it once, and the server keeps it for ever: so what gives
-/// something ends at a number of entries, and what takes something away has room beyond it, as fast as a rate allows.
+/// How long a roster may become. Everybody who reads it checks every entry of it once, and the server keeps it for
+/// ever: so what gives something ends at a number of entries, and what takes something away has room beyond it, as fast
+/// as a rate allows.
 package enum RosterRoom {
     /// - Parameter sequence: the entry's place in the log.
     /// - Throws: `limitExceeded` for an entry that gives something.
     package static func check(entry sequence: UInt64, _ quotas: Quotas) throws(ServerError) {
         guard sequence >= quotas.rosterEntries else { return }
         throw ServerError(
-            .limitExceeded, "The roster has \(quotas.rosterEntries) entries: whoever is in it can go or be removed, and nobody is added.",
+            .limitExceeded,
+            "The roster has \(quotas.rosterEntries) entries: whoever is in it can go or be removed, and nobody is added.",
             remedy: "Begin another zone or share, and move the records there.")
     }
 
-    /// Whether an entry does nothing but take rights away, give new keys, or end something: neither quota nor number refuses it, or
-    /// whoever fills an account could keep its owner from removing somebody.
+    /// Whether an entry does nothing but take rights away, give new keys, or end something: neither quota nor number
+    /// refuses it, or whoever fills an account could keep its owner from removing somebody.
     /// - Parameter before: the roster that it follows.
     static func isAlwaysTaken(_ entry: RosterEntry, after before: Roster) -> Bool {
         entry.changes.allSatisfy { change in
@@ -23,11 +25,13 @@ package enum RosterRoom {
             case .revoke, .remove, .leave, .block, .identity, .close: true
             case .open(let opening): opening.abandoned != nil
             case .invite, .accept, .unblock: false
-            case .setPermission(let user, let permission): before.members[user].map { permission < $0.permission } ?? false
+            case .setPermission(let user, let permission):
+                before.members[user].map { permission < $0.permission } ?? false
             case .setRole(_, let role): role != .administrator
             // A new URL in place of one that somebody knows, as the rules ask for where a person is put out.
             case .settings(let settings):
-                before.isShared && (settings.publicSeat?.permission.rawValue ?? 0) <= (before.publicSeat?.permission.rawValue ?? 0)
+                before.isShared
+                    && (settings.publicSeat?.permission.rawValue ?? 0) <= (before.publicSeat?.permission.rawValue ?? 0)
             }
         }
     }

@@ -15,8 +15,8 @@ package enum Seat {
     package enum Proof {
         /// The roster names the caller.
         case named
-        /// Whoever has the URL may: the first with a one-time one that was made for no address, everybody while the share
-        /// is public.
+        /// Whoever has the URL may: the first with a one-time one that was made for no address, everybody while the
+        /// share is public.
         case bearer
         /// The placeholder's address is linked to the caller's account.
         case linkedAddress([UInt8])
@@ -55,16 +55,19 @@ package enum Seat {
             return .free(id, .linkedAddress(hash))
         }
         guard offersToken else {
-            // Whoever is a participant already, though a pending one, has nothing to prove: this URL is somebody else's.
+            // Whoever is a participant already, though a pending one, has nothing to prove: this URL is somebody
+            // else's.
             if let own = roster.invitation(for: caller.userID), own.isOpen(at: now) { throw needsOwnURL }
-            if case .own = try placeholder(for: caller, link.zone, roster, now: now, in: connection) { throw needsOwnURL }
+            if case .own = try placeholder(for: caller, link.zone, roster, now: now, in: connection) {
+                throw needsOwnURL
+            }
             throw mayNeedVerification
         }
         return .free(id, .token(hash))
     }
 
-    /// With the share-wide link come those whom the roster names, and everybody while the share is public. No grant rests
-    /// on that link alone otherwise.
+    /// With the share-wide link come those whom the roster names, and everybody while the share is public. No grant
+    /// rests on that link alone otherwise.
     private static func shareWide(
         _ caller: Caller, _ zone: ZoneRow, _ roster: Roster, now: Int64, in connection: any SQLConnection
     ) throws -> Seat {

@@ -5,8 +5,8 @@ package import SealStorage
 package struct SharingPlaceholderSeats: PlaceholderSeats {
     package init() {}
 
-    /// With a one-time URL the seat it was made for; with the share-wide URL the seat that was made for the address, so that
-    /// its owner can prove the address and is then told to ask for a URL of its own.
+    /// With a one-time URL the seat it was made for; with the share-wide URL the seat that was made for the address, so
+    /// that its owner can prove the address and is then told to ask for a URL of its own.
     package func invitationID(
         routingID: [UInt8], addressHash: [UInt8], in connection: any SQLConnection
     ) throws -> ID16? {

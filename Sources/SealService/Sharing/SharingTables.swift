@@ -1,5 +1,6 @@
-/// Rosters with their grants and links, who asked for access, scopes whose rosters were given back to a server that had lost them, and
-/// branches of rosters that their owners have given up. Keyed as the zones' tables are; times are microseconds since 1970.
+/// Rosters with their grants and links, who asked for access, scopes whose rosters were given back to a server that had
+/// lost them, and branches of rosters that their owners have given up. Keyed as the zones' tables are; times are
+/// microseconds since 1970.
 enum SharingTables {
     static let tables = """
         CREATE TABLE roster_entry (

@@ -7,8 +7,9 @@ package import SealWire
 
 /// Epoch keys as sealed to members and invitations, of the scope's current incarnation.
 ///
-/// A member keeps its grant of every epoch until it goes: one grant opens all history when all epochs are well made, and
-/// an author who seals a bad one must not cost the others what they could open before. An invitation has its newest only.
+/// A member keeps its grant of every epoch until it goes: one grant opens all history when all epochs are well made,
+/// and an author who seals a bad one must not cost the others what they could open before. An invitation has its newest
+/// only.
 package enum StoredGrants {
     /// The grants that came are exactly those that the entry commits to, byte for byte.
     /// - Throws: `invalidArguments`, `integrityFailure`.
@@ -51,7 +52,9 @@ package enum StoredGrants {
             INSERT INTO epoch_grant (owner, zone, share, kind, subject, epoch, sealed) VALUES ($1, $2, $3, $4, $5, $6, $7)
             ON CONFLICT (owner, zone, share, kind, subject, epoch) DO UPDATE SET sealed = excluded.sealed
             """,
-            zone.scopeKey + [.integer(Int64(subject.kind)), .blob(subject.id.bytes), .integer(Int64(epoch)), .data(sealed)])
+            zone.scopeKey + [
+                .integer(Int64(subject.kind)), .blob(subject.id.bytes), .integer(Int64(epoch)), .data(sealed),
+            ])
     }
 
     /// All of one subject, the newest epoch last.
@@ -85,7 +88,9 @@ package enum StoredGrants {
                 .integer(Int64(subject.kind)), .blob(subject.id.bytes), .integer(epoch == 0 ? Int64.max : Int64(epoch)),
             ]
         ) { row in
-            try body(Sealkit_V1_Grant(subject: subject, epoch: UInt32(truncatingIfNeeded: try row.int64(0)), sealed: try row.bytes(1)))
+            try body(
+                Sealkit_V1_Grant(
+                    subject: subject, epoch: UInt32(truncatingIfNeeded: try row.int64(0)), sealed: try row.bytes(1)))
         }
     }
 

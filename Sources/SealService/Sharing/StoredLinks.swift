@@ -57,8 +57,8 @@ package enum StoredLinks {
         }
     }
 
-    /// Seals a link's preview anew: the share-wide one's by any administrator, another's by its maker; and the kept secret, by
-    /// its maker alone.
+    /// Seals a link's preview anew: the share-wide one's by any administrator, another's by its maker; and the kept
+    /// secret, by its maker alone.
     /// - Throws: `unknownItem` for a routing id that is none of these.
     package static func update(
         _ link: Sealkit_V1_Link, by caller: Caller, zone: ZoneRow, in connection: any SQLConnection
@@ -161,7 +161,8 @@ package enum StoredLinks {
     /// All that are waited for, by their invitations.
     static func addressHashes(zone: ZoneRow, in connection: any SQLConnection) throws -> [ID16: [UInt8]] {
         let rows = try connection.rows(
-            "SELECT invitation, address_hash FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey
+            "SELECT invitation, address_hash FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3",
+            zone.scopeKey
         ) { (try ID16(try $0.bytes(0)), try $0.bytes(1)) }
         return Dictionary(rows) { $1 }
     }
@@ -183,6 +184,7 @@ package enum StoredLinks {
     /// Those of one scope.
     package static func removeAll(ofScope zone: ZoneRow, in connection: any SQLConnection) throws {
         try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
-        try connection.execute("DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+        try connection.execute(
+            "DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
     }
 }

@@ -55,16 +55,19 @@ package struct ZoneChange {
             }
         }
         let grants = try StoredGrants.check(
-            save.hasGrant ? [save.grant] : [], required: roster.currentEpoch.grantHashes, epoch: roster.currentEpoch.number)
+            save.hasGrant ? [save.grant] : [], required: roster.currentEpoch.grantHashes,
+            epoch: roster.currentEpoch.number)
         try RosterRoom.check(entry: roster.sequence, quotas)
         let grown = entry.bytes.count + entry.signature.count + grants.reduce(0) { $0 + $1.sealed.count }
         try StorageUsage.checkRoom(
-            for: Int64(grown) + Int64(grants.count + 2) * BilledTable.rowOverhead, on: .init(account: caller.accountID), quotas: quotas,
+            for: Int64(grown) + Int64(grants.count + 2) * BilledTable.rowOverhead, on: .init(account: caller.accountID),
+            quotas: quotas,
             connection)
         var appending = Rosters(by: caller, room: .ofRequest, now: now, in: connection)
         return try appending.append(
             NextEntry(
-                entry, before: before, after: roster, enclosures: .init(grants: grants), reason: .deleted, news: .withEntry,
+                entry, before: before, after: roster, enclosures: .init(grants: grants), reason: .deleted,
+                news: .withEntry,
                 roots: .withEntry),
             to: try known ?? Self.insert(roster, scope, owner: caller.id, in: connection))
     }
@@ -78,7 +81,8 @@ package struct ZoneChange {
                 .invalidArguments, "A zone is not deleted for this reason.",
                 remedy: "Send 1 for deleted, 2 for purged, 3 for encryptedDataReset.")
         }
-        guard let zone = try Zones.own(delete.zoneID.zoneName, of: caller, path.environment, in: connection), !zone.isClosed
+        guard let zone = try Zones.own(delete.zoneID.zoneName, of: caller, path.environment, in: connection),
+            !zone.isClosed
         else { throw Zones.notFound }
         let before = try rosters.roster(of: zone, in: connection)
         var roster = before
@@ -86,7 +90,8 @@ package struct ZoneChange {
         try ServerError.checking("The roster entry") { () throws(SealError) in try roster.append(entry) }
         guard roster.isClosed else {
             throw ServerError(
-                .invalidArguments, "The entry does not close the zone.", remedy: "Send an entry whose one change is close.")
+                .invalidArguments, "The entry does not close the zone.",
+                remedy: "Send an entry whose one change is close.")
         }
         let shares = try closings(of: zone, delete)
         for share in shares { try ShareChanges.store(share, in: zone, by: caller, now: now, connection) }

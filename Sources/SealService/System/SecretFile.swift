@@ -9,7 +9,8 @@ package enum SecretFile {
 
     /// Reads the key, or makes one where there is none.
     ///
-    /// Throws `SecretFileError` for a file of another size or that others may read: both mean that somebody should look.
+    /// Throws `SecretFileError` for a file of another size or that others may read: both mean that somebody should
+    /// look.
     static func loadOrCreate(at path: String, randomBytes: (Int) -> [UInt8]) throws -> SecretBytes {
         if FileStatus(path: path) == nil, errno == ENOENT {
             try create(at: path, randomBytes: randomBytes)
@@ -48,7 +49,8 @@ package enum SecretFile {
     }
 
     /// Writes a new key beside the path and links it there once it is durable: a crash leaves a whole key or none, and
-    /// a key that exists is never replaced. Made by root, it is its folder's owner's: the server may run as somebody else.
+    /// a key that exists is never replaced. Made by root, it is its folder's owner's: the server may run as somebody
+    /// else.
     package static func create(at path: String, randomBytes: (Int) -> [UInt8]) throws {
         var bytes = randomBytes(byteCount)
         defer { wipe(&bytes) }

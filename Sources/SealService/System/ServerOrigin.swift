@@ -13,8 +13,8 @@ package final class ServerOrigin: Sendable {
 
     package func set(_ origin: String) { stored.withLock { $0 = Self.normalized(origin) } }
 
-    /// Scheme and host in lower case, no default port, no path: the one spelling in which both sides sign it. A name beyond ASCII
-    /// is its A-label (`xn--…`), as every resolver and certificate has it.
+    /// Scheme and host in lower case, no default port, no path: the one spelling in which both sides sign it. A name
+    /// beyond ASCII is its A-label (`xn--…`), as every resolver and certificate has it.
     package static func normalized(_ origin: String) -> String {
         guard let parts = URLComponents(string: origin), let scheme = parts.scheme?.lowercased(),
             let host = parts.encodedHost?.lowercased()

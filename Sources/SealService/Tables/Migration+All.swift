@@ -12,8 +12,10 @@ extension Migration {
     private static let baseline = Migration(
         named: "001-baseline",
         sql: [
-            SettingTables.tables, AccountTables.tables, AccountDeletionTables.tables, DeviceTables.tables, VerificationTables.tables,
-            OutgoingMessages.tables, ManagementTables.tables, ServerRuns.tables, RepeatableOperation.tables, ZoneTables.tables,
+            SettingTables.tables, AccountTables.tables, AccountDeletionTables.tables, DeviceTables.tables,
+            VerificationTables.tables,
+            OutgoingMessages.tables, ManagementTables.tables, ServerRuns.tables, RepeatableOperation.tables,
+            ZoneTables.tables,
             ZoneRemains.tables,
             SharingTables.tables, RecordTables.tables, AssetTables.tables, StorageUsage.tables, PublicTables.tables,
             SchemaTables.tables, QueryTables.tables, PushTables.tables, RegistrationTables.tables, JobLease.tables,

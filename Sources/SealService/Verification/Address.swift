@@ -2,8 +2,8 @@ import SealWire
 
 /// An e-mail address or a phone number in the one spelling by which it is compared.
 ///
-/// Two spellings that reach one mailbox must be one address, and two addresses must never become one: so the local part's
-/// case is folded in ASCII only, the domain is lower-cased, and nothing else is touched or accepted.
+/// Two spellings that reach one mailbox must be one address, and two addresses must never become one: so the local
+/// part's case is folded in ASCII only, the domain is lower-cased, and nothing else is touched or accepted.
 package struct Address: Sendable, Equatable {
     package enum Kind: String, Sendable { case email, phone }
 
@@ -38,7 +38,8 @@ package struct Address: Sendable, Equatable {
 
     package init(phone text: String) throws(ServerError) {
         let digits = text.utf8.dropFirst()
-        guard text.utf8.first == 0x2B, (8...15).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard text.utf8.first == 0x2B, (8...15).contains(digits.count),
+            digits.allSatisfy({ (0x30...0x39).contains($0) }),
             digits.first != 0x30
         else {
             throw ServerError(
@@ -49,10 +50,12 @@ package struct Address: Sendable, Equatable {
         normalized = text
     }
 
-    /// Without what follows a “+” in an e-mail address's local part, by which one mailbox has any number of addresses (RFC 5233):
-    /// for counting what is sent, and never for who somebody is, since elsewhere it may be part of a name.
+    /// Without what follows a “+” in an e-mail address's local part, by which one mailbox has any number of addresses
+    /// (RFC 5233): for counting what is sent, and never for who somebody is, since elsewhere it may be part of a name.
     package var mailbox: Address {
-        guard kind == .email, let plus = normalized.firstIndex(of: "+"), let at = normalized.lastIndex(of: "@") else { return self }
+        guard kind == .email, let plus = normalized.firstIndex(of: "+"), let at = normalized.lastIndex(of: "@") else {
+            return self
+        }
         return Address(kind: kind, normalized: String(normalized[..<plus] + normalized[at...]))
     }
 
@@ -67,14 +70,16 @@ package struct Address: Sendable, Equatable {
         guard (1...64).contains(bytes.count), bytes.first != 0x2E, bytes.last != 0x2E else { return false }
         var previous: UInt8 = 0
         for byte in bytes {
-            guard isLetterOrDigit(byte) || others.contains(byte), !(byte == 0x2E && previous == 0x2E) else { return false }
+            guard isLetterOrDigit(byte) || others.contains(byte), !(byte == 0x2E && previous == 0x2E) else {
+                return false
+            }
             previous = byte
         }
         return true
     }
 
-    /// Two or more labels of letters, digits and hyphens; the last is not a number, so no IP addresses. Of the labels that are
-    /// reserved for codings (RFC 5890: `??--…`), A-labels alone are in use.
+    /// Two or more labels of letters, digits and hyphens; the last is not a number, so no IP addresses. Of the labels
+    /// that are reserved for codings (RFC 5890: `??--…`), A-labels alone are in use.
     private static func isDomain(_ bytes: ArraySlice<UInt8>) -> Bool {
         let labels = bytes.split(separator: 0x2E, omittingEmptySubsequences: false)
         guard labels.count >= 2, let last = labels.last, last.contains(where: { !(0x30...0x39).contains($0) }) else {
@@ -83,7 +88,8 @@ package struct Address: Sendable, Equatable {
         return labels.allSatisfy { label in
             (1...63).contains(label.count) && label.first != 0x2D && label.last != 0x2D
                 && label.allSatisfy { isLetterOrDigit($0) || $0 == 0x2D }
-                && (!label.dropFirst(2).starts(with: [0x2D, 0x2D]) || (label.count > 4 && label.starts(with: [0x78, 0x6E])))
+                && (!label.dropFirst(2).starts(with: [0x2D, 0x2D])
+                    || (label.count > 4 && label.starts(with: [0x78, 0x6E])))
         }
     }
 

@@ -16,8 +16,8 @@ package enum LinkedAddresses {
         ) { try $0.bytes(0) }
     }
 
-    /// The newest proof counts: mailboxes and numbers change hands. Whether look-ups find an address is up to whoever has it
-    /// now: a new holder begins without, and proving it again for a share hides nothing.
+    /// The newest proof counts: mailboxes and numbers change hands. Whether look-ups find an address is up to whoever
+    /// has it now: a new holder begins without, and proving it again for a share hides nothing.
     package static func link(
         _ hash: [UInt8], _ kind: Address.Kind, to account: Int64, isDiscoverable: Bool, now: Int64,
         in connection: any SQLConnection
@@ -43,13 +43,15 @@ package enum LinkedAddresses {
         of account: Int64, _ addresses: AddressHasher, in connection: any SQLConnection
     ) throws -> [Sealkit_V1_LinkedAddress] {
         try connection.rows(
-            "SELECT \(columns) FROM linked_address WHERE account = $1 ORDER BY linked, address_hash", [.integer(account)]
+            "SELECT \(columns) FROM linked_address WHERE account = $1 ORDER BY linked, address_hash",
+            [.integer(account)]
         ) { try wire($0, addresses) }
     }
 
     /// Nil where it is not the account's: whether it is anybody's is not told apart.
     package static func setDiscoverable(
-        _ isDiscoverable: Bool, _ hash: [UInt8], of account: Int64, _ addresses: AddressHasher, in connection: any SQLConnection
+        _ isDiscoverable: Bool, _ hash: [UInt8], of account: Int64, _ addresses: AddressHasher,
+        in connection: any SQLConnection
     ) throws -> Sealkit_V1_LinkedAddress? {
         try connection.first(
             "UPDATE linked_address SET discoverable = $3 WHERE address_hash = $1 AND account = $2 RETURNING \(columns)",

@@ -2,8 +2,9 @@ package import SealStorage
 
 /// How many codes go out. Kept in the database: a restart must not turn the server into a way of filling mailboxes.
 ///
-/// What somebody else asks for must not keep an address from being verified, nor a share's invitees from joining. So whoever asks again is
-/// held back first, and part of what an address or a share may have is for those who have not asked yet.
+/// What somebody else asks for must not keep an address from being verified, nor a share's invitees from joining. So
+/// whoever asks again is held back first, and part of what an address or a share may have is for those who have not
+/// asked yet.
 package struct SendingLimits: Sendable {
     package enum Kind: Int64, Sendable, CaseIterable {
         case address = 1
@@ -19,7 +20,8 @@ package struct SendingLimits: Sendable {
         case accountAndShare = 9
         case clientAndShare = 10
 
-        /// By these it shows whether an account has asked for a subject of this kind, and whether anybody has from a client address.
+        /// By these it shows whether an account has asked for a subject of this kind, and whether anybody has from a
+        /// client address.
         fileprivate var askers: (account: Kind, client: Kind)? {
             switch self {
             case .address: (.accountAndAddress, .clientAndAddress)
@@ -34,8 +36,8 @@ package struct SendingLimits: Sendable {
         package let count: Int
         /// Microseconds.
         package let window: Int64
-        /// Of `count`: for accounts that have not asked for this subject in the window; and of that, for those that come from client
-        /// addresses that have not either, since accounts can be made.
+        /// Of `count`: for accounts that have not asked for this subject in the window; and of that, for those that
+        /// come from client addresses that have not either, since accounts can be made.
         package var kept = 0
         var keptElsewhere = 0
     }
@@ -78,8 +80,8 @@ package struct SendingLimits: Sendable {
         }
     }
 
-    /// Counts one message against every subject, in the caller's transaction; or counts nothing, and gives the subjects that
-    /// have had enough, each with the time until the oldest message that counts is old enough.
+    /// Counts one message against every subject, in the caller's transaction; or counts nothing, and gives the subjects
+    /// that have had enough, each with the time until the oldest message that counts is old enough.
     package func count(_ subjects: [Subject], now: Int64, in connection: any SQLConnection) throws -> [Subject: Int64] {
         // After a clock was set back, what lies ahead of it happened now, or it would count for longer than its window.
         try connection.execute("UPDATE verification_sent SET sent = $1 WHERE sent > $1", [.integer(now)])
@@ -112,7 +114,9 @@ package struct SendingLimits: Sendable {
     }
 
     /// When the `place`-th newest message to the subject was sent; nil where there are fewer since then.
-    private func sent(_ place: Int, to subject: Subject, since: Int64, in connection: any SQLConnection) throws -> Int64? {
+    private func sent(_ place: Int, to subject: Subject, since: Int64, in connection: any SQLConnection) throws
+        -> Int64?
+    {
         try connection.first(
             """
             SELECT sent FROM verification_sent WHERE kind = $1 AND subject = $2 AND sent > $3

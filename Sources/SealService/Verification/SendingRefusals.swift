@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Remembers who has had enough codes, so that asking again and again reaches neither the database nor its one writer: what
-/// is refused costs a look into memory, however many ask.
+/// Remembers who has had enough codes, so that asking again and again reaches neither the database nor its one writer:
+/// what is refused costs a look into memory, however many ask.
 package final class SendingRefusals: Sendable {
     private let until = Mutex<[SendingLimits.Subject: Int64]>([:])
     private let capacity: Int

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a verification token says (PROTOCOL.md, "Verification tokens"). The names are PASETO's registered ones and three of
-/// our own.
+/// What a verification token says (PROTOCOL.md, "Verification tokens"). The names are PASETO's registered ones and
+/// three of our own.
 struct TokenClaims: Codable, Sendable, Equatable {
     static let lifetime: Int64 = 15 * 60_000_000
 

@@ -21,7 +21,8 @@ package struct TokenIssuer: Sendable {
     ) throws -> String {
         let claims = TokenClaims(
             iss: origin.value, aud: container, sub: user.recordName, adr: Hex.encode(addressHash),
-            shr: Base64URL.encode(routingID), par: invitationID?.hex ?? "", issued: now, jti: Base64URL.encode(randomID))
+            shr: Base64URL.encode(routingID), par: invitationID?.hex ?? "", issued: now, jti: Base64URL.encode(randomID)
+        )
         let key = keys.newest
         return PasetoPublic.sign(
             try claims.encoded(), footer: try TokenFooter(kid: key.id).encoded(), key: key.signingKey)

@@ -4,14 +4,14 @@ import SealStatements
 import SealStorage
 import SealSystem
 
-/// Gives a server a new key for its verification tokens, while it runs or not: it works on the files of the secrets folder,
-/// and a running server notices.
+/// Gives a server a new key for its verification tokens, while it runs or not: it works on the files of the secrets
+/// folder, and a running server notices.
 ///
-/// The new key signs from then on; those before it stay published and go on verifying, until none of their tokens can be
-/// under way any more.
+/// The new key signs from then on; those before it stay published and go on verifying, until none of their tokens can
+/// be under way any more.
 public struct TokenKeyRotation {
-    /// How long a key verifies after another one began to sign. Tokens live a quarter of an hour; the rest is for clocks,
-    /// and for those who keep the published keys.
+    /// How long a key verifies after another one began to sign. Tokens live a quarter of an hour; the rest is for
+    /// clocks, and for those who keep the published keys.
     public static let overlap: TimeInterval = 86_400
 
     public struct Entry: Sendable, Equatable {
@@ -38,7 +38,9 @@ public struct TokenKeyRotation {
         return try names.map { name in
             let path = folder + "/" + name
             let key = try SigningKey(seed: try SecretFile.load(at: path))
-            guard let status = FileStatus(path: path) else { throw FileError(path: path, action: "examine", code: errno) }
+            guard let status = FileStatus(path: path) else {
+                throw FileError(path: path, action: "examine", code: errno)
+            }
             let id = KeyIdentifier.paserk(of: key.verificationKey)
             return Entry(id: id, made: status.modified.date, isCurrent: name == names.last, name: name)
         }
@@ -84,8 +86,10 @@ public enum RotationError: Error, Equatable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .noServer(let path): "There are no token keys at \(path). Name the folder that the server was started with."
-        case .noNumberLeft: "The last number for a key is taken. Move the files to lower numbers while the server stands still."
+        case .noServer(let path):
+            "There are no token keys at \(path). Name the folder that the server was started with."
+        case .noNumberLeft:
+            "The last number for a key is taken. Move the files to lower numbers while the server stands still."
         case .unknownKey: "There is no such key. `sealkit admin token-keys list` shows those that there are."
         case .isCurrent: "This key is the one that signs. Rotate first, then remove it."
         }

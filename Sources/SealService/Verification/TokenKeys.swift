@@ -8,8 +8,9 @@ import Synchronization
 
 /// The keys of verification tokens: the newest signs, all verify, so that rotating one never breaks a token under way.
 ///
-/// They are the files `token-keys/000001.key`, `000002.key`, … in the secrets folder; the first is made at the first start.
-/// A running server notices when files come or go (`TokenKeyRotation`), at the next token that it signs or checks.
+/// They are the files `token-keys/000001.key`, `000002.key`, … in the secrets folder; the first is made at the first
+/// start. A running server notices when files come or go (`TokenKeyRotation`), at the next token that it signs or
+/// checks.
 package final class TokenKeys: Sendable {
     package struct Key: Sendable {
         /// PASERK `k4.pid`.
@@ -32,7 +33,8 @@ package final class TokenKeys: Sendable {
         /// When the folder last changed; nil where it may change again without its time doing so.
         var stamp: FolderStamp?
         var logger: Logger?
-        /// A failure is said once, and looked into again at each use: that a file's rights were mended shows nowhere else.
+        /// A failure is said once, and looked into again at each use: that a file's rights were mended shows nowhere
+        /// else.
         var hasFailed = false
     }
 
@@ -68,8 +70,8 @@ package final class TokenKeys: Sendable {
                 read.logger = snapshot.logger
                 snapshot = read
             } catch {
-                // What was good and is there still stays good; a key that others can read, say, is not used. One whose file has
-                // gone was taken away: if none is left, what is signed from now on verifies nowhere.
+                // What was good and is there still stays good; a key that others can read, say, is not used. One whose
+                // file has gone was taken away: if none is left, what is signed from now on verifies nowhere.
                 if let names = try? TokenKeyFiles.names(in: folder) {
                     snapshot.all.removeAll { !names.contains($0.name) }
                     snapshot.newest = snapshot.all.last ?? snapshot.newest
@@ -78,7 +80,8 @@ package final class TokenKeys: Sendable {
                 guard !snapshot.hasFailed else { return snapshot }
                 snapshot.hasFailed = true
                 snapshot.logger?.error(
-                    "signing keys could not be read; the server goes on with those that it has", metadata: ["error": "\(error)"])
+                    "signing keys could not be read; the server goes on with those that it has",
+                    metadata: ["error": "\(error)"])
             }
             return snapshot
         }
@@ -111,7 +114,8 @@ enum TokenKeyFiles {
     }
 
     static func number(_ name: String) -> Int? {
-        guard name.utf8.count == 10, name.hasSuffix(".key"), name.utf8.dropLast(4).allSatisfy({ (0x30...0x39).contains($0) })
+        guard name.utf8.count == 10, name.hasSuffix(".key"),
+            name.utf8.dropLast(4).allSatisfy({ (0x30...0x39).contains($0) })
         else { return nil }
         return Int(name.dropLast(4))
     }
@@ -121,8 +125,8 @@ enum TokenKeyFiles {
 private struct FolderStamp: Equatable {
     let modified: FileStatus.Moment
 
-    /// Nil where the folder cannot be looked at, and where it changed so lately that it may change again at the same time
-    /// as far as its file system tells.
+    /// Nil where the folder cannot be looked at, and where it changed so lately that it may change again at the same
+    /// time as far as its file system tells.
     init?(_ path: String) {
         guard let status = FileStatus(path: path), abs(time(nil) - status.modified.seconds) > 1 else { return nil }
         modified = status.modified

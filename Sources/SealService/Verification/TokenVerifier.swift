@@ -30,7 +30,8 @@ package struct TokenVerifier: Sendable {
             let expires = TokenClaims.time(claims.exp)
         else { throw ServerError.verificationFailed }
         // Expired tokens are refused by their time.
-        try connection.dropSome(of: "spent_token", key: "token_id", where: "expires <= $1", [.integer(now - Self.memory)])
+        try connection.dropSome(
+            of: "spent_token", key: "token_id", where: "expires <= $1", [.integer(now - Self.memory)])
         let inserted = try connection.execute(
             "INSERT INTO spent_token (token_id, expires) VALUES ($1, $2) ON CONFLICT (token_id) DO NOTHING",
             [.text(claims.jti), .integer(expires)])

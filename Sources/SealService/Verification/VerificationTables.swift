@@ -1,5 +1,5 @@
-/// Linked addresses and which of them look-ups find, codes that are waited for and how many were sent, and spent tokens. Times are
-/// microseconds since 1970.
+/// Linked addresses and which of them look-ups find, codes that are waited for and how many were sent, and spent
+/// tokens. Times are microseconds since 1970.
 enum VerificationTables {
     static let tables = """
         CREATE TABLE linked_address (

@@ -67,8 +67,8 @@ package enum Verifications {
             ])
     }
 
-    /// Counts a try and returns what it is a try at; nil when there is none, it has expired, or its tries are used up. One
-    /// that would live longer than any does was made before a clock was set back: it has expired too.
+    /// Counts a try and returns what it is a try at; nil when there is none, it has expired, or its tries are used up.
+    /// One that would live longer than any does was made before a clock was set back: it has expired too.
     package static func countTry(
         _ id: [UInt8], now: Int64, in connection: any SQLConnection
     ) throws -> PendingVerification? {

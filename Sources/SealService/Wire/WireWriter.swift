@@ -1,8 +1,8 @@
 import Foundation
 import NIOCore
 
-/// Writes protobuf by hand, for the two places that carry every byte of every record: what is stored is what travels, so
-/// that reading a record copies its fields and neither parses nor builds them.
+/// Writes protobuf by hand, for the two places that carry every byte of every record: what is stored is what travels,
+/// so that reading a record copies its fields and neither parses nor builds them.
 package struct WireWriter {
     package private(set) var bytes: [UInt8] = []
 

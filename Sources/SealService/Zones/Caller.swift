@@ -13,7 +13,8 @@ package struct Caller: Sendable {
 
     /// - Throws: `notAuthenticated` when the account has no identity in the container.
     package init(_ session: Session, container: String, in connection: any SQLConnection) throws {
-        guard let found = try Identities.idAndName(account: session.accountID, container: container, in: connection) else {
+        guard let found = try Identities.idAndName(account: session.accountID, container: container, in: connection)
+        else {
             throw ServerError(
                 .notAuthenticated, "The account has no identity in this container.",
                 remedy: "Register an identity for the container, then try again.")

@@ -98,7 +98,8 @@ package enum ChangeToken: Equatable {
     ///   - standing: where the feed stands.
     /// - Throws: `changeTokenExpired` also for a token of a future that was lost when a backup was restored.
     package static func place(
-        _ data: Data, of caller: Caller, _ path: DatabasePath, name: [UInt8], standing: Int64, in connection: any SQLConnection
+        _ data: Data, of caller: Caller, _ path: DatabasePath, name: [UInt8], standing: Int64,
+        in connection: any SQLConnection
     ) throws -> DatabasePlace {
         var place = DatabasePlace(position: 0, end: 0, run: 0)
         if !data.isEmpty {
@@ -112,8 +113,8 @@ package enum ChangeToken: Equatable {
 
     /// Where a client stands in a zone's feed, as of the server's run now.
     /// - Parameter name: the zone's, for this caller.
-    /// - Throws: `changeTokenExpired` also when deletions that it has not been told of have left the feed, and for a token of a
-    ///   future that was lost when a backup was restored.
+    /// - Throws: `changeTokenExpired` also when deletions that it has not been told of have left the feed, and for a
+    ///   token of a future that was lost when a backup was restored.
     package static func place(
         _ data: Data, in zone: ZoneRow, name: [UInt8], _ connection: any SQLConnection
     ) throws -> ZonePlace {
@@ -137,7 +138,9 @@ package enum ChangeToken: Equatable {
         return ZonePlace(position: place.position, horizon: place.horizon, began: place.began, run: reach.newest)
     }
 
-    private static func isReached(_ position: Int64, _ last: Int64, _ reach: ServerRuns.Reach, _ standing: Int64) -> Bool {
+    private static func isReached(_ position: Int64, _ last: Int64, _ reach: ServerRuns.Reach, _ standing: Int64)
+        -> Bool
+    {
         guard let end = reach.end else { return false }
         return position >= 0 && position <= last && last <= end && last <= standing
     }

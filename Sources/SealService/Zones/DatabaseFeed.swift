@@ -20,7 +20,8 @@ package enum DatabaseFeed {
         WHERE f.viewer = zone_view.viewer AND f.environment = zone_view.environment AND f.shared = zone_view.shared)
         """
 
-    /// The zone changed: everybody who sees what changed learns so. Comes after the change took its place in the zone's feed.
+    /// The zone changed: everybody who sees what changed learns so. Comes after the change took its place in the zone's
+    /// feed.
     /// - Parameter shares: those that it concerns beside the zone's own scope.
     package static func touch(_ zone: ZoneRow, shares: Set<Int64> = [], in connection: any SQLConnection) throws {
         guard zone.shares > 0 else {
@@ -89,7 +90,8 @@ package enum DatabaseFeed {
         _ zone: ZoneRow, from user: UserID, until sequence: UInt64, in connection: any SQLConnection
     ) throws {
         let viewer = try connection.first(
-            "SELECT id FROM identity WHERE container = $1 AND user_name = $2", [.text(zone.container), .text(user.recordName)]
+            "SELECT id FROM identity WHERE container = $1 AND user_name = $2",
+            [.text(zone.container), .text(user.recordName)]
         ) { try $0.int64(0) }
         guard let viewer else { return }
         if zone.share != nil, try remains(zone, to: viewer, until: sequence, in: connection) {
@@ -104,8 +106,8 @@ package enum DatabaseFeed {
         try Watch.noteLoss(in: zone.key, connection)
     }
 
-    /// Whether the viewer takes part in another share of the zone than the one that it loses. What it has read does not count
-    /// any more then: it reads the zone anew, without what was in the share.
+    /// Whether the viewer takes part in another share of the zone than the one that it loses. What it has read does not
+    /// count any more then: it reads the zone anew, without what was in the share.
     private static func remains(
         _ zone: ZoneRow, to viewer: Int64, until sequence: UInt64, in connection: any SQLConnection
     ) throws -> Bool {
@@ -171,7 +173,8 @@ package enum DatabaseFeed {
             ORDER BY v.position LIMIT $5
             """,
             [
-                .integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared), .integer(position),
+                .integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared),
+                .integer(position),
                 .integer(Int64(limit)),
             ]
         ) { row in

@@ -32,7 +32,8 @@ package struct DatabasePath: Sendable, Hashable {
     package func requirePrivate() throws(ServerError) {
         guard database == .private else {
             throw ServerError(
-                .badDatabase, "This is not possible in the \(database.rawValue) database.", remedy: "Use the private database.")
+                .badDatabase, "This is not possible in the \(database.rawValue) database.",
+                remedy: "Use the private database.")
         }
     }
 

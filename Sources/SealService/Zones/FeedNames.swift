@@ -1,8 +1,8 @@
 package import SealPrimitives
 import SealStatements
 
-/// What change tokens name a feed and its reader by: keyed hashes of what both are called in public. A token tells nobody who finds
-/// it anything, is good for nobody but its reader, and stays good wherever the rows go.
+/// What change tokens name a feed and its reader by: keyed hashes of what both are called in public. A token tells
+/// nobody who finds it anything, is good for nobody but its reader, and stays good wherever the rows go.
 package struct FeedNames: Sendable {
     package static let byteCount = 16
 
@@ -18,7 +18,8 @@ package struct FeedNames: Sendable {
     /// A zone as the caller reads it.
     package func zone(_ zone: ZoneRow, of caller: Caller) -> [UInt8] {
         name(
-            .zoneFeed, caller, Array(zone.container.utf8), [zone.environment.rawValue], Array(zone.ownerName.recordName.utf8),
+            .zoneFeed, caller, Array(zone.container.utf8), [zone.environment.rawValue],
+            Array(zone.ownerName.recordName.utf8),
             Array(zone.name.utf8))
     }
 

@@ -5,8 +5,8 @@ package import SealStorage
 package import SealWire
 import SwiftProtobuf
 
-/// A request that is done once, however often it comes: its answer is kept by account and operation id, so that one whose
-/// answer got lost can be repeated safely.
+/// A request that is done once, however often it comes: its answer is kept by account and operation id, so that one
+/// whose answer got lost can be repeated safely.
 ///
 /// The id stands for one request. The same id with another one is refused: its sender would take for done what was not.
 package struct RepeatableOperation: Sendable {
@@ -41,7 +41,8 @@ package struct RepeatableOperation: Sendable {
     /// The stored answer's bytes, where this account has done this already.
     package func answer(of account: Int64, in connection: any SQLConnection) throws -> Data? {
         let found = try connection.first(
-            "SELECT kind, request, response FROM operation WHERE id = $1 AND account = $2", [.data(id), .integer(account)]
+            "SELECT kind, request, response FROM operation WHERE id = $1 AND account = $2",
+            [.data(id), .integer(account)]
         ) { (kind: try $0.text(0), request: try $0.bytes(1), response: try $0.data(2)) }
         guard let found else { return nil }
         guard found.kind == kind, found.request == request else {
@@ -77,8 +78,8 @@ package struct RepeatableOperation: Sendable {
 
     private static let sweptAtOnce: Int64 = 1_000
 
-    /// Rows in the order in which they are kept, ids first in their index: clients begin an id with the time, so that what is
-    /// kept together lies together.
+    /// Rows in the order in which they are kept, ids first in their index: clients begin an id with the time, so that
+    /// what is kept together lies together.
     static let tables = """
         CREATE TABLE operation (
             number INTEGER PRIMARY KEY,

@@ -1,9 +1,9 @@
 import SealStatements
 package import SealStorage
 
-/// The server's history, as far as change tokens need it: each start begins a run, and a feed's first change in a run keeps
-/// where the feed stood before. A token names the run that it was given out in, so that one of a future that a restored backup
-/// does not have is known, even after the feed has grown past its place again.
+/// The server's history, as far as change tokens need it: each start begins a run, and a feed's first change in a run
+/// keeps where the feed stood before. A token names the run that it was given out in, so that one of a future that a
+/// restored backup does not have is known, even after the feed has grown past its place again.
 package enum ServerRuns {
     /// A feed's places as a token may name them.
     package struct Reach: Sendable, Equatable {
@@ -34,8 +34,8 @@ package enum ServerRuns {
     /// The run that it is now, for a statement that moves a feed.
     static let newest = "(SELECT MAX(number) FROM server_run)"
 
-    /// Keeps where a zone's feed stood before its first change in a run. All who see the zone hear of that change, so their
-    /// feeds are kept as well: nothing has to be asked at the zone's further changes.
+    /// Keeps where a zone's feed stood before its first change in a run. All who see the zone hear of that change, so
+    /// their feeds are kept as well: nothing has to be asked at the zone's further changes.
     static func keep(_ zone: ZoneRow, at position: Int64, before run: Int64, in connection: any SQLConnection) throws {
         try connection.execute(
             """
@@ -50,7 +50,8 @@ package enum ServerRuns {
         let feed: [SQLValue] = [
             .integer(viewer), .integer(Int64(zone.environment.rawValue)), .bool(viewer != zone.owner),
         ]
-        let isKept = try keepFeeds(of: "v.viewer = $1 AND v.environment = $2 AND v.shared = $3", feed, in: connection) > 0
+        let isKept =
+            try keepFeeds(of: "v.viewer = $1 AND v.environment = $2 AND v.shared = $3", feed, in: connection) > 0
         guard !isKept else { return }
         // Nothing was in it yet.
         try connection.execute(
@@ -81,12 +82,14 @@ package enum ServerRuns {
     package static func reach(of run: Int64, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Reach {
         try reach(
             of: run, standing: zone.position,
-            "SELECT position FROM zone_run WHERE owner = $2 AND zone = $3 AND run > $1 ORDER BY run LIMIT 1", zone.key, connection)
+            "SELECT position FROM zone_run WHERE owner = $2 AND zone = $3 AND run > $1 ORDER BY run LIMIT 1", zone.key,
+            connection)
     }
 
     /// The same in one of a caller's databases.
     package static func reach(
-        of run: Int64, of caller: Caller, _ path: DatabasePath, standing position: Int64, in connection: any SQLConnection
+        of run: Int64, of caller: Caller, _ path: DatabasePath, standing position: Int64,
+        in connection: any SQLConnection
     ) throws -> Reach {
         try reach(
             of: run, standing: position,
@@ -111,7 +114,8 @@ package enum ServerRuns {
         return Reach(newest: found.newest, end: found.isKnown ? found.end ?? position : nil)
     }
 
-    /// Of the schema's first step: each start wrote there where every feed ended in the run before. `begins` takes them over.
+    /// Of the schema's first step: each start wrote there where every feed ended in the run before. `begins` takes them
+    /// over.
     static let tables = """
         CREATE TABLE server_run (number BIGINT NOT NULL PRIMARY KEY);
         CREATE TABLE zone_end (
@@ -131,8 +135,9 @@ package enum ServerRuns {
         );
         """
 
-    /// Where each feed stood before its first change in a run, of the feeds that changed in it. A start then has nothing to write,
-    /// however many zones there are. Of the last run the ends are not written: its feeds stood where those of the run before ended.
+    /// Where each feed stood before its first change in a run, of the feeds that changed in it. A start then has
+    /// nothing to write, however many zones there are. Of the last run the ends are not written: its feeds stood where
+    /// those of the run before ended.
     static let begins = """
         ALTER TABLE zone ADD COLUMN run BIGINT NOT NULL DEFAULT 0;
         CREATE TABLE zone_run (

@@ -54,7 +54,9 @@ package enum Shares {
             guard let found = shares.first(where: { $0.share?.recordName == name }) else { throw unknown }
             return found
         case .everything, .ownScope:
-            guard zone.shares > 0, let found = try find(name, in: zone, connection), !found.isClosed else { throw unknown }
+            guard zone.shares > 0, let found = try find(name, in: zone, connection), !found.isClosed else {
+                throw unknown
+            }
             return found
         }
     }
@@ -63,7 +65,8 @@ package enum Shares {
     /// - Parameter name: of a share's record; empty for the zone's own.
     /// - Throws: `unknownItem`; `zoneNotFound`, for the zone's own scope also to participants of shares in it.
     package static func scope(
-        _ name: String, in zone: Sealkit_V1_ZoneID, to caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
+        _ name: String, in zone: Sealkit_V1_ZoneID, to caller: Caller, _ path: DatabasePath,
+        in connection: any SQLConnection
     ) throws -> ZoneRow {
         let zone = try Zones.visible(zone, to: caller, path, in: connection)
         guard name.isEmpty else { return try visible(name, in: zone, connection) }
@@ -71,12 +74,13 @@ package enum Shares {
         return zone
     }
 
-    /// A share whose roster the caller may read: also one that it has left, up to the entry that ended it, and to the owner
-    /// those that are closed.
+    /// A share whose roster the caller may read: also one that it has left, up to the entry that ended it, and to the
+    /// owner those that are closed.
     package static func readable(
         _ name: String, in zone: ZoneRow, by caller: Caller, _ connection: any SQLConnection
     ) throws -> (share: ZoneRow, goneSince: UInt64?) {
-        guard Names.isPlain(name), zone.shares > 0, let found = try find(name, in: zone, connection), let share = found.share
+        guard Names.isPlain(name), zone.shares > 0, let found = try find(name, in: zone, connection),
+            let share = found.share
         else { throw unknown }
         guard caller.id != zone.owner else { return (found, nil) }
         let view = try connection.first(
@@ -90,10 +94,11 @@ package enum Shares {
     /// The shares that limit what a participant sees.
     package static func seen(by viewer: Int64, in zone: ZoneRow, _ connection: any SQLConnection) throws -> [ZoneRow] {
         try rows(
-            zone, """
-                s.closed = 0 AND s.share IN (SELECT w.share FROM share_view w
-                    WHERE w.viewer = $3 AND w.owner = $1 AND w.zone = $2 AND w.gone = 0) ORDER BY s.share
-                """, [.integer(viewer)], connection)
+            zone,
+            """
+            s.closed = 0 AND s.share IN (SELECT w.share FROM share_view w
+                WHERE w.viewer = $3 AND w.owner = $1 AND w.zone = $2 AND w.gone = 0) ORDER BY s.share
+            """, [.integer(viewer)], connection)
     }
 
     private static func rows(

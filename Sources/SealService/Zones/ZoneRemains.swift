@@ -1,9 +1,9 @@
 package import SealStorage
 import SealWire
 
-/// What the life of a zone that has ended held, on its way out: from the zone's end on nobody reaches it. What a small zone held goes
-/// with its end, the rest of a large one in steps beside the requests, so that nobody waits for as long as it was large. Until nothing
-/// is left the zone does not begin again.
+/// What the life of a zone that has ended held, on its way out: from the zone's end on nobody reaches it. What a small
+/// zone held goes with its end, the rest of a large one in steps beside the requests, so that nobody waits for as long
+/// as it was large. Until nothing is left the zone does not begin again.
 package enum ZoneRemains {
     static let tables = """
         CREATE TABLE zone_remains (
@@ -27,7 +27,8 @@ package enum ZoneRemains {
     }
 
     static let stillThere = ServerError(
-        .zoneBusy, "What the zone held before it was deleted is still being removed.", remedy: "Try again.", retryAfter: 1)
+        .zoneBusy, "What the zone held before it was deleted is still being removed.", remedy: "Try again.",
+        retryAfter: 1)
 
     /// Rows that belong to the life of a zone, but for those that are looked at by size.
     private static let rows = AccountErasure.ownedTables.filter {
@@ -50,8 +51,8 @@ package enum ZoneRemains {
         try connection.exists("SELECT 1 FROM zone_remains WHERE owner = $1 AND zone = $2", zone.key)
     }
 
-    /// Removes all of it, where an opening gives up a life that did not end: its records are in sight up to then, and no step may leave
-    /// a part of them.
+    /// Removes all of it, where an opening gives up a life that did not end: its records are in sight up to then, and
+    /// no step may leave a part of them.
     package static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
         var isGone = false
         while !isGone {
@@ -63,7 +64,8 @@ package enum ZoneRemains {
 
     /// Whether something is left of any zone.
     package static func areThere(in connection: any SQLConnection) throws -> Bool {
-        try connection.exists("SELECT 1 FROM zone_remains r JOIN zone z ON z.owner = r.owner AND z.zone = r.zone LIMIT 1")
+        try connection.exists(
+            "SELECT 1 FROM zone_remains r JOIN zone z ON z.owner = r.owner AND z.zone = r.zone LIMIT 1")
     }
 
     /// Takes one step for the first zone of which something is left.
@@ -86,7 +88,8 @@ package enum ZoneRemains {
     }
 
     /// - Returns: whether nothing is left.
-    private static func remove(_ zone: [SQLValue], _ room: inout Room, in connection: any SQLConnection) throws -> Bool {
+    private static func remove(_ zone: [SQLValue], _ room: inout Room, in connection: any SQLConnection) throws -> Bool
+    {
         guard !room.isSpent else { return false }
         try removeRecords(zone, &room, in: connection)
         for table in rows {

@@ -26,8 +26,8 @@ package struct ZoneRow: Sendable {
     package var isClosed: Bool
     /// Who wants to hear of changes here: kept right by `Watch`, so that a save that nobody waits for costs nothing.
     package var watch: Watch = []
-    /// The highest number that a hierarchical share has here. Zero, as in nearly all zones: every record is in the zone's own
-    /// scope, and nothing has to be asked about others.
+    /// The highest number that a hierarchical share has here. Zero, as in nearly all zones: every record is in the
+    /// zone's own scope, and nothing has to be asked about others.
     package var shares: Int64 = 0
     /// The server's run in which the zone's feed last changed; see `ServerRuns`.
     package var run: Int64

@@ -10,8 +10,8 @@ package struct ZoneShare: Sendable {
     package let recordName: String
     /// The record whose hierarchy is shared.
     package var root: String
-    /// The place in the zone's feed at which its present life began; 0 in its first. What was deleted in it before, or left it, is
-    /// nothing to those who take part now: to them no statement of an earlier life counts.
+    /// The place in the zone's feed at which its present life began; 0 in its first. What was deleted in it before, or
+    /// left it, is nothing to those who take part now: to them no statement of an earlier life counts.
     var began: Int64 = 0
 }
 
@@ -20,13 +20,13 @@ extension ZoneRow {
     package enum Sight: Sendable {
         /// The owner; in a zone that never had hierarchical shares its participants too.
         case everything
-        /// A participant of the zone itself. What is in shares that have ended is its owner's to move, and their rosters are
-        /// nobody else's to read. `since` is the place in the zone's feed since which it is one: while it was none, records
-        /// may have come into shares and gone there, which it is not told; and it may have read shares, which do not show
-        /// what was beside them.
+        /// A participant of the zone itself. What is in shares that have ended is its owner's to move, and their
+        /// rosters are nobody else's to read. `since` is the place in the zone's feed since which it is one: while it
+        /// was none, records may have come into shares and gone there, which it is not told; and it may have read
+        /// shares, which do not show what was beside them.
         case ownScope(since: Int64)
-        /// A participant of hierarchical shares: the zone from the scope of each, and the place in the zone's feed since which
-        /// it is these. A reading that began before has not come past all that they hold.
+        /// A participant of hierarchical shares: the zone from the scope of each, and the place in the zone's feed
+        /// since which it is these. A reading that began before has not come past all that they hold.
         case shares([ZoneRow], since: Int64)
     }
 
@@ -36,8 +36,8 @@ extension ZoneRow {
         return shares.compactMap(\.share)
     }
 
-    /// - Parameter tag: the number behind the record's change tag. A tombstone's stays when it has left the feed, and nothing gives it
-    ///   another one.
+    /// - Parameter tag: the number behind the record's change tag. A tombstone's stays when it has left the feed, and
+    ///   nothing gives it another one.
     func sees(share number: Int64, isDeleted: Bool, tag: Int64) -> Bool {
         switch sight {
         case .everything: true

@@ -1,5 +1,6 @@
-/// Zones and their shares, and what each user sees of them. Every table is keyed first by the identity that owns its rows
-/// (`identity.id`), or by the one that sees them. What belongs to a scope says to which share's; 0 is the zone's own.
+/// Zones and their shares, and what each user sees of them. Every table is keyed first by the identity that owns its
+/// rows (`identity.id`), or by the one that sees them. What belongs to a scope says to which share's; 0 is the zone's
+/// own.
 enum ZoneTables {
     static let tables = """
         CREATE TABLE zone (

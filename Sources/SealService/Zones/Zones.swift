@@ -34,17 +34,21 @@ package enum Zones {
     ) throws -> ZoneRow {
         guard let found = try seen(id, by: caller, path, in: connection), found.goneSince == nil else { throw notFound }
         guard found.zone.isClosed else { return found.zone }
-        throw try DatabaseFeed.reason(of: found.zone, toOwner: caller, in: connection) == .encryptedDataReset ? reset : notFound
+        throw try DatabaseFeed.reason(of: found.zone, toOwner: caller, in: connection) == .encryptedDataReset
+            ? reset : notFound
     }
 
     /// An open zone that the session's user may read, and in the public database what of it.
     /// - Parameter session: nil for somebody without an account, who sees the public database only.
     package static func readable(
-        _ id: Sealkit_V1_ZoneID, by session: Session?, _ path: DatabasePath, _ schemas: SchemaStore, in connection: any SQLConnection
+        _ id: Sealkit_V1_ZoneID, by session: Session?, _ path: DatabasePath, _ schemas: SchemaStore,
+        in connection: any SQLConnection
     ) throws -> (zone: ZoneRow, rights: PublicRights?) {
         if path.database == .public {
             try PublicZone.check(id)
-            return (try PublicZone.find(path, in: connection), try PublicRights.of(session, path, schemas, in: connection))
+            return (
+                try PublicZone.find(path, in: connection), try PublicRights.of(session, path, schemas, in: connection)
+            )
         }
         guard let session else { throw ServerError.needsSession }
         let caller = try Caller(session, container: path.container, in: connection)
@@ -93,7 +97,8 @@ package enum Zones {
             WHERE v.viewer = $1 AND v.environment = $2 AND v.shared = 1 AND z.owner_name = $3 AND z.name = $4
             """,
             [
-                .integer(caller.id), .integer(Int64(path.environment.rawValue)), .text(id.ownerName), .text(id.zoneName),
+                .integer(caller.id), .integer(Int64(path.environment.rawValue)), .text(id.ownerName),
+                .text(id.zoneName),
             ]
         ) { row in
             let gone = try row.int64(ZoneRow.columnCount + 2) != 0

@@ -26,7 +26,8 @@ package struct BlobID: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Where the ciphertext of assets lives: a folder today, S3 tomorrow. It knows nothing of who owns what; the database does.
+/// Where the ciphertext of assets lives: a folder today, S3 tomorrow. It knows nothing of who owns what; the database
+/// does.
 ///
 /// A blob is immutable and appears at once: it is staged while it uploads and takes its name when it is finished.
 package protocol BlobStore: Sendable {

@@ -34,7 +34,9 @@ extension FolderBlobStore {
                 return
             }
             try Self.write(tail, to: file.rawValue, at: size - Int64(tail.readableBytes), path: path)
-            guard FileStatus(descriptor: file.rawValue)?.size == size else { throw FileError(path: path, action: "complete", code: EIO) }
+            guard FileStatus(descriptor: file.rawValue)?.size == size else {
+                throw FileError(path: path, action: "complete", code: EIO)
+            }
             guard fsync(file.rawValue) == 0 else { throw FileError(path: path, action: "sync", code: errno) }
             do { try publish(id, from: path) } catch BlobStoreError.alreadyExists {
                 unlink(path)
@@ -46,7 +48,8 @@ extension FolderBlobStore {
     private func staged(_ id: BlobID, _ path: String) throws -> FileDescriptorBox {
         let descriptor = open(path, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw errno == ENOENT ? BlobStoreError.notFound(id) : FileError(path: path, action: "open", code: errno) as any Error
+            throw errno == ENOENT
+                ? BlobStoreError.notFound(id) : FileError(path: path, action: "open", code: errno) as any Error
         }
         return FileDescriptorBox(descriptor)
     }

@@ -123,7 +123,9 @@ package final class FolderBlobStore: BlobStore {
         guard link(staged, path(id)) == 0 else {
             let code = errno
             // Whoever publishes the same blob at once may have been faster, and have taken the staged name away.
-            if code == EEXIST || (code == ENOENT && access(path(id), F_OK) == 0) { throw BlobStoreError.alreadyExists(id) }
+            if code == EEXIST || (code == ENOENT && access(path(id), F_OK) == 0) {
+                throw BlobStoreError.alreadyExists(id)
+            }
             throw FileError(path: path(id), action: "create", code: code)
         }
         unlink(staged)

@@ -4,7 +4,8 @@ import NIOCore
 /// An upload into a `FolderBlobStore`.
 ///
 /// Network buffers are gathered as they are, without copying, and written with one `writev` per megabyte while the next
-/// megabyte arrives. The kernel is asked to start on each stretch at once, so that the final fsync finds little left to do.
+/// megabyte arrives. The kernel is asked to start on each stretch at once, so that the final fsync finds little left to
+/// do.
 actor FolderBlobUpload: BlobUpload {
     nonisolated let id: BlobID
     private let store: FolderBlobStore
@@ -18,7 +19,8 @@ actor FolderBlobUpload: BlobUpload {
     private var hasEnded = false
     private var hasFailed = false
 
-    /// One write's worth; and how many buffers may make it up, since a small one can keep a large block of memory alive.
+    /// One write's worth; and how many buffers may make it up, since a small one can keep a large block of memory
+    /// alive.
     private static let writeSize = 1024 * 1024
     private static let mostBuffers = 64
 
@@ -77,7 +79,9 @@ actor FolderBlobUpload: BlobUpload {
         gatheredBytes = 0
         written += Int64(count)
         writing = Task { [store, file, path] in
-            try await store.onThread { try Self.write(buffers, to: file.rawValue, at: offset, count: count, path: path) }
+            try await store.onThread {
+                try Self.write(buffers, to: file.rawValue, at: offset, count: count, path: path)
+            }
         }
     }
 
@@ -100,7 +104,9 @@ actor FolderBlobUpload: BlobUpload {
             let end = min(first + mostBuffers, buffers.count)
             var done = try gather(buffers[first..<end], skip: skip) { vectors in
                 var result: Int
-                repeat { result = writev(descriptor, vectors.baseAddress, Int32(vectors.count)) } while result < 0 && errno == EINTR
+                repeat {
+                    result = writev(descriptor, vectors.baseAddress, Int32(vectors.count))
+                } while result < 0 && errno == EINTR
                 guard result >= 0 else { throw FileError(path: path, action: "write", code: errno) }
                 return result
             }
@@ -127,7 +133,8 @@ actor FolderBlobUpload: BlobUpload {
             guard let buffer = rest.first else { return try vectors.withUnsafeBufferPointer(body) }
             return try buffer.withUnsafeReadableBytes { bytes in
                 let part = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skip))
-                vectors.append(iovec(iov_base: UnsafeMutableRawPointer(mutating: part.baseAddress), iov_len: part.count))
+                vectors.append(
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: part.baseAddress), iov_len: part.count))
                 return try next(rest.dropFirst(), skip: 0)
             }
         }

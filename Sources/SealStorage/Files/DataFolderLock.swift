@@ -14,7 +14,8 @@ package final class DataFolderLock: Sendable {
             var buffer = [UInt8](repeating: 0, count: 32)
             let count = pread(descriptor, &buffer, buffer.count, 0)
             let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-            throw DataFolderInUse(folder: folder, processID: Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+            throw DataFolderInUse(
+                folder: folder, processID: Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
         }
         let text = Array("\(getpid())\n".utf8)
         guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
@@ -33,6 +34,7 @@ public struct DataFolderInUse: Error, Equatable, CustomStringConvertible {
 
     public var description: String {
         let who = processID.map { "process \($0)" } ?? "another process"
-        return "The data folder \(folder) is in use by \(who). Stop that server first, or give this one another --data folder."
+        return
+            "The data folder \(folder) is in use by \(who). Stop that server first, or give this one another --data folder."
     }
 }

@@ -22,8 +22,8 @@ package struct Job: Sendable {
     package enum Schedule: Sendable {
         /// So long after it was last done, whichever server did it.
         case every(Duration)
-        /// When the server starts, when somebody says that there may be something to do, and every few seconds in case nobody did:
-        /// where the query finds something.
+        /// When the server starts, when somebody says that there may be something to do, and every few seconds in case
+        /// nobody did: where the query finds something.
         case whenThereIs(@Sendable (any SQLConnection) throws -> Bool)
     }
 
@@ -31,13 +31,15 @@ package struct Job: Sendable {
     let schedule: Schedule
     /// What is to be looked at once this is done: it may have left something to do.
     package private(set) var leavesWork: [Name] = []
-    /// One run, which takes steps until nothing is left to do. It may be cut short between any two steps, and begins again later.
+    /// One run, which takes steps until nothing is left to do. It may be cut short between any two steps, and begins
+    /// again later.
     ///
     /// Returns when the next one is due, in microseconds since 1970; nil where the schedule says it.
     package let work: @Sendable (JobTurn) async throws -> Int64?
 
     package init(
-        _ name: Name, _ schedule: Schedule, leavesWork: [Name], _ work: @escaping @Sendable (JobTurn) async throws -> Void
+        _ name: Name, _ schedule: Schedule, leavesWork: [Name],
+        _ work: @escaping @Sendable (JobTurn) async throws -> Void
     ) {
         (self.name, self.schedule, self.leavesWork) = (name, schedule, leavesWork)
         self.work = { turn in

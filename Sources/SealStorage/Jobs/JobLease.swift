@@ -1,5 +1,5 @@
-/// Who runs a job, and until when: a row, so that servers over one database do not run one at the same time. Times are microseconds
-/// since 1970.
+/// Who runs a job, and until when: a row, so that servers over one database do not run one at the same time. Times are
+/// microseconds since 1970.
 package struct JobLease: Sendable {
     package static let tables = """
         CREATE TABLE job (

@@ -131,7 +131,9 @@ package final class JobRunner: Sendable {
             case .every(let interval):
                 let finished = try await around.database.read { try lease.finished(in: $0) }
                 // Also by another server, or before this one was started.
-                if finished > 0 { around.metrics.record(.jobLastDone, job.name.rawValue, value: Double(finished / 1_000_000)) }
+                if finished > 0 {
+                    around.metrics.record(.jobLastDone, job.name.rawValue, value: Double(finished / 1_000_000))
+                }
                 let left = finished + interval.microseconds - around.clock()
                 // It was done later than now: a clock was set back, which must not put it off.
                 return left <= 0 || left > interval.microseconds ? nil : .microseconds(left)

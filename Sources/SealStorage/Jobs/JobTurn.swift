@@ -36,7 +36,8 @@ package final class JobTurn: Sendable {
         while try await step(body) {}
     }
 
-    /// The same as one step, also while the server stops: notes what was done outside of the database, which would be done again else.
+    /// The same as one step, also while the server stops: notes what was done outside of the database, which would be
+    /// done again else.
     @discardableResult
     package func note<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
         let (lease, now) = (lease, clock())
@@ -49,7 +50,8 @@ package final class JobTurn: Sendable {
         return result
     }
 
-    /// Makes sure of the job before something is done outside of the database: with a transaction only where the last one was a while ago.
+    /// Makes sure of the job before something is done outside of the database: with a transaction only where the last
+    /// one was a while ago.
     package func keep() async throws {
         try Task.checkCancellation()
         let (now, held) = (clock(), held.load(ordering: .relaxed))

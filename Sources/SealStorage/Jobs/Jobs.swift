@@ -2,8 +2,8 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// The server's jobs: they begin when it listens, each on a task of its own so that none waits for another, and end before its
-/// database is closed.
+/// The server's jobs: they begin when it listens, each on a task of its own so that none waits for another, and end
+/// before its database is closed.
 package final class Jobs: Service {
     private let runners: [Job.Name: JobRunner]
     private let around: JobRunner.Surroundings

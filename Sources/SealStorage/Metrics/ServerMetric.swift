@@ -1,4 +1,5 @@
-/// Everything that the server measures. Labels hold words of the server's own, never a word of a client's: no ids, names or addresses.
+/// Everything that the server measures. Labels hold words of the server's own, never a word of a client's: no ids,
+/// names or addresses.
 package enum ServerMetric: String, CaseIterable, Sendable {
     case requests = "sealkit_requests_total"
     case requestSeconds = "sealkit_request_seconds"
@@ -31,7 +32,8 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         switch self {
         case .requests, .failures, .refusals, .jobRuns, .messages, .webhooks, .streamsOpened: .counter
         case .requestSeconds, .groupWrites, .waitSeconds, .writeSeconds, .commitSeconds, .jobSeconds: .histogram
-        case .requestsUnderWay, .requestBytes, .answerBytes, .writesWaiting, .jobsRunning, .jobLastDone, .messagesWaiting, .streams:
+        case .requestsUnderWay, .requestBytes, .answerBytes, .writesWaiting, .jobsRunning, .jobLastDone,
+            .messagesWaiting, .streams:
             .gauge
         }
     }
@@ -69,7 +71,8 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .jobSeconds: "Time that a run of a job took."
         case .jobsRunning: "1 while the job runs."
         case .jobLastDone: "When the job was last done, in seconds since 1970."
-        case .messages: "Messages with codes, by kind and what became of an attempt to send them: sent, failed or given-up."
+        case .messages:
+            "Messages with codes, by kind and what became of an attempt to send them: sent, failed or given-up."
         case .messagesWaiting: "Messages with codes that wait or are being sent."
         case .webhooks: "Deliveries to webhooks, by what became of them: taken, refused or given-up."
         case .streamsOpened: "Event streams that were opened."

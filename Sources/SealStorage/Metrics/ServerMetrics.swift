@@ -1,10 +1,11 @@
 package import CoreMetrics
 import Synchronization
 
-/// Where the server's parts note what they do. It goes to a factory of swift-metrics that the server was given, not to the process's:
-/// several servers in one process do not count together.
+/// Where the server's parts note what they do. It goes to a factory of swift-metrics that the server was given, not to
+/// the process's: several servers in one process do not count together.
 package final class ServerMetrics: Sendable {
-    /// What a label's value may be is known, so there are never that many; whatever made more of them would fill the memory.
+    /// What a label's value may be is known, so there are never that many; whatever made more of them would fill the
+    /// memory.
     package static let mostSeries = 4_096
 
     /// Notes nothing.
@@ -69,7 +70,8 @@ package final class ServerMetrics: Sendable {
             if let known = made.recorders[key] { return known }
             guard made.recorders.count < Self.mostSeries else { return nil }
             let recorder = Recorder(
-                label: metric.rawValue, dimensions: Self.dimensions(key), aggregate: metric.kind == .histogram, factory: factory)
+                label: metric.rawValue, dimensions: Self.dimensions(key), aggregate: metric.kind == .histogram,
+                factory: factory)
             made.recorders[key] = recorder
             return recorder
         }

@@ -9,7 +9,8 @@ package enum Announcement: Hashable, Sendable {
     case webhooks
     /// Subscribers of a public database are to be told.
     case publicChanges
-    /// A session of the account has ended, or a server-to-server key that it stands for; or its list of devices is another one.
+    /// A session of the account has ended, or a server-to-server key that it stands for; or its list of devices is
+    /// another one.
     case sessions(account: Int64)
 }
 

@@ -15,10 +15,11 @@ package struct Migration: Sendable {
 }
 
 extension Migration {
-    /// Until the first release its text still changes: with its digest in the name, a database of another build is refused, and not
-    /// taken for one of this.
+    /// Until the first release its text still changes: with its digest in the name, a database of another build is
+    /// refused, and not taken for one of this.
     package init(named name: String, sql: String) {
-        let digest = SHA256.hash(data: Data(sql.utf8)).prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let digest = SHA256.hash(data: Data(sql.utf8)).prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            .joined()
         self.init(name: "\(name)-\(digest)", sql: sql)
     }
 }

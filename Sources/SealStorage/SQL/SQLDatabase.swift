@@ -1,8 +1,8 @@
 /// Where the server keeps everything but blobs: a small face that SQLite implements today and PostgreSQL can implement
 /// tomorrow.
 ///
-/// SQL is written once, in what both dialects share: parameters are numbered `$1`, `$2`, … (they may repeat and come in any
-/// order), `ON CONFLICT`, `RETURNING`.
+/// SQL is written once, in what both dialects share: parameters are numbered `$1`, `$2`, … (they may repeat and come in
+/// any order), `ON CONFLICT`, `RETURNING`.
 package protocol SQLDatabase: Sendable {
     /// Reads from one consistent snapshot, beside other readers and the writer.
     @discardableResult
@@ -10,17 +10,18 @@ package protocol SQLDatabase: Sendable {
 
     /// Runs `body` as one transaction and returns once it is durable.
     ///
-    /// Writes that wait at the same time share one commit, each inside a savepoint of its own: one that throws takes only
-    /// its own changes back. `body` runs on the writer's thread and must not block on anything but the database. It may be run again,
-    /// in a transaction that knows nothing of the first time: where that was lost with another write's.
+    /// Writes that wait at the same time share one commit, each inside a savepoint of its own: one that throws takes
+    /// only its own changes back. `body` runs on the writer's thread and must not block on anything but the database.
+    /// It may be run again, in a transaction that knows nothing of the first time: where that was lost with another
+    /// write's.
     ///
-    /// Who writes is told by `WriteTurn.current`: payers take turns, and what goes on for longer than the budget is taken back whole
-    /// (`overBudget`), also where `body` catches the error. Without a turn nothing is cut short.
+    /// Who writes is told by `WriteTurn.current`: payers take turns, and what goes on for longer than the budget is
+    /// taken back whole (`overBudget`), also where `body` catches the error. Without a turn nothing is cut short.
     @discardableResult
     func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T
 
-    /// Hears what transactions announce, once they are durable and before they are answered. It is called on the writer's
-    /// thread: it must be quick. One listener; a later one takes its place.
+    /// Hears what transactions announce, once they are durable and before they are answered. It is called on the
+    /// writer's thread: it must be quick. One listener; a later one takes its place.
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void)
 
     /// Finishes what waits, moves the journal into the database file and closes it. Later calls throw `closed`.
@@ -81,8 +82,8 @@ extension SQLConnection {
         return result
     }
 
-    /// Clears away what has expired, as far as the next one to come by need not wait for it: more than any request adds, and seldom all
-    /// that has gathered.
+    /// Clears away what has expired, as far as the next one to come by need not wait for it: more than any request
+    /// adds, and seldom all that has gathered.
     /// - Parameters:
     ///   - key: what a row of the table is told by.
     ///   - condition: with its values; nothing may go by whether such a row is still there.

@@ -2,9 +2,9 @@ package import Foundation
 
 /// One row of an answer, read by column index from 0.
 ///
-/// A row is a window on the statement that is running: it is valid inside the closure that received it and nowhere else.
-/// Every accessor throws `StorageError.unexpectedType` when the column holds another kind of value, so that a mistake in a
-/// query shows as an error and never as a zero.
+/// A row is a window on the statement that is running: it is valid inside the closure that received it and nowhere
+/// else. Every accessor throws `StorageError.unexpectedType` when the column holds another kind of value, so that a
+/// mistake in a query shows as an error and never as a zero.
 package protocol SQLRow {
     func isNull(_ column: Int) -> Bool
     func int64(_ column: Int) throws(StorageError) -> Int64

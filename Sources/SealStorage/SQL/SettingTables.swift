@@ -1,4 +1,5 @@
-/// What is decided once for a database, at its creation, and the last number that each shard has given out (`ShardedNumber`).
+/// What is decided once for a database, at its creation, and the last number that each shard has given out
+/// (`ShardedNumber`).
 package enum SettingTables {
     package static let tables = """
         CREATE TABLE settings (

@@ -1,10 +1,12 @@
-/// The number of an account or an identity: above the shard that has its account's rows, below a number that is given out once.
+/// The number of an account or an identity: above the shard that has its account's rows, below a number that is given
+/// out once.
 ///
-/// Every row is keyed by such a number, of an owner, a viewer, a subscriber or an account, and all numbers of one account name the
-/// same shard: whoever has a number knows where its rows are. Numbers are never given out again, whatever is erased.
+/// Every row is keyed by such a number, of an owner, a viewer, a subscriber or an account, and all numbers of one
+/// account name the same shard: whoever has a number knows where its rows are. Numbers are never given out again,
+/// whatever is erased.
 package struct ShardedNumber: Sendable, Hashable {
-    /// `shard << 40 | n`: a million million numbers a shard, and positive in four million shards. What is negative has numbers of
-    /// its own: public databases, and accounts that were deleted.
+    /// `shard << 40 | n`: a million million numbers a shard, and positive in four million shards. What is negative has
+    /// numbers of its own: public databases, and accounts that were deleted.
     package static let bits: Int64 = 40
     package static let shards: ClosedRange<Int64> = 1...1 << 22
     private static let mask: Int64 = (1 << bits) - 1
@@ -32,7 +34,9 @@ package struct ShardedNumber: Sendable, Hashable {
     /// Which shard a database is, where new accounts are made: the setting `shard`.
     package static func shard(of connection: any SQLConnection) throws -> Int64 {
         let text = try connection.first("SELECT value FROM settings WHERE name = 'shard'") { try $0.text(0) }
-        guard let shard = text.flatMap({ Int64($0) }), shards.contains(shard) else { throw StorageError.invalidSetting(name: "shard") }
+        guard let shard = text.flatMap({ Int64($0) }), shards.contains(shard) else {
+            throw StorageError.invalidSetting(name: "shard")
+        }
         return shard
     }
 }

@@ -8,7 +8,8 @@ package enum StorageError: Error, Equatable {
     case unexpectedType(column: Int, wanted: String)
     /// The statement has parameters that were given no value, or values for parameters that it does not have.
     case wrongParameters(sql: String)
-    /// The database answered with an error of its own (SQLite's extended code, say): damage, a mistake in SQL, no permission.
+    /// The database answered with an error of its own (SQLite's extended code, say): damage, a mistake in SQL, no
+    /// permission.
     case failed(code: Int, message: String)
     /// The transaction was taken back because another one in the same commit failed with the disk.
     case commitFailed(message: String)

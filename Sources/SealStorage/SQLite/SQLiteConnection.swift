@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A GRDB connection as an `SQLConnection`: GRDB's pool and its cache of prepared statements, with values bound and rows
-/// read straight through SQLite, since every request pays for this path.
+/// A GRDB connection as an `SQLConnection`: GRDB's pool and its cache of prepared statements, with values bound and
+/// rows read straight through SQLite, since every request pays for this path.
 struct SQLiteConnection: SQLConnection {
     let database: Database
     var announcements: PendingAnnouncements?
@@ -53,15 +53,16 @@ struct SQLiteConnection: SQLConnection {
     /// Whether a transaction is still open: SQLite takes the whole of it back on its own when the disk fails it.
     var isInTransaction: Bool { sqlite3_get_autocommit(database.sqliteConnection) == 0 }
 
-    /// Takes back what is still open. Where this fails, SQLite has done it by itself, and what led here is what has to be told.
+    /// Takes back what is still open. Where this fails, SQLite has done it by itself, and what led here is what has to
+    /// be told.
     func rollBack() {
         if isInTransaction { _ = try? execute("ROLLBACK") }
     }
 
     // MARK: Parameters
 
-    /// Binds the values from `index` on, then runs `body`. Strings and blobs stay where they are while the statement runs:
-    /// each level of this recursion holds one of them.
+    /// Binds the values from `index` on, then runs `body`. Strings and blobs stay where they are while the statement
+    /// runs: each level of this recursion holds one of them.
     private func bind(
         _ values: [SQLValue], from index: Int, to statement: SQLiteStatement, sql: String, then body: () throws -> Int
     ) throws -> Int {

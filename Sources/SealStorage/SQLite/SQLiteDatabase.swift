@@ -28,8 +28,8 @@ package final class SQLiteDatabase: SQLDatabase {
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { database in
             try database.execute(
-                // Pages of 4 KiB: a save of one record writes three index pages of its own, whatever their size. It counts for new
-                // databases. A checkpoint comes after 32 MiB.
+                // Pages of 4 KiB: a save of one record writes three index pages of its own, whatever their size. It
+                // counts for new databases. A checkpoint comes after 32 MiB.
                 sql: """
                     PRAGMA page_size = 4096;
                     PRAGMA mmap_size = 268435456;
@@ -44,12 +44,14 @@ package final class SQLiteDatabase: SQLDatabase {
             // Opening the pool sets the writer to NORMAL after `prepareDatabase` has run, so this comes after it.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         } catch let error as DatabaseError {
-            throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: errno)
+            throw StorageError(
+                code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: errno)
         }
         writer = SQLiteGroupWriter(pool: pool, mostWaiting: mostWaitingWrites, budget: budget)
         configuration.readonly = true
         readers = SQLiteReaders(
-            path: path, configuration: configuration, capacity: max(4, ProcessInfo.processInfo.activeProcessorCount * 2))
+            path: path, configuration: configuration, capacity: max(4, ProcessInfo.processInfo.activeProcessorCount * 2)
+        )
         try writer.writeNow { [migrations, path] connection in
             try Migrator(migrations: migrations).migrate(connection, file: path)
         }
@@ -79,7 +81,8 @@ package final class SQLiteDatabase: SQLDatabase {
                 _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
                 try pool.close()
             } catch let error as DatabaseError {
-                throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
+                throw StorageError(
+                    code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
             }
         }
     }

@@ -4,13 +4,14 @@ import Synchronization
 
 /// Groups concurrent writes into one commit, so that they share one fsync.
 ///
-/// Writes queue up while the one before them commits. The writer's own thread then opens one transaction, runs one after the other
-/// in a savepoint, commits once and answers everybody. A write that throws takes back its savepoint and gets its own error; if the
-/// commit fails, everybody in it gets that error and nothing was written. Where SQLite takes back everything because one write was
-/// stopped, the others of its commit are run again, without it.
+/// Writes queue up while the one before them commits. The writer's own thread then opens one transaction, runs one
+/// after the other in a savepoint, commits once and answers everybody. A write that throws takes back its savepoint and
+/// gets its own error; if the commit fails, everybody in it gets that error and nothing was written. Where SQLite takes
+/// back everything because one write was stopped, the others of its commit are run again, without it.
 ///
-/// Accounts take turns (`WriteTurn`). Each has one write in a commit before any has two, and whoever comes while another one's are
-/// being run is next: beside its own write and its commit nobody waits for more than one write of each other account.
+/// Accounts take turns (`WriteTurn`). Each has one write in a commit before any has two, and whoever comes while
+/// another one's are being run is next: beside its own write and its commit nobody waits for more than one write of
+/// each other account.
 package final class SQLiteGroupWriter: Sendable {
     private let pool: DatabasePool
     private let budget: WriteBudget
@@ -26,8 +27,8 @@ package final class SQLiteGroupWriter: Sendable {
     private static let largestGroup = 256
     /// Microseconds for which a group takes further writes in.
     private static let longestGroup: Int64 = 20_000
-    /// The same for second writes, once several accounts are in it; or as long as a commit takes, where that is more: so the disk is
-    /// waited for during half of the time at most, and nobody waits for more than twice a commit.
+    /// The same for second writes, once several accounts are in it; or as long as a commit takes, where that is more:
+    /// so the disk is waited for during half of the time at most, and nobody waits for more than twice a commit.
     private static let longestForSeconds: Int64 = 1_000
     /// Microseconds that the last commit took.
     private let lastCommit = Atomic<Int64>(0)
@@ -110,7 +111,10 @@ package final class SQLiteGroupWriter: Sendable {
     }
 
     private func enqueue(_ job: any WriteJob) {
-        enum Next { case nothing, drain, refuse(StorageError) }
+        enum Next {
+            case nothing, drain
+            case refuse(StorageError)
+        }
         let payer = job.turn?.payer
         let next = state.withLock { state -> Next in
             guard !state.isClosed else { return .refuse(.closed) }
@@ -143,7 +147,8 @@ package final class SQLiteGroupWriter: Sendable {
         }
     }
 
-    /// Takes the next write into the group; nil once it is to be committed. Where it is empty, and nothing waits, draining ends.
+    /// Takes the next write into the group; nil once it is to be committed. Where it is empty, and nothing waits,
+    /// draining ends.
     private func next(for group: inout Group) -> (any WriteJob)? {
         let time = group.jobs.isEmpty ? 0 : budget.clock() - group.began
         guard group.jobs.count < Self.largestGroup, time < Self.longestGroup else { return nil }
@@ -163,8 +168,8 @@ package final class SQLiteGroupWriter: Sendable {
         return found.element
     }
 
-    /// Runs a group, and again those of it whose work was lost with another one's; returns the error that took all of it back, if one
-    /// did.
+    /// Runs a group, and again those of it whose work was lost with another one's; returns the error that took all of
+    /// it back, if one did.
     private func commit(_ first: any WriteJob, _ group: inout Group) -> (any Error)? {
         do {
             try pool.writeWithoutTransaction { database in
@@ -196,8 +201,8 @@ package final class SQLiteGroupWriter: Sendable {
     }
 
     /// Runs writes in one transaction, each in a savepoint.
-    /// - Returns: those that were done and are lost, since SQLite took the transaction back when it stopped the one after them. That one
-    ///   knows why.
+    /// - Returns: those that were done and are lost, since SQLite took the transaction back when it stopped the one
+    ///   after them. That one knows why.
     private func transaction(in connection: SQLiteConnection, _ next: () -> (any WriteJob)?) throws -> [any WriteJob] {
         try connection.execute("BEGIN IMMEDIATE")
         do {
@@ -206,8 +211,8 @@ package final class SQLiteGroupWriter: Sendable {
                 try connection.execute("SAVEPOINT job")
                 let announced = announcements.count
                 if let error = run(job, in: connection) {
-                    // SQLite ends the whole transaction on some disk errors, and when it is stopped while it writes. Then the writes before
-                    // this one are gone as well, and must not be acknowledged.
+                    // SQLite ends the whole transaction on some disk errors, and when it is stopped while it writes.
+                    // Then the writes before this one are gone as well, and must not be acknowledged.
                     guard connection.isInTransaction else {
                         guard error as? StorageError == .overBudget else { throw error }
                         announcements.rollBack(to: 0)

@@ -1,8 +1,8 @@
 import GRDB
 import Synchronization
 
-/// Connections for reading: a read takes one for itself and runs where it was asked for. Handing it to another thread and
-/// waiting for it costs several times what most reads do, which is to copy some pages that are in memory.
+/// Connections for reading: a read takes one for itself and runs where it was asked for. Handing it to another thread
+/// and waiting for it costs several times what most reads do, which is to copy some pages that are in memory.
 final class SQLiteReaders: Sendable {
     private struct State {
         var idle: [DatabaseQueue] = []

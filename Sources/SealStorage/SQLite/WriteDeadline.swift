@@ -2,7 +2,8 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// When the transaction under way has to give the writer back. SQLite asks within statements, `SQLiteConnection` between them.
+/// When the transaction under way has to give the writer back. SQLite asks within statements, `SQLiteConnection`
+/// between them.
 ///
 /// Once it has passed, that stays so until the next one begins: a body that swallows the error writes nothing either.
 final class WriteDeadline: Sendable {

@@ -1,7 +1,8 @@
-/// In whose name, and for which route, the task at hand writes. Requests take turns by it, and the budget of time binds them; the
-/// server's own work has none.
+/// In whose name, and for which route, the task at hand writes. Requests take turns by it, and the budget of time binds
+/// them; the server's own work has none.
 ///
-/// It goes with the task, not with each call: no route can forget it. Work that a request only sets off has to be detached.
+/// It goes with the task, not with each call: no route can forget it. Work that a request only sets off has to be
+/// detached.
 package struct WriteTurn: Sendable {
     package let payer: Payer
     package let route: Route

@@ -51,7 +51,8 @@ struct CrashTorture {
         for round in 1...rounds {
             journal.begin(round: round)
             try await crash(server, under: load, journal, round: round, &random)
-            try check(journal.unexpected.isEmpty, "a client met an error that it should not: \(journal.unexpected.prefix(3))")
+            try check(
+                journal.unexpected.isEmpty, "a client met an error that it should not: \(journal.unexpected.prefix(3))")
             if random.chance(20) { try DatabaseCheck(dataFolder: server.dataFolder).age(zones: Upheaval.zonePrefix) }
             if random.chance(25) {
                 let doomed = try ServerProcess(folder: folder, port: port)
@@ -89,15 +90,17 @@ struct CrashTorture {
     private func crash(
         _ server: ServerProcess, under load: Load, _ journal: Journal, round: Int, _ random: inout SeededRandom
     ) async throws {
-        // From before the first request to the middle of many, sometimes past a checkpoint; most often, and the first time,
-        // after something was answered.
+        // From before the first request to the middle of many, sometimes past a checkpoint; most often, and the first
+        // time, after something was answered.
         let isEarly = round > 1 && random.chance(20)
         let moment = Duration.milliseconds(random.below(isEarly ? 10 : random.chance(10) ? 3_000 : 500))
         let listening = Task { try await load.watcher.listen() }
         await withTaskGroup(of: Void.self) { group in
             for worker in load.workers { group.addTask { await worker.run() } }
             group.addTask { await load.upheaval.run() }
-            while !isEarly, !journal.hasAnswer(of: round), journal.unexpected.isEmpty { try? await Task.sleep(for: .milliseconds(2)) }
+            while !isEarly, !journal.hasAnswer(of: round), journal.unexpected.isEmpty {
+                try? await Task.sleep(for: .milliseconds(2))
+            }
             try? await Task.sleep(for: moment)
             journal.goDown()
             server.kill()
@@ -137,7 +140,8 @@ struct CrashTorture {
             let file = asset?.fileURL
             defer { if let file { try? FileManager.default.removeItem(at: file) } }
             try check(
-                file.flatMap { try? Data(contentsOf: $0) } == load.assetBytes, "the asset of \(name) is not what was saved")
+                file.flatMap { try? Data(contentsOf: $0) } == load.assetBytes,
+                "the asset of \(name) is not what was saved")
         }
     }
 }

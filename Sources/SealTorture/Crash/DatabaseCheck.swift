@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// Looks into the server's own files while it runs: whether the database is sound, and whether everything in it belongs to
-/// something.
+/// Looks into the server's own files while it runs: whether the database is sound, and whether everything in it belongs
+/// to something.
 struct DatabaseCheck {
     let dataFolder: URL
 
@@ -106,11 +106,12 @@ struct DatabaseCheck {
         var configuration = Configuration()
         configuration.readonly = readonly
         configuration.busyMode = .timeout(10)
-        return try DatabaseQueue(path: dataFolder.appendingPathComponent("sealkit.sqlite").path, configuration: configuration)
+        return try DatabaseQueue(
+            path: dataFolder.appendingPathComponent("sealkit.sqlite").path, configuration: configuration)
     }
 
-    /// Makes deletions in some zones older than any feed keeps them: the next server to start has them to clear away. Only
-    /// while none runs.
+    /// Makes deletions in some zones older than any feed keeps them: the next server to start has them to clear away.
+    /// Only while none runs.
     func age(zones prefix: String) throws {
         try open(readonly: false).write { database in
             try database.execute(
@@ -132,7 +133,8 @@ struct DatabaseCheck {
                 let count = try Int.fetchOne(database, sql: query) ?? -1
                 try check(count == 0, "there are \(count) \(what)")
             }
-            return try Set(String.fetchAll(database, sql: "SELECT stored FROM blob UNION SELECT stored FROM blob_garbage"))
+            return try Set(
+                String.fetchAll(database, sql: "SELECT stored FROM blob UNION SELECT stored FROM blob_garbage"))
         }
         try checkFiles(known)
     }
@@ -143,7 +145,9 @@ struct DatabaseCheck {
         let folder = dataFolder.appendingPathComponent("blobs")
         for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where !path.hasPrefix("staged") {
             var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: folder.appendingPathComponent(path).path, isDirectory: &isFolder),
+            guard
+                FileManager.default.fileExists(
+                    atPath: folder.appendingPathComponent(path).path, isDirectory: &isFolder),
                 !isFolder.boolValue
             else { continue }
             let name = (path as NSString).lastPathComponent

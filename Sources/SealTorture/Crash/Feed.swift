@@ -51,7 +51,9 @@ struct Feed: Sendable {
                 try check(record.position > last, "a feed is out of order at \(record.recordName)")
                 last = record.position
                 let item = try Self.item(record)
-                try check(found.updateValue(item, forKey: record.recordName) == nil, "\(record.recordName) came twice since one token")
+                try check(
+                    found.updateValue(item, forKey: record.recordName) == nil,
+                    "\(record.recordName) came twice since one token")
             }
             token = page.token
             if !page.moreComing { return (found, token) }
@@ -62,14 +64,19 @@ struct Feed: Sendable {
     private static func item(_ record: Sealkit_V1_Record) throws -> Item {
         // One that went with another comes with the statement that went; whether that is proven is for devices to say.
         guard !record.hasDerived else {
-            return Item(hash: .zero, revision: 0, previous: .zero, position: record.position, isDeleted: record.deleted, assets: [])
+            return Item(
+                hash: .zero, revision: 0, previous: .zero, position: record.position, isDeleted: record.deleted,
+                assets: [])
         }
         let bytes = [UInt8](record.statement)
         let statement = try Statement(canonicalBytes: bytes)
         return Item(
-            hash: Statement.hash(bytes), revision: statement.revision, previous: statement.previous, position: record.position,
+            hash: Statement.hash(bytes), revision: statement.revision, previous: statement.previous,
+            position: record.position,
             isDeleted: record.deleted,
-            assets: record.fields.compactMap { $0.content.flatMap { if case .asset(let asset) = $0 { asset.blob } else { nil } } })
+            assets: record.fields.compactMap {
+                $0.content.flatMap { if case .asset(let asset) = $0 { asset.blob } else { nil } }
+            })
     }
 
     /// Follows a token to the end, and holds what came against the whole zone: exactly what changed came, once.

@@ -27,10 +27,14 @@ struct Inspection: Sendable {
         for operation in journal.operations {
             let (stored, refused) = try operation.results()
             for record in stored {
-                try check(applied.contains(record.hash), "an acknowledged write is gone: \(record.name) revision \(record.revision)")
+                try check(
+                    applied.contains(record.hash),
+                    "an acknowledged write is gone: \(record.name) revision \(record.revision)")
             }
             for record in refused {
-                try check(!applied.contains(record.hash), "a refused write is there: \(record.name) revision \(record.revision)")
+                try check(
+                    !applied.contains(record.hash),
+                    "a refused write is there: \(record.name) revision \(record.revision)")
             }
             count.acknowledged += stored.count
             if operation.outcome == .unknown {
@@ -64,7 +68,9 @@ struct Inspection: Sendable {
                 var hash = item.hash
                 var revision = item.revision
                 while hash != .zero {
-                    guard let sent = journal.statement(hash), sent.name == name, sent.zone == zone, sent.revision == revision else {
+                    guard let sent = journal.statement(hash), sent.name == name, sent.zone == zone,
+                        sent.revision == revision
+                    else {
                         throw Finding("\(name) has a revision \(revision) that nobody sent")
                     }
                     hashes.insert(hash)
@@ -96,12 +102,14 @@ struct Inspection: Sendable {
         let stored = results.count { if case .record = $0.outcome { true } else { false } }
         try check(
             changed == (wasApplied ? 0 : stored),
-            "an operation that \(wasApplied ? "had" : "had not") happened changed \(changed) records when it was repeated")
+            "an operation that \(wasApplied ? "had" : "had not") happened changed \(changed) records when it was repeated"
+        )
         if stored > 0 {
             try await repeatAnswered(
                 Journal.Operation(
                     id: operation.id, path: operation.path, body: operation.body, token: operation.token,
-                    isAtomic: operation.isAtomic, records: operation.records, outcome: .answered(first.body), round: round),
+                    isAtomic: operation.isAtomic, records: operation.records, outcome: .answered(first.body),
+                    round: round),
                 &states, exactly: stored == results.count)
         }
     }

@@ -92,7 +92,8 @@ final class Journal: Sendable {
             for record in records { state.statements[record.hash] = record }
             state.order.append(request.operationID)
             state.operations[request.operationID] = Operation(
-                id: request.operationID, path: path, body: body, token: token, isAtomic: request.atomic, records: records,
+                id: request.operationID, path: path, body: body, token: token, isAtomic: request.atomic,
+                records: records,
                 outcome: .unknown, round: state.round)
         }
         return request.operationID
@@ -111,7 +112,9 @@ extension Journal.Operation {
     func results() throws -> (stored: [Journal.Sent], refused: [Journal.Sent]) {
         guard case .answered(let answer) = outcome else { return ([], outcome == .refused ? records : []) }
         let response = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: answer)
-        try check(response.results.count == records.count, "an answer has \(response.results.count) results for \(records.count) records")
+        try check(
+            response.results.count == records.count,
+            "an answer has \(response.results.count) results for \(records.count) records")
         var stored: [Journal.Sent] = []
         var refused: [Journal.Sent] = []
         for (record, result) in zip(records, response.results) {

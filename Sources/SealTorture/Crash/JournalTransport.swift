@@ -2,8 +2,8 @@ import Foundation
 import NIOCore
 import SealKit
 
-/// Sends, and writes down what was sent and answered. Once the server is to be killed it sends no more, and tells the SDK
-/// not to try again: what happens after the restart is the torture's to decide.
+/// Sends, and writes down what was sent and answered. Once the server is to be killed it sends no more, and tells the
+/// SDK not to try again: what happens after the restart is the torture's to decide.
 final class JournalTransport: Transport {
     private let next: HTTPTransport
     private let journal: Journal
@@ -32,13 +32,16 @@ final class JournalTransport: Transport {
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
         if isWriting, let token { journal.saw(token: token) }
         return try await guarded { () throws(SealKitError) in
-            guard isWriting, path.hasSuffix("records/modify") else { return try await next.post(path, body: body, token: token) }
+            guard isWriting, path.hasSuffix("records/modify") else {
+                return try await next.post(path, body: body, token: token)
+            }
             let id: Data
             do { id = try journal.send(path: path, body: body, token: token ?? "") } catch {
                 throw SealKitError(.internalError, "the SDK sent what does not decode")
             }
             let response = try await next.post(path, body: body, token: token)
-            journal.settle(id, response.status == 200 ? .answered(response.body) : response.status < 500 ? .refused : .unknown)
+            journal.settle(
+                id, response.status == 200 ? .answered(response.body) : response.status < 500 ? .refused : .unknown)
             return response
         }
     }

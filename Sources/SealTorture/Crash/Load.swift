@@ -21,7 +21,9 @@ struct Load {
         }
         let first = try await Account.create(transport: try transport(), deviceName: "device 0").account
         let others = try Devices.more(of: first, through: (1..<devices).map { _ in try transport() })
-        func bystander(_ transport: any Transport) throws -> Account { try Devices.more(of: first, through: [transport])[0] }
+        func bystander(_ transport: any Transport) throws -> Account {
+            try Devices.more(of: first, through: [transport])[0]
+        }
         func open(_ account: Account) throws -> Container { try Container(CrashTorture.container, account: account) }
         let reader = try bystander(HTTPTransport(server: origin))
         let own = try open(first).privateDatabase
@@ -32,7 +34,8 @@ struct Load {
         try assetBytes.write(to: assetFile)
         // Before anything is saved, so that it has nothing to catch up with.
         let watcher = try await Watcher(
-            open(bystander(HTTPTransport(server: origin))), marker: open(bystander(HTTPTransport(server: origin))).privateDatabase,
+            open(bystander(HTTPTransport(server: origin))),
+            marker: open(bystander(HTTPTransport(server: origin))).privateDatabase,
             zones: zones)
         // The schema has all fields before anybody imports it again.
         var sample = Record(recordType: "Note", recordID: Record.ID(recordName: "sample", zoneID: zones[0]))
@@ -49,16 +52,20 @@ struct Load {
                     number: number, database: container.privateDatabase.fetchingAssets(.onDemand), zones: zones,
                     journal: journal, assetFile: assetFile, random: random.fork()))
         }
-        let token = try String(contentsOf: folder.appendingPathComponent("data.secrets/management.token"), encoding: .utf8)
+        let token = try String(
+            contentsOf: folder.appendingPathComponent("data.secrets/management.token"), encoding: .utf8)
         func management(_ container: String) throws -> ContainerManagement {
             try ContainerManagement(
-                container, token: ManagementToken(token.trimmingCharacters(in: .newlines)), transport: transport(isWriting: false))
+                container, token: ManagementToken(token.trimmingCharacters(in: .newlines)),
+                transport: transport(isWriting: false))
         }
         let upheaval = Upheaval(
-            try open(bystander(transport(isWriting: false))).privateDatabase, management: try management(CrashTorture.container),
+            try open(bystander(transport(isWriting: false))).privateDatabase,
+            management: try management(CrashTorture.container),
             deployment: try management(CrashTorture.container + ".deployed"), journal: journal, random: random.fork())
         return Load(
-            workers: workers, upheaval: upheaval, watcher: watcher, zones: zones, assetBytes: assetBytes, account: reader)
+            workers: workers, upheaval: upheaval, watcher: watcher, zones: zones, assetBytes: assetBytes,
+            account: reader)
     }
 
     /// A device that has seen nothing yet.

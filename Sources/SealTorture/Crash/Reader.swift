@@ -33,7 +33,8 @@ struct Reader: Sendable {
         let count: Int? = record["count"]
         let body: String? = record.encryptedValues["body"]
         try check(
-            count.map { Worker.body(of: $0) } == body, "the fields of \(record.recordID.recordName) are not those of one save")
+            count.map { Worker.body(of: $0) } == body,
+            "the fields of \(record.recordID.recordName) are not those of one save")
     }
 
     /// Holds what it has against what the server lists.
@@ -46,7 +47,8 @@ struct Reader: Sendable {
         }
     }
 
-    /// A query finds exactly the records that fulfil it, from an index that may have been made anew when the server was killed.
+    /// A query finds exactly the records that fulfil it, from an index that may have been made anew when the server was
+    /// killed.
     func checkQuery(above least: Int, in zone: RecordZone.ID) async throws {
         let query = Query(
             recordType: "Note", predicate: Query.Predicate([Query.Field<Int>("count") >= least]),
@@ -61,8 +63,10 @@ struct Reader: Sendable {
             guard let cursor = page.queryCursor else { break }
             page = try await database.records(continuingMatchFrom: cursor, desiredKeys: ["count"])
         }
-        let expected = records.values.filter { $0.recordID.zoneID == zone && ($0["count"] ?? -1) >= least }.map(\.recordID.recordName)
+        let expected = records.values.filter { $0.recordID.zoneID == zone && ($0["count"] ?? -1) >= least }.map(
+            \.recordID.recordName)
         try check(
-            found.sorted() == expected.sorted(), "a query in \(zone.zoneName) finds \(found.count) records, not \(expected.count)")
+            found.sorted() == expected.sorted(),
+            "a query in \(zone.zoneName) finds \(found.count) records, not \(expected.count)")
     }
 }

@@ -3,9 +3,9 @@ import SealKit
 import SealLab
 import SealStatements
 
-/// One device that does what touches much at once: records that go with their target, zones that come and go, an index that
-/// is made anew over everything, schemas that are deployed. What was acknowledged is there after a kill; what was not is as
-/// before or as after, with nothing in between.
+/// One device that does what touches much at once: records that go with their target, zones that come and go, an index
+/// that is made anew over everything, schemas that are deployed. What was acknowledged is there after a kill; what was
+/// not is as before or as after, with nothing in between.
 actor Upheaval {
     /// All that this device changes. Two of them differ by one step.
     struct World: Equatable {
@@ -131,7 +131,9 @@ actor Upheaval {
             try await deployment.deploySchema()
         } else {
             next.imported += 1
-            let types = (1...next.imported).map { "RECORD TYPE Grown\($0) ( value STRING QUERYABLE, secret ENCRYPTED STRING );" }
+            let types = (1...next.imported).map {
+                "RECORD TYPE Grown\($0) ( value STRING QUERYABLE, secret ENCRYPTED STRING );"
+            }
             try await deployment.importSchema("DEFINE SCHEMA\n" + types.joined(separator: "\n"))
         }
     }
@@ -147,7 +149,8 @@ actor Upheaval {
             unheard += 1
             if found == pending, pending != world { unheardAndDone += 1 }
             try check(
-                found == world || found == pending, "a step without an answer was done in part: \(Self.difference(found, world, pending))")
+                found == world || found == pending,
+                "a step without an answer was done in part: \(Self.difference(found, world, pending))")
             world = found
         } else {
             try check(found == world, "what was acknowledged is not there: \(Self.difference(found, world, world))")
@@ -162,7 +165,9 @@ actor Upheaval {
             found.zones[zone] = Set(items.filter { !$0.value.isDeleted }.keys)
         }
         let own = try await management.exportSchema(from: .development)
-        guard let field = own.firstMatch(of: /\bcount +INT64([ A-Z]*)/) else { throw Finding("the schema has lost a field") }
+        guard let field = own.firstMatch(of: /\bcount +INT64([ A-Z]*)/) else {
+            throw Finding("the schema has lost a field")
+        }
         found.isIndexed = field.1.contains("QUERYABLE")
         found.imported = try await deployment.exportSchema(from: .development).matches(of: /RECORD TYPE Grown/).count
         found.deployed = try await deployment.exportSchema(from: .production).matches(of: /RECORD TYPE Grown/).count
@@ -171,7 +176,8 @@ actor Upheaval {
 
     private static func difference(_ found: World, _ before: World, _ after: World) -> String {
         func text(_ world: World) -> String {
-            let zones = world.zones.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.count)" }.joined(separator: ", ")
+            let zones = world.zones.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.count)" }.joined(
+                separator: ", ")
             return "[\(zones)], indexed \(world.isIndexed), \(world.imported) types, \(world.deployed) in production"
         }
         return "found \(text(found)); before \(text(before)); after \(text(after))"

@@ -3,8 +3,8 @@ import SealKit
 import SealLab
 import SealQuery
 
-/// A device that changes nothing and listens: across all crashes it is told of every change, of none that did not happen, and
-/// of none once more after it went on from where it was.
+/// A device that changes nothing and listens: across all crashes it is told of every change, of none that did not
+/// happen, and of none once more after it went on from where it was.
 actor Watcher {
     /// What a notification is about: a zone, or a record where a query subscription fired.
     private struct Subject: Hashable {
@@ -21,8 +21,8 @@ actor Watcher {
     private var lastID: String?
     private var ids: Set<String> = []
     private var told: [Subject: Int] = [:]
-    /// Told since the last id. What changed together has one id, which comes with the last of it: a stream that was cut before
-    /// begins with all of it again.
+    /// Told since the last id. What changed together has one id, which comes with the last of it: a stream that was cut
+    /// before begins with all of it again.
     private var unfinished: [Subject] = []
 
     init(_ container: Container, marker: Database, zones: [RecordZone.ID]) async throws {
@@ -95,7 +95,9 @@ actor Watcher {
                 let times = told[Subject(zone: zone, record: name)] ?? 0
                 try check(times <= changes, "\(name) was told \(times) times for \(changes) changes")
             }
-            try check((told[Subject(zone: zone)] != nil) == !changed.items.isEmpty, "a change in zone \(zone) was not told, or none was")
+            try check(
+                (told[Subject(zone: zone)] != nil) == !changed.items.isEmpty,
+                "a change in zone \(zone) was not told, or none was")
             states[zone] = Feed.State(items: state.items.merging(changed.items) { $1 }, token: changed.token)
             count += names.count
         }

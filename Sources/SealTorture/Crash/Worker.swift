@@ -17,7 +17,9 @@ actor Worker {
     /// Some more than the names allow, so that records that nobody changes any more stay as well.
     private var fresh = 0
 
-    init(number: Int, database: Database, zones: [RecordZone.ID], journal: Journal, assetFile: URL, random: SeededRandom) {
+    init(
+        number: Int, database: Database, zones: [RecordZone.ID], journal: Journal, assetFile: URL, random: SeededRandom
+    ) {
         self.number = number
         self.database = database
         self.zones = zones
@@ -55,9 +57,12 @@ actor Worker {
             let id = Record.ID(recordName: name, zoneID: zone)
             if random.chance(12) { deletes.append(id) } else { saves.append(record(id)) }
         }
-        let policies: [Database.SavePolicy] = [.ifServerRecordUnchanged, .ifServerRecordUnchanged, .changedKeys, .allKeys]
+        let policies: [Database.SavePolicy] = [
+            .ifServerRecordUnchanged, .ifServerRecordUnchanged, .changedKeys, .allKeys,
+        ]
         let results = try await database.modifyRecords(
-            saving: saves, deleting: deletes, savePolicy: policies[random.below(policies.count)], atomically: random.chance(60))
+            saving: saves, deleting: deletes, savePolicy: policies[random.below(policies.count)],
+            atomically: random.chance(60))
         for (id, result) in results.saveResults {
             switch result {
             case .success(let record): copies[id] = record

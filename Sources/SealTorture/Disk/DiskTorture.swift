@@ -2,8 +2,8 @@ import Foundation
 import SealKit
 import SealLab
 
-/// A real full disk: the server's data on a small file system of its own (tmpfs, in a mount namespace that goes with the
-/// process), filled until nothing more fits, killed there, and given room again.
+/// A real full disk: the server's data on a small file system of its own (tmpfs, in a mount namespace that goes with
+/// the process), filled until nothing more fits, killed there, and given room again.
 struct DiskTorture {
     let seed: UInt64
     /// Where the small file system is mounted.
@@ -28,7 +28,8 @@ struct DiskTorture {
         for options in [["-m"], ["-U", "-r", "-m"]] {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
-            let mount = "mount -t tmpfs -o size=\(megabytes)m,mode=0700 tmpfs \"$0\" 2>/dev/null || exit 77; exec \"$1\""
+            let mount =
+                "mount -t tmpfs -o size=\(megabytes)m,mode=0700 tmpfs \"$0\" 2>/dev/null || exit 77; exec \"$1\""
             process.arguments = options + ["sh", "-c", mount, folder.path, CommandLine.arguments[0]]
             process.environment = ProcessInfo.processInfo.environment.merging(
                 ["SEALKIT_FULL_DISK": folder.path, "SEED": "\(seed)"]) { $1 }
@@ -41,7 +42,8 @@ struct DiskTorture {
             if process.terminationStatus == 0 { return text.trimmingCharacters(in: .newlines) }
             try check(!text.contains("FAILED"), text)
         }
-        return "A full disk was not tried: this system lets nobody mount a small one. FullDiskTests limits the database instead."
+        return
+            "A full disk was not tried: this system lets nobody mount a small one. FullDiskTests limits the database instead."
     }
 
     static func main(seed: UInt64, folder: String) async {
@@ -63,7 +65,8 @@ struct DiskTorture {
         try server.waitUntilListening()
         defer { server.terminate() }
         let port = server.port
-        let account = try await Account.create(transport: HTTPTransport(server: server.origin), deviceName: "disk").account
+        let account = try await Account.create(transport: HTTPTransport(server: server.origin), deviceName: "disk")
+            .account
         let database = try Container(Self.container, account: account).privateDatabase
         let zone = try await database.save(RecordZone(zoneName: "full")).zoneID
         var totals = Totals()
@@ -104,9 +107,11 @@ struct DiskTorture {
 
     /// An atomic batch of new and changed records. - Returns: how many were saved: all, or none and the disk is full.
     private func write(
-        _ number: Int, _ database: Database, _ zone: RecordZone.ID, _ known: inout [String: Int], _ random: inout SeededRandom
+        _ number: Int, _ database: Database, _ zone: RecordZone.ID, _ known: inout [String: Int],
+        _ random: inout SeededRandom
     ) async throws -> Int {
-        let names = Set((0..<(1 + random.below(4))).map { _ in random.chance(30) ? "r\(random.below(number))" : "r\(number)" })
+        let names = Set(
+            (0..<(1 + random.below(4))).map { _ in random.chance(30) ? "r\(random.below(number))" : "r\(number)" })
         let records = names.map { name in
             var record = Record(recordType: "Note", recordID: Record.ID(recordName: name, zoneID: zone))
             record["number"] = number
@@ -140,7 +145,9 @@ struct DiskTorture {
             for (id, result) in page.modifications { found[id.recordName] = try result.get()["number"] }
             (token, isMore) = (page.changeToken, page.moreComing)
         }
-        try check(found == known, "on a full disk the server has \(found.count) records, \(known.count) were acknowledged, or others")
+        try check(
+            found == known,
+            "on a full disk the server has \(found.count) records, \(known.count) were acknowledged, or others")
     }
 }
 

@@ -47,7 +47,8 @@ struct Rekeying: ModelCall {
             try check(result.rekeyed == expected.count, "rekeys \(result.rekeyed) records, not \(expected.count)")
             try check(!isAlone || result.writtenByOthers == 0, "leaves \(result.writtenByOthers) records to others")
             let failures = result.failures.map { "\($0.key.recordName): \($0.value.code.rawValue)" }.sorted()
-            let left = expected.isShareLeft ? ["\(Share.recordName): \(SealKitError.Code.permissionFailure.rawValue)"] : []
+            let left =
+                expected.isShareLeft ? ["\(Share.recordName): \(SealKitError.Code.permissionFailure.rawValue)"] : []
             try check(failures == left, "fails for \(failures), not for \(left)")
         case (.success, .failure(let refusal)): try checkCode(nil, refusal.code)
         case (.failure(let error), .success): try checkCode(error.code, nil)

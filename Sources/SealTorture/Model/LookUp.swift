@@ -15,7 +15,8 @@ struct LookUp: ModelCall {
     }
 
     func answer(from device: ModelDevice) async throws(SealKitError) -> [String: Result<Record, SealKitError>] {
-        let found = try await device.database.records(for: names.map { device.recordID($0, zone) }, desiredKeys: desired)
+        let found = try await device.database.records(
+            for: names.map { device.recordID($0, zone) }, desiredKeys: desired)
         return Dictionary(uniqueKeysWithValues: found.map { ($0.key.recordName, $0.value) })
     }
 
@@ -33,7 +34,8 @@ struct LookUp: ModelCall {
                 }
             case (.failure(let error), nil):
                 let expected: SealKitError.Code = known == nil ? .zoneNotFound : .unknownItem
-                try check(error.code == expected, "\(name) fails with \(error.code.rawValue), not with \(expected.rawValue)")
+                try check(
+                    error.code == expected, "\(name) fails with \(error.code.rawValue), not with \(expected.rawValue)")
             case (.failure(let error), _): throw Finding("\(name) fails with \(error.code.rawValue)")
             case (.success, nil): throw Finding("\(name) is there and should not be")
             case (nil, _): throw Finding("no result for \(name)")

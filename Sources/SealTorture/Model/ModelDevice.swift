@@ -84,8 +84,8 @@ struct ModelDevice {
     var keys: [Key] { copies.keys.sorted { ($0.zone, $0.name) < ($1.zone, $1.name) } }
 }
 
-/// The fields of the model's records: two plain ones and two sealed ones, each with its way to carry a small number, and a
-/// reference to the record of that number, to go with it.
+/// The fields of the model's records: two plain ones and two sealed ones, each with its way to carry a small number,
+/// and a reference to the record of that number, to go with it.
 enum ModelFields {
     static let keys = ["a", "b", "go", "x", "y"]
     static let sealed: Set<String> = ["x", "y"]
@@ -101,7 +101,8 @@ enum ModelFields {
         switch key {
         case "a": record["a"] = value
         case "b": record["b"] = value.map { "value \($0)" }
-        case "go": record["go"] = value.map { Record.Reference(recordName: ModelRun.recordNames[$0], action: .deleteSelf) }
+        case "go":
+            record["go"] = value.map { Record.Reference(recordName: ModelRun.recordNames[$0], action: .deleteSelf) }
         case "x": record.encryptedValues["x"] = value.map { "value \($0)" }
         default: record.encryptedValues["y"] = value
         }
@@ -117,12 +118,16 @@ enum ModelFields {
             case "b": number = (record["b"] as String?).flatMap(parse)
             case "go":
                 let reference: Record.Reference? = record["go"]
-                number = reference.flatMap { $0.action == .deleteSelf ? ModelRun.recordNames.firstIndex(of: $0.recordName) : nil }
+                number = reference.flatMap {
+                    $0.action == .deleteSelf ? ModelRun.recordNames.firstIndex(of: $0.recordName) : nil
+                }
             case "x": number = (record.encryptedValues["x"] as String?).flatMap(parse)
             case "y": number = record.encryptedValues["y"]
             default: number = nil
             }
-            guard let number else { throw Finding("field \(key) of \(record.recordID.recordName) holds what nobody wrote") }
+            guard let number else {
+                throw Finding("field \(key) of \(record.recordID.recordName) holds what nobody wrote")
+            }
             values[key] = number
         }
         return values
@@ -136,11 +141,14 @@ extension Record {
     func checkEqual(_ stored: ModelStore.Stored, desired: [String]? = nil) throws(Finding) {
         let wanted = desired.map { keys in stored.fields.filter { keys.contains($0.key) } } ?? stored.fields
         let values = try ModelFields.values(self)
-        try check(values == wanted, "\(recordID.recordName) has \(values.sorted { $0.key < $1.key }), not \(wanted.sorted { $0.key < $1.key })")
+        try check(
+            values == wanted,
+            "\(recordID.recordName) has \(values.sorted { $0.key < $1.key }), not \(wanted.sorted { $0.key < $1.key })")
         let left = stored.fields.keys.filter { wanted[$0] == nil }.sorted()
         try check(omittedKeys == left, "\(recordID.recordName) leaves out \(omittedKeys), not \(left)")
         try check(recordType == stored.type, "\(recordID.recordName) is of another type")
-        try check(parent?.recordName == stored.parent, "\(recordID.recordName) has parent \(parent?.recordName ?? "none")")
+        try check(
+            parent?.recordName == stored.parent, "\(recordID.recordName) has parent \(parent?.recordName ?? "none")")
         let root = share?.recordName
         try check(root == stored.rootOf, "\(recordID.recordName) is the root of \(root ?? "no share")")
     }
@@ -149,8 +157,10 @@ extension Record {
         ModelDevice.Copy(
             record: self,
             draft: ModelStore.Draft(
-                name: recordID.recordName, type: stored.type, fields: stored.fields, changed: [], omitted: Set(omittedKeys),
-                parent: stored.parent, base: ModelStore.Base(
+                name: recordID.recordName, type: stored.type, fields: stored.fields, changed: [],
+                omitted: Set(omittedKeys),
+                parent: stored.parent,
+                base: ModelStore.Base(
                     version: stored.version, life: life, type: stored.type, parent: stored.parent, share: stored.share,
                     rootOf: stored.rootOf, creator: stored.creator, fields: stored.fields, marks: stored.marks,
                     omitted: Set(omittedKeys))))

@@ -36,7 +36,8 @@ struct ModelEar {
         }
         try await container.privateDatabase.save(
             QuerySubscription(
-                recordType: "Note", predicate: Query.Predicate([.init(.compare("a", .greaterOrEqual, loud.recordValue))]),
+                recordType: "Note",
+                predicate: Query.Predicate([.init(.compare("a", .greaterOrEqual, loud.recordValue))]),
                 subscriptionID: "loud"))
     }
 
@@ -89,7 +90,8 @@ struct ModelEar {
                 case .reset: throw Finding("notifications were dropped though there are few")
                 case .fired(let fired):
                     let subject = Subject(
-                        subscription: fired.subscriptionID, zone: fired.zoneID.zoneName, record: fired.recordID?.recordName)
+                        subscription: fired.subscriptionID, zone: fired.zoneID.zoneName,
+                        record: fired.recordID?.recordName)
                     try check(told.insert(subject).inserted, "\(subject) is told twice")
                     if subject == bell { return (told, lastID) }
                     if subject.zone == ModelRun.hierarchyZone { told.remove(subject) }
@@ -113,7 +115,8 @@ extension ModelRun {
             for index in ears.indices {
                 let person = devices[index].person
                 ears[index].expect(
-                    news, isOwn: index == device, person: person, canSee: store.permission(of: person, in: news.zone) != nil)
+                    news, isOwn: index == device, person: person,
+                    canSee: store.permission(of: person, in: news.zone) != nil)
             }
         }
     }
@@ -121,7 +124,8 @@ extension ModelRun {
     mutating func listen(_ device: Int) async throws {
         doing = "device \(device) listens"
         let id = Record.ID(recordName: "ring", zoneID: RecordZone.ID(zoneName: ModelEar.zone))
-        _ = try await ears[device].bell.modifyRecords(saving: [Record(recordType: "Note", recordID: id)], savePolicy: .allKeys)
+        _ = try await ears[device].bell.modifyRecords(
+            saving: [Record(recordType: "Note", recordID: id)], savePolicy: .allKeys)
         if devices[device].person == 0 { store.touch(ModelEar.zone) }
         try await ears[device].listen()
         count(.notifications)

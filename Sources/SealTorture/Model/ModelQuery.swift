@@ -84,12 +84,16 @@ struct ModelQuery: ModelCall {
         case .isNot(let other): .init(.isIn("a", [number(other)]), isNegated: true)
         case .textBegins(let digit): .init(.beginsWith("b", "value \(digit)"))
         case .goesWith(let target):
-            .init(.compare("go", .equal, .reference(ReferenceValue(recordName: ModelRun.recordNames[target], action: .none))))
+            .init(
+                .compare(
+                    "go", .equal, .reference(ReferenceValue(recordName: ModelRun.recordNames[target], action: .none))))
         }
     }
 
     var opensDueKey: Bool { false }
-    var description: String { "device \(device) asks \(zone) for \(type) with \(conditions), ascending \(isAscending.map { "\($0)" } ?? "no"), limit \(limit)" }
+    var description: String {
+        "device \(device) asks \(zone) for \(type) with \(conditions), ascending \(isAscending.map { "\($0)" } ?? "no"), limit \(limit)"
+    }
 
     struct Answer: Sendable {
         var records: [Record] = []
@@ -99,7 +103,8 @@ struct ModelQuery: ModelCall {
     func answer(from device: ModelDevice) async throws(SealKitError) -> Answer {
         var answer = Answer()
         do {
-            var page = try await device.database.records(matching: query, inZoneWith: device.zoneID(zone), resultsLimit: limit)
+            var page = try await device.database.records(
+                matching: query, inZoneWith: device.zoneID(zone), resultsLimit: limit)
             while true {
                 for (_, result) in page.matchResults { answer.records.append(try result.get()) }
                 guard let cursor = page.queryCursor else { return answer }
@@ -115,17 +120,23 @@ struct ModelQuery: ModelCall {
         _ answer: Answer, by store: inout ModelStore, for device: ModelDevice
     ) throws -> [ModelDevice.Key: ModelDevice.Copy?] {
         guard let known = store.zone(zone, for: device.person) else {
-            try check(answer.failure == .zoneNotFound, "fails with \(answer.failure?.rawValue ?? "nothing"), not with zoneNotFound")
+            try check(
+                answer.failure == .zoneNotFound,
+                "fails with \(answer.failure?.rawValue ?? "nothing"), not with zoneNotFound")
             return [:]
         }
         if let failure = answer.failure { throw Finding("fails with \(failure.rawValue)") }
         let expected = known.live.filter { matches($0.value) }
         let names = answer.records.map(\.recordID.recordName)
         try check(names.sorted() == expected.keys.sorted(), "finds \(names.sorted()), not \(expected.keys.sorted())")
-        for record in answer.records { if let stored = expected[record.recordID.recordName] { try record.checkEqual(stored) } }
+        for record in answer.records {
+            if let stored = expected[record.recordID.recordName] { try record.checkEqual(stored) }
+        }
         if let isAscending {
             let order = names.compactMap { expected[$0]?.fields["a"] }
-            try check(order == (isAscending ? order.sorted() : order.sorted(by: >)), "finds \(names) in another order than asked for")
+            try check(
+                order == (isAscending ? order.sorted() : order.sorted(by: >)),
+                "finds \(names) in another order than asked for")
         }
         return [:]
     }

@@ -8,7 +8,8 @@ extension ModelRun {
         let token = random.chance(85) ? random.one(of: devices[device].zoneTokens[zone] ?? []) : nil
         let limit = random.chance(60) ? 1 + random.below(4) : nil
         let desired = random.chance(20) ? ModelFields.keys.filter { _ in random.chance(50) } : nil
-        doing = "device \(device) reads a page of \(zone) \(token == nil ? "from the start" : "since a token"), limit \(limit ?? 0)"
+        doing =
+            "device \(device) reads a page of \(zone) \(token == nil ? "from the start" : "since a token"), limit \(limit ?? 0)"
         if try await page(device, zone, since: token, limit: limit, desired: desired) != nil { count(.zoneFeeds) }
     }
 
@@ -16,14 +17,17 @@ extension ModelRun {
         doing = "device \(device) reads all of \(zone)"
         var token: (sdk: ServerChangeToken, model: ModelToken)?
         repeat {
-            guard let (next, isMore) = try await page(device, zone, since: token, limit: 3, desired: nil) else { return }
+            guard let (next, isMore) = try await page(device, zone, since: token, limit: 3, desired: nil) else {
+                return
+            }
             token = isMore ? next : nil
         } while token != nil
     }
 
     /// - Returns: nil where the zone or the token is gone, as it should be.
     private mutating func page(
-        _ device: Int, _ zone: String, since token: (sdk: ServerChangeToken, model: ModelToken)?, limit: Int?, desired: [String]?
+        _ device: Int, _ zone: String, since token: (sdk: ServerChangeToken, model: ModelToken)?, limit: Int?,
+        desired: [String]?
     ) async throws -> (token: (sdk: ServerChangeToken, model: ModelToken), isMore: Bool)? {
         let known = store.zone(zone, for: devices[device].person)
         let page: Database.RecordZoneChanges
@@ -42,16 +46,20 @@ extension ModelRun {
         let mayRepeat = next.isMidway && !page.moreComing
         next.isMidway = (token == nil || next.isMidway) && page.moreComing
         try check(
-            mayRepeat || limit.map { page.modifications.count + page.deletions.count <= $0 } ?? true, "a page is longer than its limit")
+            mayRepeat || limit.map { page.modifications.count + page.deletions.count <= $0 } ?? true,
+            "a page is longer than its limit")
         // Shares' own records are not the model's.
         for (id, result) in page.modifications where Self.recordNames.contains(id.recordName) {
-            guard let stored = known.records[id.recordName] else { throw Finding("\(id.recordName) comes and never was") }
+            guard let stored = known.records[id.recordName] else {
+                throw Finding("\(id.recordName) comes and never was")
+            }
             let record = try result.get()
             try check(!stored.isDeleted, "\(id.recordName) comes as a change and is not there")
             try record.checkEqual(stored, desired: desired)
             try next.deliver(id.recordName, stored.version, "the zone's feed", mayRepeat: mayRepeat)
             next.held.insert(id.recordName)
-            devices[device].copies[ModelDevice.Key(zone: zone, name: id.recordName)] = record.copy(stored, life: known.life)
+            devices[device].copies[ModelDevice.Key(zone: zone, name: id.recordName)] = record.copy(
+                stored, life: known.life)
         }
         for (id, type) in page.deletions where Self.recordNames.contains(id.recordName) {
             guard let stored = known.records[id.recordName], stored.isDeleted else {
@@ -71,7 +79,8 @@ extension ModelRun {
     mutating func databaseChanges(_ device: Int, _ random: inout SeededRandom) async throws {
         let token = random.chance(85) ? random.one(of: devices[device].databaseTokens) : nil
         let limit = random.chance(50) ? 1 : nil
-        doing = "device \(device) reads the database's changes \(token == nil ? "from the start" : "since a token"), limit \(limit ?? 0)"
+        doing =
+            "device \(device) reads the database's changes \(token == nil ? "from the start" : "since a token"), limit \(limit ?? 0)"
         let page = try await devices[device].database.databaseChanges(since: token?.sdk, resultsLimit: limit)
         var next = token?.model ?? ModelToken()
         let mayRepeat = next.isMidway && !page.moreComing
@@ -83,7 +92,9 @@ extension ModelRun {
             try next.deliver(name, store.zones[name]?.touched, "the database's feed", mayRepeat: mayRepeat)
         }
         for (id, reason) in page.deletions where id.zoneName != Self.hierarchyZone {
-            try check(store.open(id.zoneName) == nil && reason == .deleted, "zone \(id.zoneName) comes as \(reason) and is there")
+            try check(
+                store.open(id.zoneName) == nil && reason == .deleted,
+                "zone \(id.zoneName) comes as \(reason) and is there")
             try next.deliver(id.zoneName, store.zones[id.zoneName]?.touched, "the database's feed")
         }
         if !page.moreComing {

@@ -20,7 +20,8 @@ extension ModelRun {
         }
         var writer = random.below(devices.count - 1)
         if writer >= device { writer += 1 }
-        let keys: any ModelCall = rotates ? Rotation(device: device, zone: zone) : Rekeying(device: device, zone: zone, isAlone: false)
+        let keys: any ModelCall =
+            rotates ? Rotation(device: device, zone: zone) : Rekeying(device: device, zone: zone, isAlone: false)
         var calls = [keys, modification(writer, zone, isAlone: false, &random)]
         if random.chance(50), let lookUp = lookUp((writer + 1) % devices.count, zone, &random) { calls.append(lookUp) }
         // Which of the two came first shows in what is left under older keys.

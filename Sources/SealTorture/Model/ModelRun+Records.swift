@@ -14,11 +14,15 @@ extension ModelRun {
         try await play(call)
         if !call.saving.isEmpty { count(.saves) }
         if !call.deleting.isEmpty { count(.deletions) }
-        if store.role(of: devices[device].person, in: zone) == .publicUser, store.open(zone)?.isKeyDue == true { count(.refusedForDueKey) }
+        if store.role(of: devices[device].person, in: zone) == .publicUser, store.open(zone)?.isKeyDue == true {
+            count(.refusedForDueKey)
+        }
     }
 
     private mutating func take(_ answered: AnsweredCall) throws {
-        for (key, copy) in try answered.explain(&store, devices[answered.device]) { devices[answered.device].copies[key] = copy }
+        for (key, copy) in try answered.explain(&store, devices[answered.device]) {
+            devices[answered.device].copies[key] = copy
+        }
         tell(from: answered.device)
     }
 
@@ -57,7 +61,9 @@ extension ModelRun {
         for call in [outcome] + last { after.append(try await AnsweredCall(call, from: devices[call.device])) }
         var reasons: [String] = []
         var parts = answered.indices.map(Part.call)
-        if store.zones[zone]?.isKeyDue == true { parts += answered.indices.filter { answered[$0].opensDueKey }.map(Part.opening) }
+        if store.zones[zone]?.isKeyDue == true {
+            parts += answered.indices.filter { answered[$0].opensDueKey }.map(Part.opening)
+        }
         for order in Self.orders(of: parts) {
             var attempt = self
             do {
@@ -100,7 +106,11 @@ extension ModelRun {
         return parts.indices.flatMap { index -> [[Part]] in
             var rest = parts
             let first = rest.remove(at: index)
-            if case .call(let call) = first, rest.contains(where: { if case .opening(call) = $0 { true } else { false } }) { return [] }
+            if case .call(let call) = first,
+                rest.contains(where: { if case .opening(call) = $0 { true } else { false } })
+            {
+                return []
+            }
             return orders(of: rest).map { [first] + $0 }
         }
     }
@@ -109,9 +119,12 @@ extension ModelRun {
 
     /// New records, changed copies, copies that are behind, deletions, under every policy.
     /// - Parameter isAlone: otherwise it is one thing for the server, whose parts nothing can come between.
-    func modification(_ device: Int, _ zone: String, isAlone: Bool = true, _ random: inout SeededRandom) -> Modification {
+    func modification(_ device: Int, _ zone: String, isAlone: Bool = true, _ random: inout SeededRandom) -> Modification
+    {
         let count = random.chance(45) ? 1 : 2 + random.below(4)
-        let policies: [Database.SavePolicy] = [.ifServerRecordUnchanged, .ifServerRecordUnchanged, .changedKeys, .allKeys]
+        let policies: [Database.SavePolicy] = [
+            .ifServerRecordUnchanged, .ifServerRecordUnchanged, .changedKeys, .allKeys,
+        ]
         let policy = policies[random.below(policies.count)]
         let isAtomic = random.chance(50) || !isAlone
         let deletesOne = !isAlone && random.chance(20)
@@ -127,22 +140,25 @@ extension ModelRun {
             }
         }
         if zone == Self.hierarchyZone { keepToHierarchies(devices[device].person, &copies, &deletes) }
-        // Whether a record can go while another one of the call comes to it depends on their order: nobody may rely on it.
+        // Whether a record can go while another one of the call comes to it depends on their order: nobody may rely on
+        // it.
         for copy in copies.values { if let parent = copy.draft.parent { deletes.remove(parent) } }
-        // Nor on whether one is saved, or saved again after a conflict, before or after it would have gone with another.
-        // Nor on whether it comes to one that would have gone with another; nor, where records of several scopes go together, on which of
-        // the two an atomic call is refused for.
+        // Nor on whether one is saved, or saved again after a conflict, before or after it would have gone with
+        // another. Nor on whether it comes to one that would have gone with another; nor, where records of several
+        // scopes go together, on which of the two an atomic call is refused for.
         if !isAtomic || zone == Self.hierarchyZone, let known = store.open(zone) {
             let touched = Set(copies.keys).union(copies.values.compactMap(\.draft.parent))
             deletes = deletes.filter { known.goingWith($0).isDisjoint(with: touched) }
         }
         return Modification(
-            device: device, zone: zone, saving: copies.values.sorted { $0.draft.name < $1.draft.name }, deleting: deletes.sorted(),
+            device: device, zone: zone, saving: copies.values.sorted { $0.draft.name < $1.draft.name },
+            deleting: deletes.sorted(),
             policy: policy, isAtomic: isAtomic, keeps: Set(copies.keys.sorted().filter { _ in random.chance(70) }))
     }
 
     /// A new record, or a changed copy of one that this device knows.
-    private func draft(_ device: Int, _ zone: String, _ name: String, _ random: inout SeededRandom) -> ModelDevice.Copy {
+    private func draft(_ device: Int, _ zone: String, _ name: String, _ random: inout SeededRandom) -> ModelDevice.Copy
+    {
         var copy: ModelDevice.Copy
         if let known = devices[device].copies[ModelDevice.Key(zone: zone, name: name)], random.chance(80) {
             copy = known
@@ -175,6 +191,7 @@ extension ModelRun {
         guard !names.isEmpty else { return nil }
         let desired = random.chance(40) ? ModelFields.keys.filter { _ in random.chance(50) } : nil
         return LookUp(
-            device: device, zone: zone, names: names, desired: desired, keeps: Set(names.filter { _ in random.chance(60) }))
+            device: device, zone: zone, names: names, desired: desired,
+            keeps: Set(names.filter { _ in random.chance(60) }))
     }
 }

@@ -37,7 +37,8 @@ extension ModelRun {
     ) async throws {
         let before = store.open(zone)?.participants[person]
         let wanted = Self.wanted(instead: before, &random)
-        doing = "device \(actor) makes person \(person) in \(zone) \(wanted.map { "\($0.role) \($0.permission)" } ?? "nobody")"
+        doing =
+            "device \(actor) makes person \(person) in \(zone) \(wanted.map { "\($0.role) \($0.permission)" } ?? "nobody")"
         let name = try devices[guest].container.userRecordID()
         let container = devices[actor].container
         let saved = try await edit(actor, zone) { share async throws in
@@ -48,7 +49,8 @@ extension ModelRun {
                 (changed.role, changed.permission) = (wanted.role, wanted.permission)
                 share.addParticipant(changed)
             case (nil, let wanted?):
-                share.addParticipant(try await container.shareParticipant(forUserRecordID: name, permission: wanted.permission))
+                share.addParticipant(
+                    try await container.shareParticipant(forUserRecordID: name, permission: wanted.permission))
             case (nil, nil): break
             }
         }
@@ -62,10 +64,14 @@ extension ModelRun {
     }
 
     /// Somebody new, another permission or role, or nobody.
-    private static func wanted(instead before: ModelStore.Participant?, _ random: inout SeededRandom) -> ModelStore.Participant? {
+    private static func wanted(instead before: ModelStore.Participant?, _ random: inout SeededRandom) -> ModelStore
+        .Participant?
+    {
         guard let before else { return ModelStore.Participant(permission: random.chance(30) ? .readOnly : .readWrite) }
         if random.chance(25) { return nil }
-        if before.role == .administrator { return ModelStore.Participant(permission: random.chance(50) ? .readWrite : .readOnly) }
+        if before.role == .administrator {
+            return ModelStore.Participant(permission: random.chance(50) ? .readWrite : .readOnly)
+        }
         if random.chance(50) { return ModelStore.Participant(permission: .readWrite, role: .administrator) }
         return ModelStore.Participant(permission: before.permission == .readWrite ? .readOnly : .readWrite)
     }
@@ -79,7 +85,9 @@ extension ModelRun {
 
     // MARK: By the URL
 
-    private mutating func changePublicPermission(_ actor: Int, _ zone: String, _ random: inout SeededRandom) async throws {
+    private mutating func changePublicPermission(_ actor: Int, _ zone: String, _ random: inout SeededRandom)
+        async throws
+    {
         let before = store.open(zone)?.publicPermission ?? .none
         let others: [ModelStore.Permission] = [.none, .readOnly, .readWrite].filter { $0 != before }
         let wanted = others[random.below(others.count)]
@@ -89,7 +97,8 @@ extension ModelRun {
         guard saved.share != nil else { return count(.refusedChange) }
         tell(from: actor)
         count(
-            wanted == .none ? .closedToPublic
+            wanted == .none
+                ? .closedToPublic
                 : before == .none ? .openedToPublic : wanted == .readWrite ? .publicRaised : .publicLowered)
     }
 
@@ -116,7 +125,9 @@ extension ModelRun {
     private mutating func leave(_ guest: Int, _ zone: String) async throws {
         let device = devices[guest]
         doing = "device \(guest) of person \(device.person) leaves \(zone)"
-        let found = await code { () throws(SealKitError) in try await device.database.leaveShare(of: device.zoneID(zone)) }
+        let found = await code { () throws(SealKitError) in
+            try await device.database.leaveShare(of: device.zoneID(zone))
+        }
         try checkCode(found, store.leave(zone, device.person))
         tell(from: guest)
         if found == nil { count(.left) }

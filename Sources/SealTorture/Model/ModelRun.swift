@@ -2,8 +2,8 @@ import SealKit
 import SealLab
 import SealStatements
 
-/// Plays steps against a server and against the model and compares every answer: three devices of one person who owns zones,
-/// and those of three people who take part in shares of them, one of whom has two.
+/// Plays steps against a server and against the model and compares every answer: three devices of one person who owns
+/// zones, and those of three people who take part in shares of them, one of whom has two.
 struct ModelRun {
     static let container = "org.sealkit.model"
     static let zoneNames = ["alpha", "beta"]
@@ -27,13 +27,15 @@ struct ModelRun {
         }
         let owner = try await account("device 0")
         // One more device of each writes what ends a listener's waiting.
-        let further = try Devices.more(of: owner, through: (0..<Self.owners).map { _ in try HTTPTransport(server: origin) })
+        let further = try Devices.more(
+            of: owner, through: (0..<Self.owners).map { _ in try HTTPTransport(server: origin) })
         let name = try Container(Self.container, account: owner).userRecordID().recordName
         devices = try ([owner] + further.dropLast()).map { try ModelDevice(person: 0, $0, owner: name) }
         var bells = [further[Self.owners - 1]]
         for person in 1...Self.participants {
             let account = try await account("device of person \(person)")
-            let further = try Devices.more(of: account, through: (0..<Self.devices(of: person)).map { _ in try HTTPTransport(server: origin) })
+            let further = try Devices.more(
+                of: account, through: (0..<Self.devices(of: person)).map { _ in try HTTPTransport(server: origin) })
             devices += try ([account] + further.dropLast()).map { try ModelDevice(person: person, $0, owner: name) }
             bells.append(further[further.count - 1])
         }
@@ -41,7 +43,9 @@ struct ModelRun {
         for (person, account) in bells.enumerated() {
             let bell = try Container(Self.container, account: account)
             try await ModelEar.subscribe(person, bell)
-            for device in devices where device.person == person { ears.append(try await ModelEar(device, bell: bell.privateDatabase)) }
+            for device in devices where device.person == person {
+                ears.append(try await ModelEar(device, bell: bell.privateDatabase))
+            }
         }
         _ = store.takeNews()
     }
@@ -117,7 +121,8 @@ struct ModelRun {
     mutating func makeZone(_ device: Int, _ zone: String) async throws {
         doing = "device \(device) makes zone \(zone)"
         let database = devices[device].database
-        try checkCode(await code { () throws(SealKitError) in try await database.save(RecordZone(zoneName: zone)) }, nil)
+        try checkCode(
+            await code { () throws(SealKitError) in try await database.save(RecordZone(zoneName: zone)) }, nil)
         store.makeZone(zone)
         tell(from: device)
         count(.zonesMade)

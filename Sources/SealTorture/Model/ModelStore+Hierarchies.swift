@@ -31,11 +31,12 @@ extension ModelStore {
             }
         }
         for (record, stored) in zone.records {
-            let isSeen = if let share = stored.share {
-                mine[share].map { !stored.isDeleted || stored.version > $0.began } ?? false
-            } else {
-                isWhole
-            }
+            let isSeen =
+                if let share = stored.share {
+                    mine[share].map { !stored.isDeleted || stored.version > $0.began } ?? false
+                } else {
+                    isWhole
+                }
             if isSeen { seen[record] = stored }
         }
         zone.records = seen

@@ -135,7 +135,8 @@ extension ModelStore {
     private func refusal(of draft: Draft, _ place: Place, _ policy: Database.SavePolicy) -> Refused? {
         guard place.person != 0 else { return nil }
         let there = place.seen.live[draft.name]
-        let isHidden = there == nil && place.zone.records[draft.name] != nil
+        let isHidden =
+            there == nil && place.zone.records[draft.name] != nil
             && place.seen.records[draft.name] != place.zone.records[draft.name]
         // A copy of a share that they are out of: of where the record is now the device may know nothing at all.
         let isOut = draft.base.map { permission(of: place.person, in: $0.share, of: place.zone) == nil } ?? false
@@ -165,7 +166,8 @@ extension ModelStore {
             if place.zone.live[draft.parent ?? ""] == nil { codes.insert(.referenceViolation) }
             return there.rootOf == nil || conflicts ? Refused(codes) : refusalToWrite(there, place)
         }
-        let isSent = isNew && (draft.parent != nil || !place.seesShares)
+        let isSent =
+            isNew && (draft.parent != nil || !place.seesShares)
             ? mayWrite(place, target) : !isOut && (stays || target == draft.base?.share) && mayWrite(place, target)
         guard isSent || (mayWrite(place, there.share) && (!isSame && (!isNew || draft.parent == nil))) else {
             return Refused(.permissionFailure)
@@ -232,7 +234,8 @@ extension ModelStore.Zone {
                 while let name = next.popLast() {
                     for (source, stored) in live.sorted(by: { $0.key < $1.key })
                     where ModelFields.target(of: stored.fields) == name && source != target && ways[source] == nil
-                        && !saved.contains(source) && !alone.contains(source) && mayGo(source) {
+                        && !saved.contains(source) && !alone.contains(source) && mayGo(source)
+                    {
                         ways[source] = name
                         guard stored.share != live[target]?.share else {
                             next.append(source)

@@ -3,7 +3,8 @@ import SealKit
 extension ModelStore {
     /// One call of a person to modify records of one zone.
     mutating func modify(
-        _ zoneName: String, by person: Int = 0, saving: [Draft], deleting: [String], policy: Database.SavePolicy, atomically: Bool
+        _ zoneName: String, by person: Int = 0, saving: [Draft], deleting: [String], policy: Database.SavePolicy,
+        atomically: Bool
     ) -> [String: Outcome] {
         guard open(zoneName)?.hierarchies.isEmpty ?? true else {
             return modifyHierarchies(
@@ -11,7 +12,8 @@ extension ModelStore {
         }
         let names = saving.map(\.name) + deleting
         guard let known = zone(zoneName, for: person) else { return outcomes(names, .failed(.zoneNotFound)) }
-        // Nothing is compared with what is there before somebody may write; but what the device itself knows to fail it does not send.
+        // Nothing is compared with what is there before somebody may write; but what the device itself knows to fail it
+        // does not send.
         let absent = deleting.filter { known.records[$0]?.isDeleted != false }
         let past = Set(saving.filter { $0.base.map { $0.life != known.life } ?? false }.map(\.name))
         let sent = atomically && !past.isEmpty ? [] : names.filter { !past.contains($0) && !absent.contains($0) }
@@ -91,12 +93,17 @@ extension ModelStore {
             let former = zone.records[draft.name].flatMap { $0.wentWith == nil ? nil : $0.creator }
             return .success(stored(draft, by: former ?? person, over: nil, in: zone))
         }
-        if draft.base?.version == server.version { return .success(stored(draft, by: server.creator, over: server, in: zone)) }
+        if draft.base?.version == server.version {
+            return .success(stored(draft, by: server.creator, over: server, in: zone))
+        }
         // Saved again without a change: nothing is lost by saving over it.
         let isUnchanged = draft.base.map { $0.showsTheSame(as: server) } ?? false
-        guard isUnchanged || policy != .ifServerRecordUnchanged else { return .failure(Refusal(code: .serverRecordChanged)) }
+        guard isUnchanged || policy != .ifServerRecordUnchanged else {
+            return .failure(Refusal(code: .serverRecordChanged))
+        }
         var result = server
-        let keys = policy != .allKeys ? draft.changed : draft.changed.union(draft.fields.keys).subtracting(draft.omitted)
+        let keys =
+            policy != .allKeys ? draft.changed : draft.changed.union(draft.fields.keys).subtracting(draft.omitted)
         for key in keys { result.fields[key] = draft.fields[key] }
         result.marks = marks(of: result.fields, written: keys, over: server, in: zone)
         result.epoch = zone.epoch
@@ -116,7 +123,8 @@ extension ModelStore {
         let isSealedAnew = former?.epoch != zone.epoch
         var marks: [String: Int] = [:]
         for (key, value) in fields {
-            if let mark = former?.marks[key], !written.contains(key), !isSealedAnew || !ModelFields.sealed.contains(key) {
+            if let mark = former?.marks[key], !written.contains(key), !isSealedAnew || !ModelFields.sealed.contains(key)
+            {
                 marks[key] = mark
             } else {
                 // The same value sealed twice is two writings.

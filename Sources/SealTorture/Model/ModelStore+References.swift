@@ -59,7 +59,8 @@ extension ModelStore.Zone {
         while let name = next.popLast() {
             for (source, stored) in live
             where ModelFields.target(of: stored.fields) == name && !staying.contains(source) && mayGo(source)
-                && found.insert(source).inserted {
+                && found.insert(source).inserted
+            {
                 next.append(source)
             }
         }

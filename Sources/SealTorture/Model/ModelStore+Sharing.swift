@@ -43,7 +43,9 @@ extension ModelStore {
             guard role == .owner else { return .permissionFailure }
             setPublic(wanted, zone)
         case .participant(let other, let wanted):
-            if let refusal = refusal(of: wanted, for: other, isOwner: role == .owner, in: zones[zone]) { return refusal }
+            if let refusal = refusal(of: wanted, for: other, isOwner: role == .owner, in: zones[zone]) {
+                return refusal
+            }
             set(wanted, for: other, zone)
         }
         return nil
@@ -87,7 +89,9 @@ extension ModelStore {
         }
         zones[zone]?.participants[person] = participant
         zones[zone]?.markShared()
-        if let before, participant.map({ $0.permission.rawValue < before.permission.rawValue || isDemoted($0, before) }) ?? true {
+        if let before,
+            participant.map({ $0.permission.rawValue < before.permission.rawValue || isDemoted($0, before) }) ?? true
+        {
             zones[zone]?.openKey()
         }
         changed(zone)
@@ -132,7 +136,8 @@ extension ModelStore {
 
     /// Who writes, and may open keys, does that first.
     mutating func openDueKey(_ zone: String, by person: Int) {
-        guard zones[zone]?.isKeyDue == true, permission(of: person, in: zone) == .readWrite, role(of: person, in: zone) != .publicUser
+        guard zones[zone]?.isKeyDue == true, permission(of: person, in: zone) == .readWrite,
+            role(of: person, in: zone) != .publicUser
         else { return }
         openKey(zone)
     }
@@ -150,7 +155,9 @@ extension ModelStore {
 
     /// Whoever may write seals again what was written under an older key.
     mutating func rekey(_ name: String, by person: Int) -> Result<Rekeyed, Refusal> {
-        guard let permission = permission(of: person, in: name), var zone = open(name) else { return .failure(Refusal(code: .zoneNotFound)) }
+        guard let permission = permission(of: person, in: name), var zone = open(name) else {
+            return .failure(Refusal(code: .zoneNotFound))
+        }
         guard permission == .readWrite else { return .failure(Refusal(code: .permissionFailure)) }
         if zone.isKeyDue {
             guard role(of: person, in: name) != .publicUser else { return .failure(Refusal(code: .rotationDue)) }

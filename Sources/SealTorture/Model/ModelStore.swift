@@ -1,7 +1,7 @@
 import SealKit
 
-/// What CloudKit's documentation says that a database and its shared zones hold, and how they answer: in memory, without
-/// keys, statements, positions or a network.
+/// What CloudKit's documentation says that a database and its shared zones hold, and how they answer: in memory,
+/// without keys, statements, positions or a network.
 struct ModelStore {
     typealias Code = SealKitError.Code
 
@@ -46,7 +46,8 @@ struct ModelStore {
         var shareEpoch: Int?
         /// Shares of records with what is below them, by the names of the shares' records; those that have ended too.
         var hierarchies: [String: Hierarchy] = [:]
-        /// Whether there were any in an earlier life either: from the first one on, who comes in or gets out begins to read anew.
+        /// Whether there were any in an earlier life either: from the first one on, who comes in or gets out begins to
+        /// read anew.
         var hadHierarchies = false
         /// The version at which each person came into one of them last, or into the whole zone, or got out of one.
         var sights: [Int: Int] = [:]
@@ -93,7 +94,8 @@ struct ModelStore {
         /// Nothing that the device could see is different.
         func showsTheSame(as server: Stored) -> Bool {
             type == server.type && parent == server.parent && rootOf == server.rootOf && creator == server.creator
-                && fields.count == server.fields.count && fields.allSatisfy { key, value in
+                && fields.count == server.fields.count
+                && fields.allSatisfy { key, value in
                     guard let other = server.fields[key] else { return false }
                     return omitted.contains(key) ? marks[key] == server.marks[key] : value == other
                 }
@@ -138,7 +140,8 @@ struct ModelStore {
     mutating func makeZone(_ name: String) {
         guard open(name) == nil else { return }
         zones[name] = Zone(
-            life: (zones[name]?.life ?? 0) + 1, touched: nextVersion(), hadHierarchies: zones[name]?.hadHierarchies ?? false)
+            life: (zones[name]?.life ?? 0) + 1, touched: nextVersion(),
+            hadHierarchies: zones[name]?.hadHierarchies ?? false)
         news.append(News(zone: name))
     }
 

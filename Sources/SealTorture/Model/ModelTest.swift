@@ -29,7 +29,10 @@ struct ModelTest {
             if let failure = try await play(all, &counts) {
                 let prefix = Array(all.prefix(failure.count))
                 let (shortest, text) = try await shortened(prefix, failure.text)
-                throw Failure(description: "step \(failure.count) of seed \(seed): \(text)\n  they are shown by STEPS=\(shortest.map(String.init).joined(separator: ","))")
+                throw Failure(
+                    description:
+                        "step \(failure.count) of seed \(seed): \(text)\n  they are shown by STEPS=\(shortest.map(String.init).joined(separator: ","))"
+                )
             }
             left -= count
         }
@@ -40,7 +43,9 @@ struct ModelTest {
     func replay(_ steps: [UInt64]) async throws {
         try await ModelRun.prepare(origin: origin)
         var counts = ModelCounts()
-        if let failure = try await play(steps, &counts, showing: steps.count) { throw Failure(description: failure.text) }
+        if let failure = try await play(steps, &counts, showing: steps.count) {
+            throw Failure(description: failure.text)
+        }
     }
 
     /// - Parameter showing: how many of the steps before the failure.
@@ -50,7 +55,9 @@ struct ModelTest {
     ) async throws -> (count: Int, text: String)? {
         var run = try await ModelRun(origin: origin)
         var done: [String] = []
-        func failure(_ error: any Error) -> String { (done.suffix(showing) + ["\(run.doing): \(error)"]).joined(separator: "\n    ") }
+        func failure(_ error: any Error) -> String {
+            (done.suffix(showing) + ["\(run.doing): \(error)"]).joined(separator: "\n    ")
+        }
         for (index, step) in steps.enumerated() {
             do { try await run.play(step) } catch { return (index + 1, failure(error)) }
             done.append(run.doing)

@@ -2,8 +2,8 @@
 struct ModelToken {
     var life = 0
     var seen: [String: Int] = [:]
-    /// Of a reading that began at the beginning and has not come to its end. Who goes on from there twice, or after a new start, is
-    /// given at the end what is not known any more to have come.
+    /// Of a reading that began at the beginning and has not come to its end. Who goes on from there twice, or after a
+    /// new start, is given at the end what is not known any more to have come.
     var isMidway = false
     /// When the reading began that it goes on from.
     var began = 0

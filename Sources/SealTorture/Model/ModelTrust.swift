@@ -2,7 +2,8 @@ import Foundation
 import SealKit
 import SealLab
 
-/// Where a device keeps what it has verified; it may be set back to an older copy of that, as by a backup of the device.
+/// Where a device keeps what it has verified; it may be set back to an older copy of that, as by a backup of the
+/// device.
 struct ModelTrust {
     private let folder = Folder()
     private var number = 0

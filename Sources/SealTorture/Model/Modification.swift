@@ -20,9 +20,11 @@ struct Modification: ModelCall {
     var description: String {
         let saves = saving.map { copy in
             let draft = copy.draft
-            return "\(draft.name) (base \(draft.base.map { "\($0.version)" } ?? "none"), parent \(draft.parent ?? "none"), goes with \(ModelFields.target(of: draft.fields) ?? "none"), changed \(draft.changed.sorted()))"
+            return
+                "\(draft.name) (base \(draft.base.map { "\($0.version)" } ?? "none"), parent \(draft.parent ?? "none"), goes with \(ModelFields.target(of: draft.fields) ?? "none"), changed \(draft.changed.sorted()))"
         }
-        return "device \(device) in \(zone): \(policy) \(isAtomic ? "atomically" : "one by one") saves \(saves) deletes \(deleting)"
+        return
+            "device \(device) in \(zone): \(policy) \(isAtomic ? "atomically" : "one by one") saves \(saves) deletes \(deleting)"
     }
 
     func answer(from device: ModelDevice) async throws(SealKitError) -> Answer {
@@ -39,7 +41,8 @@ struct Modification: ModelCall {
     ) throws -> [ModelDevice.Key: ModelDevice.Copy?] {
         let before = store.open(zone)
         var expected = store.modify(
-            zone, by: device.person, saving: saving.map(\.draft), deleting: deleting, policy: policy, atomically: isAtomic)
+            zone, by: device.person, saving: saving.map(\.draft), deleting: deleting, policy: policy,
+            atomically: isAtomic)
         // Of several culprits in an atomic call one is named; the others may be told apart from it or not.
         let came = answer.saved.mapValues(Self.code).merging(answer.deleted.mapValues(Self.code)) { $1 }
         for (name, code) in came { expected[name] = expected[name]?.settled(by: code) }
@@ -50,7 +53,8 @@ struct Modification: ModelCall {
         for copy in saving {
             let name = copy.draft.name
             guard let result = answer.saved[name] else { throw Finding("no result for \(name)") }
-            // A copy from before an earlier deletion of the zone: the SDK need not ask whether there is a zone at all now.
+            // A copy from before an earlier deletion of the zone: the SDK need not ask whether there is a zone at all
+            // now.
             if expected[name] == .failed(.zoneNotFound), Self.code(result) == .unknownItem,
                 let base = copy.draft.base, base.life != store.zones[zone]?.life
             {
@@ -73,7 +77,9 @@ struct Modification: ModelCall {
             guard let result = answer.deleted[name] else { throw Finding("no result for \(name)") }
             if case .failure(let error) = result {
                 if hasCulprit, error.code == .batchRequestFailed, case .failed = expected[name] { continue }
-                try check(expected[name] == .failed(error.code), "deleting \(name): \(error.code.rawValue), not \(Self.text(expected[name]))")
+                try check(
+                    expected[name] == .failed(error.code),
+                    "deleting \(name): \(error.code.rawValue), not \(Self.text(expected[name]))")
             } else {
                 try check(expected[name] == .deleted, "deleting \(name): success, not \(Self.text(expected[name]))")
             }
@@ -86,7 +92,8 @@ struct Modification: ModelCall {
     }
 
     private func settle(
-        _ name: String, _ result: Result<Record, SealKitError>, _ expected: ModelStore.Outcome?, before: ModelStore.Zone?,
+        _ name: String, _ result: Result<Record, SealKitError>, _ expected: ModelStore.Outcome?,
+        before: ModelStore.Zone?,
         now: ModelStore.Zone?, _ copies: inout [ModelDevice.Key: ModelDevice.Copy?]
     ) throws(Finding) {
         let key = ModelDevice.Key(zone: zone, name: name)
@@ -97,7 +104,8 @@ struct Modification: ModelCall {
             try record.checkEqual(stored, desired: stored.fields.keys.filter { !record.omittedKeys.contains($0) })
             if keeps, let life = now?.life { copies[key] = record.copy(stored, life: life) }
         case (.failure(let error), .failed(let code)):
-            try check(error.code == code, "saving \(name): \(error.code.rawValue) (\(error.reason)), not \(code.rawValue)")
+            try check(
+                error.code == code, "saving \(name): \(error.code.rawValue) (\(error.reason)), not \(code.rawValue)")
             guard code == .serverRecordChanged else {
                 if keeps, code == .unknownItem { copies.updateValue(nil, forKey: key) }
                 return
@@ -105,11 +113,14 @@ struct Modification: ModelCall {
             guard let server = error.serverRecord, let stored = before?.records[name] else {
                 throw Finding("saving \(name): a conflict comes without the server's record")
             }
-            try check(error.clientRecord?.recordID.recordName == name, "saving \(name): a conflict comes without the client's record")
+            try check(
+                error.clientRecord?.recordID.recordName == name,
+                "saving \(name): a conflict comes without the client's record")
             try server.checkEqual(stored)
             if keeps, let life = before?.life { copies[key] = server.copy(stored, life: life) }
         case (.success, _): throw Finding("saving \(name): success, not \(Self.text(expected))")
-        case (.failure(let error), _): throw Finding("saving \(name): \(error.code.rawValue) (\(error.reason)), not \(Self.text(expected))")
+        case (.failure(let error), _):
+            throw Finding("saving \(name): \(error.code.rawValue) (\(error.reason)), not \(Self.text(expected))")
         }
     }
 

@@ -4,8 +4,9 @@ import SealLab
 import SealWire
 import SwiftProtobuf
 
-/// Clients that send a byte now and then, of heads and of bodies, with a session and without, and clients that ask for much and do not
-/// read it. Meanwhile somebody else saves, and every save goes through; then the server has got rid of those that held a body.
+/// Clients that send a byte now and then, of heads and of bodies, with a session and without, and clients that ask for
+/// much and do not read it. Meanwhile somebody else saves, and every save goes through; then the server has got rid of
+/// those that held a body.
 struct SlowClients {
     let seed: UInt64
     let count: Int
@@ -53,7 +54,9 @@ struct SlowClients {
         let account = try await Account.create(transport: transport, deviceName: "hurried").account
         let database = try Container(CrashTorture.container, account: account).privateDatabase
         let zone = try await database.save(RecordZone(zoneName: "hurried")).zoneID
-        let captured = try await transport.capture { _ = try await database.modifyRecords(saving: (0..<200).map { Self.note("n\($0)", zone) }) }
+        let captured = try await transport.capture {
+            _ = try await database.modifyRecords(saving: (0..<200).map { Self.note("n\($0)", zone) })
+        }
         guard let request = captured.first else { throw Finding("the SDK sent nothing") }
         var totals = Totals()
         var clients: [Client] = []
@@ -64,12 +67,14 @@ struct SlowClients {
             clients.append(try Self.client(manner, request, zone.zoneName, connection, &random))
             totals.slow += 1
         }
-        // Longer than the server waits for a body of which hardly anything comes, and for the rest of it once it has said so. In turns
-        // as well: on a machine that is busy they are few, and whoever sends nothing does not hear that the connection is closed.
+        // Longer than the server waits for a body of which hardly anything comes, and for the rest of it once it has
+        // said so. In turns as well: on a machine that is busy they are few, and whoever sends nothing does not hear
+        // that the connection is closed.
         let end = ContinuousClock.now + .seconds(60)
         while clients.contains(where: \.manner.isCut) {
             try check(
-                ContinuousClock.now < end || totals.saves < 100, "the server waits for bodies of which a byte comes now and then")
+                ContinuousClock.now < end || totals.saves < 100,
+                "the server waits for bodies of which a byte comes now and then")
             clients.removeAll { client in
                 do { try client.sendOne() } catch {
                     if client.manner.isCut { totals.cut += 1 }
@@ -96,7 +101,8 @@ struct SlowClients {
     }
 
     private static func client(
-        _ manner: Manner, _ request: CapturingTransport.Captured, _ zone: String, _ connection: HTTPConnection, _ random: inout SeededRandom
+        _ manner: Manner, _ request: CapturingTransport.Captured, _ zone: String, _ connection: HTTPConnection,
+        _ random: inout SeededRandom
     ) throws -> Client {
         let whole = HTTPConnection.request(path: request.path, body: request.body, token: request.token)
         let head = whole.count - request.body.count

@@ -4,8 +4,9 @@ import SealLab
 import SealWire
 import SwiftProtobuf
 
-/// Clients that disappear in the middle: after half a head, half a body, a whole request whose answer they do not wait for, or
-/// half an answer. Afterwards each request happened whole or not at all, and the server holds nothing of those clients any more.
+/// Clients that disappear in the middle: after half a head, half a body, a whole request whose answer they do not wait
+/// for, or half an answer. Afterwards each request happened whole or not at all, and the server holds nothing of those
+/// clients any more.
 struct VanishingClients {
     let seed: UInt64
     let count: Int
@@ -22,7 +23,8 @@ struct VanishingClients {
     }
 
     private enum Manner: CaseIterable {
-        case insideTheHead, insideTheBody, insideTheBodyWithReset, beforeTheAnswer, beforeTheAnswerWithReset, insideTheUpload
+        case insideTheHead, insideTheBody, insideTheBodyWithReset, beforeTheAnswer, beforeTheAnswerWithReset,
+            insideTheUpload
         case insideTheAnswer, insideTheDownload, insideTheEvents
 
         /// They change nothing, and something is on its way to them when they go.
@@ -53,15 +55,18 @@ struct VanishingClients {
             guard let manner = random.one(of: Manner.allCases) else { continue }
             let names = (0..<(1 + random.below(5))).map { "v-\(number)-\($0)" }
             let captured = try await transport.capture {
-                _ = try await database.modifyRecords(saving: names.map { name in
-                    var record = Record(recordType: "Note", recordID: Record.ID(recordName: name, zoneID: zone))
-                    record.encryptedValues["body"] = String(repeating: "text ", count: 2_000)
-                    return record
-                })
+                _ = try await database.modifyRecords(
+                    saving: names.map { name in
+                        var record = Record(recordType: "Note", recordID: Record.ID(recordName: name, zoneID: zone))
+                        record.encryptedValues["body"] = String(repeating: "text ", count: 2_000)
+                        return record
+                    })
             }
             guard let request = captured.first else { throw Finding("the SDK sent nothing") }
             if blob.isEmpty { blob = try await Self.blob(in: zone, request, HTTPTransport(server: server.origin)) }
-            try vanish(manner, request, zone: zone.zoneName, assets: "assets/\(owner)/\(zone.zoneName)", blob: blob, server, &random)
+            try vanish(
+                manner, request, zone: zone.zoneName, assets: "assets/\(owner)/\(zone.zoneName)", blob: blob, server,
+                &random)
             batches.append((manner, names))
         }
         try await settle(server, files: totals.filesBefore)
@@ -101,7 +106,8 @@ struct VanishingClients {
     }
 
     private func vanish(
-        _ manner: Manner, _ request: CapturingTransport.Captured, zone: String, assets: String, blob: String, _ server: ServerProcess,
+        _ manner: Manner, _ request: CapturingTransport.Captured, zone: String, assets: String, blob: String,
+        _ server: ServerProcess,
         _ random: inout SeededRandom
     ) throws {
         let connection = try HTTPConnection(port: server.port)
@@ -117,7 +123,8 @@ struct VanishingClients {
         case .insideTheUpload:
             let id = UUID().uuidString.replacing("-", with: "").lowercased()
             let path = request.path.replacing("records/modify", with: "\(assets)/\(id)")
-            let announced = HTTPConnection.request("PUT", path: path, body: Data(count: 1_000_000), token: request.token)
+            let announced = HTTPConnection.request(
+                "PUT", path: path, body: Data(count: 1_000_000), token: request.token)
             try connection.send(Array(announced.prefix(announced.count - 1 - random.below(900_000))))
         case .insideTheAnswer:
             let changes = try Sealkit_V1_RecordChangesRequest.with { $0.zone.zoneName = zone }.serializedData()
@@ -133,7 +140,9 @@ struct VanishingClients {
             try connection.send(HTTPConnection.request("GET", path: path, body: Data(), token: request.token))
             try connection.receiveSome()
         }
-        if manner == .insideTheBodyWithReset || manner == .beforeTheAnswerWithReset || (manner.isReading && random.chance(50)) {
+        if manner == .insideTheBodyWithReset || manner == .beforeTheAnswerWithReset
+            || (manner.isReading && random.chance(50))
+        {
             connection.reset()
         }
     }
@@ -151,7 +160,8 @@ struct VanishingClients {
     }
 
     private func examine(
-        _ batches: [(manner: Manner, names: [String])], _ database: Database, _ zone: RecordZone.ID, _ totals: inout Totals
+        _ batches: [(manner: Manner, names: [String])], _ database: Database, _ zone: RecordZone.ID,
+        _ totals: inout Totals
     ) async throws {
         for (manner, names) in batches {
             let ids = names.map { Record.ID(recordName: $0, zoneID: zone) }

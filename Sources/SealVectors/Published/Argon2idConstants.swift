@@ -31,14 +31,17 @@ enum Argon2idConstants: PublishedConstants {
     /// libsodium, test/default/pwhash_argon2id.c and .exp, the fifth and the seventh.
     static let derivations = [
         Derivation(
-            password: "4a857e2ee8aa9b6056f2424e84d24a72473378906ee04a46cb05311502d5250b82ad86b83c8f20a23dbb74f6da60b0b6ecffd67134d45946ac8ebfb3064294bc097d43ced68642bfb8bbbdd0f50b30118f5e",
+            password:
+                "4a857e2ee8aa9b6056f2424e84d24a72473378906ee04a46cb05311502d5250b82ad86b83c8f20a23dbb74f6da60b0b6ecffd67134d45946ac8ebfb3064294bc097d43ced68642bfb8bbbdd0f50b30118f5e",
             salt: "39d82eef32010b8b79cc5ba88ed539fb", passes: 3, memoryBytes: 1_432_947,
-            output: "08d8cd330c57e1b4643241d05bb468ba4ee4e932cd0858816be9ef15360b27bbd06a87130ee92222be267a29b81f5ae8fe8613324cfc4832dc49387fd0602f1c57b4d0f3855db94fb7e12eb05f9a484aed4a4307abf586cd3d55c809bc081541e00b682772fb2066504ff935b8ebc551a2083882f874bc0fae68e56848ae34c91097c3bf0cca8e75c0797eef3efde3f75e005815018db3cf7c109a812264c4de69dcb22322dbbcfa447f5b00ecd1b04a7be1569c8e556adb7bba48adf81d"
+            output:
+                "08d8cd330c57e1b4643241d05bb468ba4ee4e932cd0858816be9ef15360b27bbd06a87130ee92222be267a29b81f5ae8fe8613324cfc4832dc49387fd0602f1c57b4d0f3855db94fb7e12eb05f9a484aed4a4307abf586cd3d55c809bc081541e00b682772fb2066504ff935b8ebc551a2083882f874bc0fae68e56848ae34c91097c3bf0cca8e75c0797eef3efde3f75e005815018db3cf7c109a812264c4de69dcb22322dbbcfa447f5b00ecd1b04a7be1569c8e556adb7bba48adf81d"
         ),
         Derivation(
             password: "b540beb016a5366524d4605156493f9874514a5aa58818cd0c6dfffaa9e90205f17b",
             salt: "44071f6d181561670bda728d43fb79b4", passes: 1, memoryBytes: 1_631_659,
-            output: "7fb72409b0987f8190c3729710e98c3f80c5a8727d425fdcde7f3644d467fe973f5b5fee683bd3fce812cb9ae5e9921a2d06c2f1905e4e839692f2b934b682f11a2fe2b90482ea5dd234863516dba6f52dc0702d324ec77d860c2e181f84472bd7104fedce071ffa93c5309494ad51623d214447a7b2b1462dc7d5d55a1f6fd5b54ce024118d86f0c6489d16545aaa87b6689dad9f2fb47fda9894f8e12b87d978b483ccd4cc5fd9595cdc7a818452f915ce2f7df95ec12b1c72e3788d473441d884f9748eb14703c21b45d82fd667b85f5b2d98c13303b3fe76285531a826b6fc0fe8e3dddecf"
+            output:
+                "7fb72409b0987f8190c3729710e98c3f80c5a8727d425fdcde7f3644d467fe973f5b5fee683bd3fce812cb9ae5e9921a2d06c2f1905e4e839692f2b934b682f11a2fe2b90482ea5dd234863516dba6f52dc0702d324ec77d860c2e181f84472bd7104fedce071ffa93c5309494ad51623d214447a7b2b1462dc7d5d55a1f6fd5b54ce024118d86f0c6489d16545aaa87b6689dad9f2fb47fda9894f8e12b87d978b483ccd4cc5fd9595cdc7a818452f915ce2f7df95ec12b1c72e3788d473441d884f9748eb14703c21b45d82fd667b85f5b2d98c13303b3fe76285531a826b6fc0fe8e3dddecf"
         ),
     ]
 
@@ -51,20 +54,25 @@ enum Argon2idConstants: PublishedConstants {
 
     static func run(_ password: String, _ text: String, into report: inout PublishedReport) {
         report.test(
-            text, accepted: true, by: [PublishedVerdict("libsodium's verifier", BareSodium.argon2idVerifies(text, password))])
+            text, accepted: true,
+            by: [PublishedVerdict("libsodium's verifier", BareSodium.argon2idVerifies(text, password))])
     }
 
     static func run(_ test: Derivation, into report: inout PublishedReport) throws {
-        let (password, salt, output) = (try Hex.decode(test.password), try Hex.decode(test.salt), try Hex.decode(test.output))
+        let (password, salt, output) = (
+            try Hex.decode(test.password), try Hex.decode(test.salt), try Hex.decode(test.output)
+        )
         let derived = BareSodium.argon2id(
             password, salt: salt, passes: UInt64(test.passes), memoryBytes: test.memoryBytes, count: output.count)
         let weak = PasswordParameters(passes: test.passes, memoryKiB: UInt32(test.memoryBytes / 1024))
         var refusal: SealError?
         do { _ = try weak.derive(SecretBytes(copying: password), salt: salt) } catch { refusal = error }
-        report.test("\(test.passes) passes, \(test.memoryBytes) bytes", accepted: true, by: [
-            PublishedVerdict("libsodium", derived == output),
-            PublishedVerdict("PasswordParameters' floor", refusal == .weakParameters),
-        ])
+        report.test(
+            "\(test.passes) passes, \(test.memoryBytes) bytes", accepted: true,
+            by: [
+                PublishedVerdict("libsodium", derived == output),
+                PublishedVerdict("PasswordParameters' floor", refusal == .weakParameters),
+            ])
     }
 
     /// No published vector reaches the floor: what our face derives there has to pass libsodium's verifier, which the
@@ -72,10 +80,14 @@ enum Argon2idConstants: PublishedConstants {
     private static func runFloor(into report: inout PublishedReport) throws {
         let floor = PasswordParameters.moderate
         let key = try floor.derive(SecretBytes(copying: "password".utf8), salt: [UInt8]("sixteen bytes ok".utf8))
-        let text = "$argon2id$v=19$m=\(floor.memoryKiB),t=\(floor.passes),p=1$c2l4dGVlbiBieXRlcyBvaw$" + base64(key.copyBytes())
-        report.test("at the floor", accepted: true, by: [
-            PublishedVerdict("PasswordParameters", BareSodium.argon2idVerifies(text, "password"))
-        ])
+        let text =
+            "$argon2id$v=19$m=\(floor.memoryKiB),t=\(floor.passes),p=1$c2l4dGVlbiBieXRlcyBvaw$"
+            + base64(key.copyBytes())
+        report.test(
+            "at the floor", accepted: true,
+            by: [
+                PublishedVerdict("PasswordParameters", BareSodium.argon2idVerifies(text, "password"))
+            ])
     }
 
     /// The text form's alphabet, without padding.

@@ -50,7 +50,8 @@ enum BareSodium {
     static func argon2id(_ password: [UInt8], salt: [UInt8], passes: UInt64, memoryBytes: Int, count: Int) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: count)
         let code = crypto_pwhash(
-            &output, UInt64(count), password.map { CChar(bitPattern: $0) }, UInt64(password.count), salt, passes, memoryBytes,
+            &output, UInt64(count), password.map { CChar(bitPattern: $0) }, UInt64(password.count), salt, passes,
+            memoryBytes,
             crypto_pwhash_ALG_ARGON2ID13)
         return code == 0 ? output : []
     }
@@ -70,20 +71,24 @@ enum BareAEAD {
     func seal(_ plaintext: [UInt8], key: [UInt8], nonce: [UInt8], associatedData: [UInt8]) -> [UInt8]? {
         guard key.count == 32, nonce.count == nonceBytes else { return nil }
         let encrypt =
-            self == .chaCha20Poly1305 ? crypto_aead_chacha20poly1305_ietf_encrypt : crypto_aead_xchacha20poly1305_ietf_encrypt
+            self == .chaCha20Poly1305
+            ? crypto_aead_chacha20poly1305_ietf_encrypt : crypto_aead_xchacha20poly1305_ietf_encrypt
         var sealed = [UInt8](repeating: 0, count: plaintext.count + 16)
         let code = encrypt(
-            &sealed, nil, plaintext, UInt64(plaintext.count), associatedData, UInt64(associatedData.count), nil, nonce, key)
+            &sealed, nil, plaintext, UInt64(plaintext.count), associatedData, UInt64(associatedData.count), nil, nonce,
+            key)
         return code == 0 ? sealed : nil
     }
 
     func open(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8], associatedData: [UInt8]) -> [UInt8]? {
         guard key.count == 32, nonce.count == nonceBytes, sealed.count >= 16 else { return nil }
         let decrypt =
-            self == .chaCha20Poly1305 ? crypto_aead_chacha20poly1305_ietf_decrypt : crypto_aead_xchacha20poly1305_ietf_decrypt
+            self == .chaCha20Poly1305
+            ? crypto_aead_chacha20poly1305_ietf_decrypt : crypto_aead_xchacha20poly1305_ietf_decrypt
         var plaintext = [UInt8](repeating: 0, count: sealed.count - 16)
         let code = decrypt(
-            &plaintext, nil, nil, sealed, UInt64(sealed.count), associatedData, UInt64(associatedData.count), nonce, key)
+            &plaintext, nil, nil, sealed, UInt64(sealed.count), associatedData, UInt64(associatedData.count), nonce, key
+        )
         return code == 0 ? plaintext : nil
     }
 }

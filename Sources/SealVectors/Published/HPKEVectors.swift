@@ -33,7 +33,8 @@ enum HPKEPostQuantum: PublishedFamily {
 
     private static func keyEncapsulation(_ vector: Fields, info: [UInt8]) throws -> [PublishedVerdict] {
         let pair = XWingPair(seed: try vector.bytes("skRm"), publicKey: try vector.bytes("pkRm"))
-        return try pair.verdicts(encapsulated: vector.bytes("enc"), sharedSecret: vector.bytes("shared_secret"), info: info)
+        return try pair.verdicts(
+            encapsulated: vector.bytes("enc"), sharedSecret: vector.bytes("shared_secret"), info: info)
     }
 
     private static func run(_ vector: Fields, into report: inout PublishedReport) throws {
@@ -41,11 +42,14 @@ enum HPKEPostQuantum: PublishedFamily {
         report.test("X-Wing", accepted: true, by: try keyEncapsulation(vector, info: info))
 
         let schedule = try KeySchedule(sharedSecret: vector.bytes("shared_secret"), info: info)
-        report.test("key schedule", accepted: true, by: [
-            PublishedVerdict("libsodium's key", schedule.key == (try vector.bytes("key"))),
-            PublishedVerdict("libsodium's nonce", schedule.nonce == (try vector.bytes("base_nonce"))),
-            PublishedVerdict("libsodium's exporter secret", schedule.exporterSecret == (try vector.bytes("exporter_secret"))),
-        ])
+        report.test(
+            "key schedule", accepted: true,
+            by: [
+                PublishedVerdict("libsodium's key", schedule.key == (try vector.bytes("key"))),
+                PublishedVerdict("libsodium's nonce", schedule.nonce == (try vector.bytes("base_nonce"))),
+                PublishedVerdict(
+                    "libsodium's exporter secret", schedule.exporterSecret == (try vector.bytes("exporter_secret"))),
+            ])
 
         let key = try XWingPair(seed: vector.bytes("skRm"), publicKey: vector.bytes("pkRm")).privateKey()
         var recipient = try HPKE.Recipient(
@@ -53,17 +57,27 @@ enum HPKEPostQuantum: PublishedFamily {
         for (number, message) in try vector.objects("encryptions").enumerated() {
             let (plaintext, sealed, data) = (try message.bytes("pt"), try message.bytes("ct"), try message.bytes("aad"))
             let opened = (try? recipient.open(sealed, authenticating: data)).map { [UInt8]($0) }
-            let bare = BareAEAD.chaCha20Poly1305.open(sealed, key: schedule.key, nonce: try message.bytes("nonce"), associatedData: data)
-            report.test("message \(number + 1)", accepted: true, by: [
-                PublishedVerdict("swift-crypto", opened == plaintext), PublishedVerdict("libsodium", bare == plaintext),
-            ])
+            let bare = BareAEAD.chaCha20Poly1305.open(
+                sealed, key: schedule.key, nonce: try message.bytes("nonce"), associatedData: data)
+            report.test(
+                "message \(number + 1)", accepted: true,
+                by: [
+                    PublishedVerdict("swift-crypto", opened == plaintext),
+                    PublishedVerdict("libsodium", bare == plaintext),
+                ])
         }
         for (number, export) in try vector.objects("exports").enumerated() {
-            let (context, count) = (try export.bytes("exporter_context"), try export.count("L", atMost: 255 * BareSodium.hmacBytes))
-            let secret = try recipient.exportSecret(context: context, outputByteCount: count).withUnsafeBytes { [UInt8]($0) }
-            report.test("export \(number + 1)", accepted: true, by: [
-                PublishedVerdict("swift-crypto", secret == (try export.bytes("exported_value")))
-            ])
+            let (context, count) = (
+                try export.bytes("exporter_context"), try export.count("L", atMost: 255 * BareSodium.hmacBytes)
+            )
+            let secret = try recipient.exportSecret(context: context, outputByteCount: count).withUnsafeBytes {
+                [UInt8]($0)
+            }
+            report.test(
+                "export \(number + 1)", accepted: true,
+                by: [
+                    PublishedVerdict("swift-crypto", secret == (try export.bytes("exported_value")))
+                ])
         }
     }
 }

@@ -1,5 +1,5 @@
-/// HPKE's key schedule (RFC 9180, 5.1, base mode) by libsodium's HMAC: a second implementation, against which swift-crypto's
-/// is held, and which shows what our face opens and seals where no published bytes can.
+/// HPKE's key schedule (RFC 9180, 5.1, base mode) by libsodium's HMAC: a second implementation, against which
+/// swift-crypto's is held, and which shows what our face opens and seals where no published bytes can.
 struct KeySchedule {
     let key, nonce, exporterSecret: [UInt8]
 
@@ -13,7 +13,9 @@ struct KeySchedule {
         let secret = extract(salt: sharedSecret, "secret", [])
         func expand(_ label: String, count: UInt8) throws -> [UInt8] {
             let info = [0, count] + [UInt8]("HPKE-v1".utf8) + suite + [UInt8](label.utf8) + context
-            guard let output = BareSodium.hkdfExpand(secret, info: info, count: Int(count)) else { throw VectorError.differs(label) }
+            guard let output = BareSodium.hkdfExpand(secret, info: info, count: Int(count)) else {
+                throw VectorError.differs(label)
+            }
             return output
         }
         key = try expand("key", count: 32)

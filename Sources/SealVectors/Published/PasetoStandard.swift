@@ -37,13 +37,14 @@ enum PasetoStandard: PublishedFamily {
         let token = try test.string("token")
         return [
             PublishedVerdict("SigningKey", key.verificationKey.bytes == (try test.bytes("public-key"))),
-            PublishedVerdict("PasetoPublic.sign", PasetoPublic.sign(payload, footer: footer, implicit: implicit, key: key) == token),
+            PublishedVerdict(
+                "PasetoPublic.sign", PasetoPublic.sign(payload, footer: footer, implicit: implicit, key: key) == token),
             PublishedVerdict("PasetoPublic.verify", try message(of: test, key: key.verificationKey) == payload),
         ]
     }
 
-    /// On a test without a public key of its own: its token is put to the key of the others, so that it is not for want of
-    /// a key that it is refused.
+    /// On a test without a public key of its own: its token is put to the key of the others, so that it is not for want
+    /// of a key that it is refused.
     private static func verdict(_ test: Fields, among tests: [Fields]) throws -> PublishedVerdict {
         guard let owner = test.has("public-key") ? test : tests.first(where: { $0.has("public-key") }) else {
             throw VectorError.missing("public-key")
@@ -53,7 +54,9 @@ enum PasetoStandard: PublishedFamily {
     }
 
     private static func message(of test: Fields, key: VerificationKey) throws -> [UInt8]? {
-        let (footer, implicit) = ([UInt8](try test.string("footer").utf8), [UInt8](try test.string("implicit-assertion").utf8))
+        let (footer, implicit) = (
+            [UInt8](try test.string("footer").utf8), [UInt8](try test.string("implicit-assertion").utf8)
+        )
         let token = try test.string("token")
         return try? PasetoPublic.verify(token, footer: footer, implicit: implicit, key: key)
     }

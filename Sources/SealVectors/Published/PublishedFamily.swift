@@ -53,7 +53,8 @@ struct PublishedReport {
 
     var summary: String {
         let left = inexpressible.sorted { $0.key < $1.key }.map { "\($0.value) more not expressible (\($0.key))" }
-        return (["\(tests) tests, \(held) hold, \(refused) refused, \(misses.count) missed"] + left + remarks).joined(separator: "; ")
+        return (["\(tests) tests, \(held) hold, \(refused) refused, \(misses.count) missed"] + left + remarks).joined(
+            separator: "; ")
     }
 }
 

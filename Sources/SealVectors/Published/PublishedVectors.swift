@@ -4,8 +4,10 @@ package import Foundation
 /// family without a file, a file that cannot be read and one with an unknown kind of test are missed.
 package enum PublishedVectors {
     static let families: [any PublishedFamily.Type] = [
-        WycheproofX25519.self, WycheproofEd25519.self, WycheproofChaCha20Poly1305.self, WycheproofXChaCha20Poly1305.self,
-        WycheproofHMAC.self, WycheproofHKDF.self, CCTVEd25519.self, PasetoStandard.self, HPKEPostQuantum.self, XWingDraft.self,
+        WycheproofX25519.self, WycheproofEd25519.self, WycheproofChaCha20Poly1305.self,
+        WycheproofXChaCha20Poly1305.self,
+        WycheproofHMAC.self, WycheproofHKDF.self, CCTVEd25519.self, PasetoStandard.self, HPKEPostQuantum.self,
+        XWingDraft.self,
     ]
     static let constants: [any PublishedConstants.Type] = [BLAKE2bConstants.self, Argon2idConstants.self]
 
@@ -30,7 +32,8 @@ package enum PublishedVectors {
         var seen: Set<String> = []
         var others: [String] = []
         for path in try files(in: folder) {
-            guard let file = try? JSONDecoder().decode(JSON.self, from: Data(contentsOf: folder.appending(path: path))) else {
+            guard let file = try? JSONDecoder().decode(JSON.self, from: Data(contentsOf: folder.appending(path: path)))
+            else {
                 try say("\(path): unreadable, 1 missed")
                 outcome.missed += 1
                 continue
@@ -44,7 +47,10 @@ package enum PublishedVectors {
             try account(for: path, in: &outcome, say) { report in try family.run(file, into: &report) }
         }
         for set in constants { try account(for: set.name, in: &outcome, say) { report in try set.run(into: &report) } }
-        if !others.isEmpty { try say("\(others.count) more not run, of no family that SealKit stands on: \(others.joined(separator: ", "))") }
+        if !others.isEmpty {
+            try say(
+                "\(others.count) more not run, of no family that SealKit stands on: \(others.joined(separator: ", "))")
+        }
         for family in families where !seen.contains(family.name) {
             try say("\(family.name): no file of this family in \(folder.path), 1 missed")
             outcome.missed += 1
@@ -53,7 +59,8 @@ package enum PublishedVectors {
     }
 
     private static func account(
-        for name: String, in outcome: inout Outcome, _ say: (String) throws -> Void, run: (inout PublishedReport) throws -> Void
+        for name: String, in outcome: inout Outcome, _ say: (String) throws -> Void,
+        run: (inout PublishedReport) throws -> Void
     ) throws {
         var report = PublishedReport()
         do {

@@ -6,7 +6,8 @@ protocol WycheproofFamily: PublishedFamily {
     /// The curve, where several share algorithm and schema.
     static func curve(of group: Fields) throws -> String
     static var curve: String { get }
-    /// Our verdict on a test that Wycheproof leaves to the implementation, pinned by its flags. nil where there is none.
+    /// Our verdict on a test that Wycheproof leaves to the implementation, pinned by its flags. nil where there is
+    /// none.
     static func accepts(acceptable flags: Set<String>) -> Bool?
     static func outcome(of test: Fields, in group: Fields) throws -> WycheproofOutcome
 }
@@ -36,7 +37,8 @@ extension WycheproofFamily {
             for test in try group.objects("tests") {
                 let expected = try expectation(test)
                 switch try outcome(of: test, in: group) {
-                case .verdicts(let verdicts): report.test("tcId \(try test.int("tcId"))", accepted: expected, by: verdicts)
+                case .verdicts(let verdicts):
+                    report.test("tcId \(try test.int("tcId"))", accepted: expected, by: verdicts)
                 case .inexpressible(let reason): report.leaveOut(reason)
                 }
             }
@@ -50,7 +52,9 @@ extension WycheproofFamily {
         case "valid": return true
         case "invalid": return false
         case let result:
-            let flags = try test.array("flags").compactMap { flag in if case .string(let flag) = flag { flag } else { nil } }
+            let flags = try test.array("flags").compactMap { flag in
+                if case .string(let flag) = flag { flag } else { nil }
+            }
             guard result == "acceptable", let accepts = accepts(acceptable: Set(flags)) else {
                 throw PublishedError.unknown("result", result)
             }

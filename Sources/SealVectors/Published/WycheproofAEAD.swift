@@ -1,7 +1,7 @@
 import SealPrimitives
 
-/// The form of Wycheproof's tests of AEADs: both directions are tried, by our own face where it can say the test, and by
-/// the libsodium function behind it.
+/// The form of Wycheproof's tests of AEADs: both directions are tried, by our own face where it can say the test, and
+/// by the libsodium function behind it.
 protocol WycheproofAEADFamily: WycheproofFamily {
     static var bare: BareAEAD { get }
     static func verdicts(_ test: AEADTest) -> [PublishedVerdict]
@@ -47,8 +47,8 @@ enum WycheproofXChaCha20Poly1305: WycheproofAEADFamily {
         let opened = try? AEAD.open(test.nonce + test.sealed, under: key, associatedData: test.associatedData)
         let opening = PublishedVerdict("AEAD.open", opened == test.plaintext)
         guard test.isValid else { return [opening] }
-        // Our sealing ends its nonces with a counter from 0, which no published nonce does: it is held against libsodium,
-        // under the published nonce's beginning.
+        // Our sealing ends its nonces with a counter from 0, which no published nonce does: it is held against
+        // libsodium, under the published nonce's beginning.
         var random = ReplayedRandom([UInt8](test.nonce.prefix(16)))
         let sealed = AEAD.seal(test.plaintext, under: key, associatedData: test.associatedData, random: &random)
         let nonce = [UInt8](test.nonce.prefix(16)) + [UInt8](repeating: 0, count: 8)
@@ -74,7 +74,10 @@ enum WycheproofChaCha20Poly1305: WycheproofAEADFamily {
     }
 
     static func otherNonce(_ test: AEADTest) -> WycheproofOutcome {
-        .verdicts([PublishedVerdict("ChunkAEAD.open", open(test) != nil), PublishedVerdict("ChunkAEAD.seal", seal(test) != nil)])
+        .verdicts([
+            PublishedVerdict("ChunkAEAD.open", open(test) != nil),
+            PublishedVerdict("ChunkAEAD.seal", seal(test) != nil),
+        ])
     }
 
     private static func seal(_ test: AEADTest) -> [UInt8]? {

@@ -12,14 +12,16 @@ enum WycheproofX25519: WycheproofFamily {
 
     static func curve(of group: Fields) throws -> String { try group.string("curve") }
 
-    /// A shared secret of zeros is refused; points on the twist and non-canonical ones are computed with, as RFC 7748 says.
+    /// A shared secret of zeros is refused; points on the twist and non-canonical ones are computed with, as RFC 7748
+    /// says.
     static func accepts(acceptable flags: Set<String>) -> Bool? { !flags.contains("ZeroSharedSecret") }
 
     static func outcome(of test: Fields, in group: Fields) throws -> WycheproofOutcome {
         let (point, scalar, shared) = (try test.bytes("public"), try test.bytes("private"), try test.bytes("shared"))
         // The point as half of a grant key, behind an ML-KEM key that passes.
         let grantKey = [UInt8](repeating: 0, count: HybridKeyCheck.keyBytes - 32) + point
-        // Used alone, swift-crypto gives out a secret of zeros and leaves the check to its caller, as RFC 7748, 6.1 allows.
+        // Used alone, swift-crypto gives out a secret of zeros and leaves the check to its caller, as RFC 7748, 6.1
+        // allows.
         let agreed = agreement(scalar, point).flatMap { secret in secret.allSatisfy { $0 == 0 } ? nil : secret }
         return .verdicts([
             PublishedVerdict("libsodium", BareSodium.x25519(scalar, point) == shared),

@@ -45,7 +45,8 @@ struct XWingPair {
             PublishedVerdict("HybridKeyCheck", HybridKeyCheck.isValid(publicKey)),
             PublishedVerdict("XWingHPKE.publicKey", (try? XWingHPKE.publicKey(seed: secret)) == publicKey),
             PublishedVerdict("swift-crypto's decapsulation", (try? decapsulate(encapsulated)) == sharedSecret),
-            PublishedVerdict("XWingHPKE.open", (try? XWingHPKE.open(sealed ?? [], seed: secret, info: info)) == message),
+            PublishedVerdict(
+                "XWingHPKE.open", (try? XWingHPKE.open(sealed ?? [], seed: secret, info: info)) == message),
             PublishedVerdict("XWingHPKE.seal", try sealsByTheBook(message, info: info)),
         ]
     }

@@ -8,7 +8,9 @@ extension RosterRuleVectors {
         try openings(of: try VectorZone(isShared: false), "a zone, no entry yet") { cases in
             cases.refused("signed by somebody else", signedBy: alice) { _ in }
             cases.refused("authored by somebody else", signedBy: alice) { $0.author = alice.user }
-            cases.refused("with somebody else's identity", signedBy: alice) { $0.changes = [cases.change(owner: alice)] }
+            cases.refused("with somebody else's identity", signedBy: alice) {
+                $0.changes = [cases.change(owner: alice)]
+            }
             cases.refused("another scope id") { $0.scopeID = .zero }
             cases.refused("another scope") { $0.changes = [cases.change(zoneName: "Other")] }
             cases.refused("incarnation 2") { $0.changes = [cases.change(2, 2)] }
@@ -21,12 +23,15 @@ extension RosterRuleVectors {
             cases.refused("an epoch that is not the first") { entry in
                 entry.epoch = entry.epoch.map {
                     EpochOpening(
-                        number: 1, keyID: $0.keyID, checkpoint: Checkpoint.none, previousKey: [UInt8](repeating: 1, count: EpochOpening.previousKeyBytes),
+                        number: 1, keyID: $0.keyID, checkpoint: Checkpoint.none,
+                        previousKey: [UInt8](repeating: 1, count: EpochOpening.previousKeyBytes),
                         coverage: $0.coverage)
                 }
             }
             cases.refused("nobody covered") { entry in
-                entry.epoch = entry.epoch.map { EpochOpening(number: 0, keyID: $0.keyID, checkpoint: Checkpoint.none, previousKey: [], coverage: []) }
+                entry.epoch = entry.epoch.map {
+                    EpochOpening(number: 0, keyID: $0.keyID, checkpoint: Checkpoint.none, previousKey: [], coverage: [])
+                }
             }
             cases.refused("somebody else covered too") { entry in
                 entry.epoch = entry.epoch.map {
@@ -40,7 +45,8 @@ extension RosterRuleVectors {
             cases.refused("a predecessor") { $0.previous = GrantHash.of([1]) }
             cases.refused("another change beside it") { $0.changes.append(cases.settings) }
         }
-        try openings(of: try VectorZone(isShared: false, share: "Share-1"), "a hierarchical share, no entry yet") { cases in
+        try openings(of: try VectorZone(isShared: false, share: "Share-1"), "a hierarchical share, no entry yet") {
+            cases in
             cases.refused("no root record") { $0.changes = [cases.change()] }
             cases.refused("encrypted per zone") { $0.changes = [cases.change(root: "Root", encryption: .perZone)] }
         }
@@ -51,7 +57,8 @@ extension RosterRuleVectors {
         let shared: [String: JSON] = ["scope": .scope(zone.scope), "state": .string(state)]
         try builder.group("Replay", shared: shared) { group in
             let good = try RosterEntry(canonicalBytes: zone.entries[0].bytes, container: nil)
-            group.valid("the owner opens", ["next": .entries(zone.entries), "head": .hex(zone.roster.head)], flag: "Rule")
+            group.valid(
+                "the owner opens", ["next": .entries(zone.entries), "head": .hex(zone.roster.head)], flag: "Rule")
             let cases = OpeningCases(scope: zone.scope, owner: owner, good: good, group: group)
             try body(cases)
             group = cases.group
@@ -72,15 +79,18 @@ extension RosterRuleVectors {
         }
 
         func change(
-            _ zoneLife: UInt32 = 1, _ life: UInt32 = 1, root: String? = nil, zoneName: String? = nil, owner person: VectorPerson? = nil,
+            _ zoneLife: UInt32 = 1, _ life: UInt32 = 1, root: String? = nil, zoneName: String? = nil,
+            owner person: VectorPerson? = nil,
             encryption: EncryptionScope = .perRecord
         ) -> RosterChange {
             let scope = Scope(
-                container: scope.container, environment: scope.environment, owner: scope.owner, zoneName: zoneName ?? scope.zoneName,
+                container: scope.container, environment: scope.environment, owner: scope.owner,
+                zoneName: zoneName ?? scope.zoneName,
                 shareRecordName: scope.shareRecordName)
             return .open(
                 .init(
-                    scope: scope, incarnations: Incarnations(zone: zoneLife, scope: life), encryptionScope: encryption, rootRecordName: root,
+                    scope: scope, incarnations: Incarnations(zone: zoneLife, scope: life), encryptionScope: encryption,
+                    rootRecordName: root,
                     owner: (person ?? owner).identity))
         }
 
@@ -101,9 +111,11 @@ extension RosterRuleVectors {
             var bytes = entry.canonicalBytes()
             // Where the encodings of the two scopes differ.
             let other = good.canonicalBytes()
-            guard let index = zip(bytes, other).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset else { return }
+            guard let index = zip(bytes, other).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset
+            else { return }
             bytes[index] = byte
-            let signed = SignedRosterEntry(bytes: bytes, signature: owner.keys.signingKey.sign(RosterEntry.signedBytes(bytes)))
+            let signed = SignedRosterEntry(
+                bytes: bytes, signature: owner.keys.signingKey.sign(RosterEntry.signedBytes(bytes)))
             group.invalid(comment, ["next": .entries([signed])], flag: "Rule")
         }
 
@@ -136,7 +148,11 @@ extension RosterRuleVectors {
             try cases.obeys("the owner opens the next life", [owner.sign(good)])
             try cases.obeys(
                 "the next life is encrypted per zone",
-                [owner.sign(VectorZone.opening(closed.scope, owner: owner, following: closed.roster, encryption: .perZone).entry)])
+                [
+                    owner.sign(
+                        VectorZone.opening(closed.scope, owner: owner, following: closed.roster, encryption: .perZone)
+                            .entry)
+                ])
             cases.breaks("an invitation into a closed scope", by: owner, [.invite(try open.invitation(3))])
             cases.breaks("a former member leaves", by: alice, [.leave])
             cases.breaks("closed again", by: owner, [.close])
@@ -144,7 +160,8 @@ extension RosterRuleVectors {
             cases.breaks("opened by a former member", [alice.sign(byAlice)])
             for (comment, life) in [("the same life again", UInt32(1)), ("a life left out", 3)] {
                 let other = VectorZone.opening(
-                    closed.scope, owner: owner, following: closed.roster, incarnations: Incarnations(zone: life, scope: life)
+                    closed.scope, owner: owner, following: closed.roster,
+                    incarnations: Incarnations(zone: life, scope: life)
                 ).entry
                 cases.breaks(comment, [owner.sign(other)])
             }
@@ -152,7 +169,9 @@ extension RosterRuleVectors {
             try reopened.append(good, by: owner)
             try reopened.append(by: owner, [try reopened.settings()])
             let reused = owner.sign(reopened.entry(by: owner, [.invite(try reopened.invitation(1))]))
-            cases.breaks("an invitation id of the life before", [owner.sign(good), reopened.entries[reopened.entries.count - 1], reused])
+            cases.breaks(
+                "an invitation id of the life before",
+                [owner.sign(good), reopened.entries[reopened.entries.count - 1], reused])
         }
         var blocking = open
         try blocking.append(by: owner, [.block(bob.user)], rotating: true)
@@ -169,7 +188,8 @@ extension RosterRuleVectors {
             func reopening(zone: UInt32, scope: UInt32 = 2) -> SignedRosterEntry {
                 owner.sign(
                     VectorZone.opening(
-                        share.scope, owner: owner, following: share.roster, incarnations: Incarnations(zone: zone, scope: scope), root: "Root"
+                        share.scope, owner: owner, following: share.roster,
+                        incarnations: Incarnations(zone: zone, scope: scope), root: "Root"
                     ).entry)
             }
             try cases.obeys("opened again in the same life of the zone", [reopening(zone: 1)])
@@ -178,13 +198,19 @@ extension RosterRuleVectors {
         }
         var later = share
         try later.append(
-            VectorZone.opening(share.scope, owner: owner, following: share.roster, incarnations: Incarnations(zone: 3, scope: 2), root: "Root").entry,
+            VectorZone.opening(
+                share.scope, owner: owner, following: share.roster, incarnations: Incarnations(zone: 3, scope: 2),
+                root: "Root"
+            ).entry,
             by: owner)
         try later.append(by: owner, [.close])
         try replay("a hierarchical share, closed in the zone's third life", from: later) { cases in
             func reopening(zone: UInt32) -> SignedRosterEntry {
                 owner.sign(
-                    VectorZone.opening(later.scope, owner: owner, following: later.roster, incarnations: Incarnations(zone: zone, scope: 3), root: "Root").entry)
+                    VectorZone.opening(
+                        later.scope, owner: owner, following: later.roster,
+                        incarnations: Incarnations(zone: zone, scope: 3), root: "Root"
+                    ).entry)
             }
             try cases.obeys("opened again in that life", [reopening(zone: 3)])
             cases.breaks("opened again in the zone's life before", [reopening(zone: 2)])
@@ -201,19 +227,26 @@ extension RosterRuleVectors {
         try other.append(by: owner, [.invite(try base.invitation(2))])
         let lost = RosterChange.AbandonedHead(sequence: known.roster.sequence, hash: known.roster.head)
         func opening(
-            on log: VectorZone, life: UInt32, abandoning head: RosterChange.AbandonedHead?, by author: VectorPerson? = nil,
+            on log: VectorZone, life: UInt32, abandoning head: RosterChange.AbandonedHead?,
+            by author: VectorPerson? = nil,
             encryption: EncryptionScope = .perRecord
         ) -> RosterEntry {
             VectorZone.opening(
-                log.scope, owner: author ?? owner, following: log.roster, incarnations: Incarnations(zone: life, scope: life), abandoned: head,
+                log.scope, owner: author ?? owner, following: log.roster,
+                incarnations: Incarnations(zone: life, scope: life), abandoned: head,
                 encryption: encryption
             ).entry
         }
         try replay("shared, and another branch of this log lost", from: base) { cases in
-            try cases.obeys("the owner gives the lost branch up", [owner.sign(opening(on: base, life: 2, abandoning: lost))])
-            try cases.obeys("with a life that leaves room for the lost ones", [owner.sign(opening(on: base, life: 9, abandoning: lost))])
+            try cases.obeys(
+                "the owner gives the lost branch up", [owner.sign(opening(on: base, life: 2, abandoning: lost))])
+            try cases.obeys(
+                "with a life that leaves room for the lost ones",
+                [owner.sign(opening(on: base, life: 9, abandoning: lost))])
             cases.breaks("in the same life", [owner.sign(opening(on: base, life: 1, abandoning: lost))])
-            cases.breaks("with another encryption scope", [owner.sign(opening(on: base, life: 2, abandoning: lost, encryption: .perZone))])
+            cases.breaks(
+                "with another encryption scope",
+                [owner.sign(opening(on: base, life: 2, abandoning: lost, encryption: .perZone))])
             let own = RosterChange.AbandonedHead(sequence: base.roster.sequence, hash: base.roster.head)
             var last = base
             try last.append(opening(on: base, life: .max, abandoning: lost), by: owner)
@@ -221,7 +254,10 @@ extension RosterRuleVectors {
             try last.append(by: owner, [.close])
             cases.breaks(
                 "a life after the last that there can be",
-                [last.entries[last.entries.count - 2], close, owner.sign(opening(on: last, life: .max, abandoning: nil))])
+                [
+                    last.entries[last.entries.count - 2], close,
+                    owner.sign(opening(on: last, life: .max, abandoning: nil)),
+                ])
             cases.breaks("giving up this very log", [owner.sign(opening(on: base, life: 2, abandoning: own))])
             cases.breaks("by somebody else", [alice.sign(opening(on: base, life: 2, abandoning: lost, by: alice))])
         }
@@ -229,12 +265,18 @@ extension RosterRuleVectors {
         try ended.append(opening(on: base, life: 2, abandoning: lost), by: owner)
         var longer = known
         try longer.append(by: owner, [.invite(try base.invitation(3))])
-        let fields: [String: JSON] = ["scope": .scope(base.scope), "entries": .entries(base.entries), "state": .string("shared")]
+        let fields: [String: JSON] = [
+            "scope": .scope(base.scope), "entries": .entries(base.entries), "state": .string("shared"),
+        ]
         try builder.group("Fork", shared: fields) { group in
             func fork(_ comment: String, _ known: VectorZone, _ other: VectorZone) {
-                func own(_ zone: VectorZone) -> JSON { .entries([SignedRosterEntry](zone.entries.dropFirst(base.entries.count))) }
+                func own(_ zone: VectorZone) -> JSON {
+                    .entries([SignedRosterEntry](zone.entries.dropFirst(base.entries.count)))
+                }
                 group.valid(
-                    comment, ["known": own(known), "other": own(other), "succeeds": .bool(other.roster.succeeds(known.roster))], flag: "Rule")
+                    comment,
+                    ["known": own(known), "other": own(other), "succeeds": .bool(other.roster.succeeds(known.roster))],
+                    flag: "Rule")
             }
             fork("the same log", known, known)
             fork("a log that goes on", known, longer)

@@ -14,7 +14,8 @@ enum RosterVectors: Construction {
         let zone = try VectorZone(isShared: false)
         try builder.group("ScopeID") { group in
             let share = Scope(
-                container: zone.scope.container, environment: .development, owner: zone.scope.owner, zoneName: "Notes", shareRecordName: "Share-1")
+                container: zone.scope.container, environment: .development, owner: zone.scope.owner, zoneName: "Notes",
+                shareRecordName: "Share-1")
             for (comment, scope) in [("a zone", zone.scope), ("a hierarchical share", share)] {
                 group.valid(comment, ["scope": .scope(scope), "scopeID": .hex(scope.id)])
             }
@@ -105,7 +106,8 @@ final class RosterCases {
     ///   - change: what else is wrong.
     func breaks(
         _ comment: String, by author: VectorPerson, _ changes: [RosterChange], rotating: Bool = false,
-        epoch: EpochOpening? = nil, signedBy signer: VectorPerson? = nil, _ change: (inout RosterEntry) -> Void = { _ in }
+        epoch: EpochOpening? = nil, signedBy signer: VectorPerson? = nil,
+        _ change: (inout RosterEntry) -> Void = { _ in }
     ) {
         var entry = base.entry(by: author, changes, epoch: rotating ? base.epoch(after: changes, by: author) : epoch)
         change(&entry)

@@ -2,8 +2,8 @@ public import SwiftProtobuf
 
 /// One route of the protocol: what the server registers, and what the SDK calls.
 ///
-/// Nothing of it has a default, so that a route can leave nothing open: who may call it, what a repetition does, and what it costs its
-/// caller are said where it is made, and nowhere else.
+/// Nothing of it has a default, so that a route can leave nothing open: who may call it, what a repetition does, and
+/// what it costs its caller are said where it is made, and nowhere else.
 public struct Endpoint<Access: EndpointAccess, Request, Answer>: AnyEndpoint {
     public let route: Route
     public let access: Access
@@ -11,13 +11,15 @@ public struct Endpoint<Access: EndpointAccess, Request, Answer>: AnyEndpoint {
     public let work: Work<Request>
 
     private init(
-        _ name: String, _ method: Route.Method, _ path: String, _ access: Access, _ again: Again<Request>, _ work: Work<Request>,
+        _ name: String, _ method: Route.Method, _ path: String, _ access: Access, _ again: Again<Request>,
+        _ work: Work<Request>,
         request: Route.Content, body: Route.Body, answer: Route.Content, _ refusals: [Refusal], _ about: String
     ) {
         (self.access, self.again, self.work) = (access, again, work)
         route = Route(
             name: name, method: method, template: Access.prefix + path, shownPath: Access.shownPrefix + path,
-            database: Access.database, callers: access.callers, isManaged: Access.isManaged, request: request, body: body,
+            database: Access.database, callers: access.callers, isManaged: Access.isManaged, request: request,
+            body: body,
             answer: answer, again: again.kind, rate: work.rate, refusals: refusals, about: about)
     }
 
@@ -28,7 +30,8 @@ public struct Endpoint<Access: EndpointAccess, Request, Answer>: AnyEndpoint {
     ///   - refusals: the codes of the transport page.
     ///   - about: the last column of the transport page, in Markdown.
     public init(
-        _ name: String, path: String, _ access: Access, again: Again<Request>, work: Work<Request>, refusals: [Refusal], about: String
+        _ name: String, path: String, _ access: Access, again: Again<Request>, work: Work<Request>, refusals: [Refusal],
+        about: String
     ) where Request: Message, Answer: Message {
         self.init(
             name, .post, path, access, again, work, request: .message(of: Request.self), body: .message,
@@ -37,21 +40,26 @@ public struct Endpoint<Access: EndpointAccess, Request, Answer>: AnyEndpoint {
 
     /// No body, answered by a message.
     public init(
-        _ name: String, _ method: Route.Method, path: String, _ access: Access, again: Again<Request>, work: Work<Request>,
+        _ name: String, _ method: Route.Method, path: String, _ access: Access, again: Again<Request>,
+        work: Work<Request>,
         refusals: [Refusal], about: String
     ) where Request == NoContent, Answer: Message {
         self.init(
-            name, method, path, access, again, work, request: NoContent.shown, body: .none, answer: .message(of: Answer.self), refusals,
+            name, method, path, access, again, work, request: NoContent.shown, body: .none,
+            answer: .message(of: Answer.self), refusals,
             about)
     }
 
     /// What is no message in either direction.
     /// - Parameter body: how much may come.
     public init(
-        _ name: String, _ method: Route.Method, path: String, _ access: Access, again: Again<Request>, work: Work<Request>,
+        _ name: String, _ method: Route.Method, path: String, _ access: Access, again: Again<Request>,
+        work: Work<Request>,
         body: Route.Body, refusals: [Refusal], about: String
     ) where Request: RawContent, Answer: RawContent {
-        self.init(name, method, path, access, again, work, request: Request.shown, body: body, answer: Answer.shown, refusals, about)
+        self.init(
+            name, method, path, access, again, work, request: Request.shown, body: body, answer: Answer.shown, refusals,
+            about)
     }
 }
 

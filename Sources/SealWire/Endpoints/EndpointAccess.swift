@@ -1,5 +1,5 @@
-/// Who may call a route. The server has one way to let a request in for each type of these, so that a handler gets what the way has
-/// found, a session say, and cannot forget to ask for it.
+/// Who may call a route. The server has one way to let a request in for each type of these, so that a handler gets what
+/// the way has found, a session say, and cannot forget to ask for it.
 public protocol EndpointAccess: Sendable {
     /// What the paths of such routes begin with.
     static var prefix: String { get }

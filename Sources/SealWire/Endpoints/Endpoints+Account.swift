@@ -54,7 +54,9 @@ public struct AccountEndpoints: Sendable {
         refusals: [.session],
         about: "what the account stores, by container")
 
-    public let registerIdentity = Endpoint<BySession, Sealkit_V1_RegisterIdentityRequest, Sealkit_V1_RegisterIdentityResponse>(
+    public let registerIdentity = Endpoint<
+        BySession, Sealkit_V1_RegisterIdentityRequest, Sealkit_V1_RegisterIdentityResponse
+    >(
         "accounts/identity", path: "1/accounts/identity", BySession(needsUser: false),
         again: .same, work: .sharing,
         refusals: [
@@ -110,7 +112,9 @@ public struct AccountEndpoints: Sendable {
         refusals: [.message, .session, .stored],
         about: "removes the bundle of a kind, if there is one; the answer is empty")
 
-    public let listRecovery = Endpoint<BySession, Sealkit_V1_RecoveryBundlesRequest, Sealkit_V1_RecoveryBundlesResponse>(
+    public let listRecovery = Endpoint<
+        BySession, Sealkit_V1_RecoveryBundlesRequest, Sealkit_V1_RecoveryBundlesResponse
+    >(
         "accounts/recovery/list", path: "1/accounts/recovery/list", BySession(needsUser: false),
         again: .read, work: .read(1),
         refusals: [.message, .session],

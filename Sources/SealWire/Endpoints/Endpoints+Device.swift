@@ -36,7 +36,9 @@ public struct DeviceEndpoints: Sendable {
             the new device opens a mailbox. Again: the id is taken; a client whose ticket was lost makes a new id
             """)
 
-    public let claimEnrolment = Endpoint<BySession, Sealkit_V1_ClaimEnrolmentRequest, Sealkit_V1_ClaimEnrolmentResponse>(
+    public let claimEnrolment = Endpoint<
+        BySession, Sealkit_V1_ClaimEnrolmentRequest, Sealkit_V1_ClaimEnrolmentResponse
+    >(
         "devices/enrol/claim", path: "1/devices/enrol/claim", BySession(needsUser: false),
         again: .same, work: .write(1),
         refusals: [.message, .session, .stored, .code(.unknownItem), .code(.constraintViolation)],

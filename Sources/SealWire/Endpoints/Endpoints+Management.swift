@@ -4,7 +4,9 @@ extension Endpoints {
 
 /// What no record is about: server-to-server keys, schemas, roles, management tokens.
 public struct ManagementEndpoints: Sendable {
-    public let createServerKey = Endpoint<AboutPublicDatabase, Sealkit_V1_CreateServerKeyRequest, Sealkit_V1_CreateServerKeyResponse>(
+    public let createServerKey = Endpoint<
+        AboutPublicDatabase, Sealkit_V1_CreateServerKeyRequest, Sealkit_V1_CreateServerKeyResponse
+    >(
         "server-keys/create", path: "server-keys/create", AboutPublicDatabase(),
         again: .same, work: .write(1),
         refusals: [.message, .session, .path, .stored, .code(.integrityFailure), .code(.serverRejectedRequest)],
@@ -13,13 +15,17 @@ public struct ManagementEndpoints: Sendable {
             was made first. Public only
             """)
 
-    public let listServerKeys = Endpoint<AboutPublicDatabase, Sealkit_V1_ListServerKeysRequest, Sealkit_V1_ListServerKeysResponse>(
+    public let listServerKeys = Endpoint<
+        AboutPublicDatabase, Sealkit_V1_ListServerKeysRequest, Sealkit_V1_ListServerKeysResponse
+    >(
         "server-keys/list", path: "server-keys/list", AboutPublicDatabase(),
         again: .read, work: .read(feedPage),
         refusals: [.message, .session, .path],
         about: "the account's own keys here. Public only")
 
-    public let revokeServerKey = Endpoint<AboutPublicDatabase, Sealkit_V1_RevokeServerKeyRequest, Sealkit_V1_RevokeServerKeyResponse>(
+    public let revokeServerKey = Endpoint<
+        AboutPublicDatabase, Sealkit_V1_RevokeServerKeyRequest, Sealkit_V1_RevokeServerKeyResponse
+    >(
         "server-keys/revoke", path: "server-keys/revoke", AboutPublicDatabase(),
         again: .once, work: .write(1),
         refusals: [.message, .session, .path, .stored, .code(.unknownItem)],
@@ -70,7 +76,9 @@ public struct ManagementEndpoints: Sendable {
         refusals: [.message, .management],
         about: "roles and who has them, 1,000 at once")
 
-    public let createToken = Endpoint<Operating, Sealkit_V1_CreateManagementTokenRequest, Sealkit_V1_CreateManagementTokenResponse>(
+    public let createToken = Endpoint<
+        Operating, Sealkit_V1_CreateManagementTokenRequest, Sealkit_V1_CreateManagementTokenResponse
+    >(
         "management-tokens/create", path: "1/management-tokens/create", Operating(),
         again: .once, work: .request,
         refusals: [.message, .management, .stored],
@@ -79,7 +87,9 @@ public struct ManagementEndpoints: Sendable {
             lost is found in the list, and revoked
             """)
 
-    public let listTokens = Endpoint<Operating, Sealkit_V1_ListManagementTokensRequest, Sealkit_V1_ListManagementTokensResponse>(
+    public let listTokens = Endpoint<
+        Operating, Sealkit_V1_ListManagementTokensRequest, Sealkit_V1_ListManagementTokensResponse
+    >(
         "management-tokens/list", path: "1/management-tokens/list", Operating(),
         again: .read, work: .request,
         refusals: [.message, .management],
@@ -87,7 +97,9 @@ public struct ManagementEndpoints: Sendable {
             tokens that have not ended, without secrets, in pages: `after` is the last token of the page before
             """)
 
-    public let revokeToken = Endpoint<Operating, Sealkit_V1_RevokeManagementTokenRequest, Sealkit_V1_RevokeManagementTokenResponse>(
+    public let revokeToken = Endpoint<
+        Operating, Sealkit_V1_RevokeManagementTokenRequest, Sealkit_V1_RevokeManagementTokenResponse
+    >(
         "management-tokens/revoke", path: "1/management-tokens/revoke", Operating(),
         again: .once, work: .request,
         refusals: [.message, .management, .stored, .code(.unknownItem)],

@@ -13,7 +13,9 @@ public struct PeopleEndpoints: Sendable {
             handle, in order
             """)
 
-    public let beginVerification = Endpoint<BySession, Sealkit_V1_BeginVerificationRequest, Sealkit_V1_BeginVerificationResponse>(
+    public let beginVerification = Endpoint<
+        BySession, Sealkit_V1_BeginVerificationRequest, Sealkit_V1_BeginVerificationResponse
+    >(
         "verification/begin", path: "1/verification/begin", BySession(needsUser: true),
         again: .once, work: .sharing,
         refusals: [
@@ -25,7 +27,9 @@ public struct PeopleEndpoints: Sendable {
             kind of address: `serverRejectedRequest`. Again: one more code, another id, and it counts
             """)
 
-    public let completeVerification = Endpoint<BySession, Sealkit_V1_CompleteVerificationRequest, Sealkit_V1_CompleteVerificationResponse>(
+    public let completeVerification = Endpoint<
+        BySession, Sealkit_V1_CompleteVerificationRequest, Sealkit_V1_CompleteVerificationResponse
+    >(
         "verification/complete", path: "1/verification/complete", BySession(needsUser: false),
         again: .once, work: .sharing,
         refusals: [.message, .session, .stored, .code(.verificationFailed)],

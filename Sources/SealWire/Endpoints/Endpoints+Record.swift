@@ -15,7 +15,9 @@ public struct RecordEndpoints: Sendable {
             saves and deletes records of one zone, and opens and ends hierarchical shares in it. "Saving records"
             """)
 
-    public let lookup = Endpoint<InAnyDatabaseByAnyone, Sealkit_V1_LookupRecordsRequest, Sealkit_V1_LookupRecordsResponse>(
+    public let lookup = Endpoint<
+        InAnyDatabaseByAnyone, Sealkit_V1_LookupRecordsRequest, Sealkit_V1_LookupRecordsResponse
+    >(
         "records/lookup", path: "records/lookup", InAnyDatabaseByAnyone(.reader),
         again: .read, work: .read { $0.recordNames.count },
         refusals: [.message, .user, .path, .zone],
@@ -30,7 +32,9 @@ public struct RecordEndpoints: Sendable {
         refusals: [.message, .user, .path, .zone, .code(.changeTokenExpired)],
         about: #"a zone's feed ("Feeds"). Not public"#)
 
-    public let changesOfZones = Endpoint<InDatabase, Sealkit_V1_ZonesRecordChangesRequest, Sealkit_V1_ZonesRecordChangesResponse>(
+    public let changesOfZones = Endpoint<
+        InDatabase, Sealkit_V1_ZonesRecordChangesRequest, Sealkit_V1_ZonesRecordChangesResponse
+    >(
         "changes/zone", path: "changes/zone", InDatabase(.reader, .privateAndShared),
         again: .read, work: .read { feedPage * max(1, $0.zones.count) },
         refusals: [.message, .user, .path],
@@ -51,7 +55,9 @@ public struct RecordEndpoints: Sendable {
         refusals: [.message, .user, .path, .zone, .code(.unknownItem)],
         about: "records of a scope that are sealed under an older epoch than the one in force. Not public")
 
-    public let created = Endpoint<InPublicDatabase, Sealkit_V1_CreatedRecordsRequest, Sealkit_V1_CreatedRecordsResponse>(
+    public let created = Endpoint<
+        InPublicDatabase, Sealkit_V1_CreatedRecordsRequest, Sealkit_V1_CreatedRecordsResponse
+    >(
         "records/created", path: "records/created", InPublicDatabase(),
         again: .read, work: .read(feedPage),
         refusals: [.message, .user, .path],

@@ -63,19 +63,25 @@ public struct SharingEndpoints: Sendable {
             in
             """)
 
-    public let unsettledRecords = Endpoint<InDatabase, Sealkit_V1_UnsettledRecordsRequest, Sealkit_V1_UnsettledRecordsResponse>(
+    public let unsettledRecords = Endpoint<
+        InDatabase, Sealkit_V1_UnsettledRecordsRequest, Sealkit_V1_UnsettledRecordsResponse
+    >(
         "shares/unsettled", path: "shares/unsettled", InDatabase(.owner, .private),
         again: .read, work: .read(feedPage),
         refusals: [.message, .user, .path, .zone, .stored],
         about: "records that the owner's devices have to move between scopes. Private only")
 
-    public let fetchAccess = Endpoint<InDatabase, Sealkit_V1_FetchShareAccessRequest, Sealkit_V1_FetchShareAccessResponse>(
+    public let fetchAccess = Endpoint<
+        InDatabase, Sealkit_V1_FetchShareAccessRequest, Sealkit_V1_FetchShareAccessResponse
+    >(
         "share/access/fetch", path: "share/access/fetch", InDatabase(.administrator, .privateAndShared),
         again: .read, work: .read(feedPage),
         refusals: [.message, .user, .path, .zone, .code(.permissionFailure), .code(.unknownItem)],
         about: "who has asked for access")
 
-    public let updateAccess = Endpoint<InDatabase, Sealkit_V1_UpdateShareAccessRequest, Sealkit_V1_UpdateShareAccessResponse>(
+    public let updateAccess = Endpoint<
+        InDatabase, Sealkit_V1_UpdateShareAccessRequest, Sealkit_V1_UpdateShareAccessResponse
+    >(
         "share/access/update", path: "share/access/update", InDatabase(.administrator, .privateAndShared),
         again: .same, work: .sharing,
         refusals: [.message, .user, .path, .zone, .stored, .code(.permissionFailure), .code(.unknownItem)],
@@ -107,7 +113,9 @@ public struct SharingEndpoints: Sendable {
         refusals: [.message, .user, .code(.unknownItem), .code(.participantAlreadyInvited), .code(.invalidArguments)],
         about: "whose share a link leads to, where strangers may ask for access")
 
-    public let requestAccess = Endpoint<BySession, Sealkit_V1_RequestShareAccessRequest, Sealkit_V1_RequestShareAccessResponse>(
+    public let requestAccess = Endpoint<
+        BySession, Sealkit_V1_RequestShareAccessRequest, Sealkit_V1_RequestShareAccessResponse
+    >(
         "share/request", path: "1/share/request", BySession(needsUser: true),
         again: .same, work: .sharing,
         refusals: [

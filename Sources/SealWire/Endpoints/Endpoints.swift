@@ -1,5 +1,6 @@
-/// Every route of the protocol, each once. The server refuses to start where it does not serve one of them, serves one twice, or serves
-/// one that is not here; the tables of Vectors/PROTOCOL-TRANSPORT.md are made of it (`sealkit vectors routes`).
+/// Every route of the protocol, each once. The server refuses to start where it does not serve one of them, serves one
+/// twice, or serves one that is not here; the tables of Vectors/PROTOCOL-TRANSPORT.md are made of it
+/// (`sealkit vectors routes`).
 public enum Endpoints {
     /// The families in the order of the transport page, each by the heading that its table has there.
     public static let families: [(title: String, routes: [Route])] = [

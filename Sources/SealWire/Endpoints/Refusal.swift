@@ -1,5 +1,5 @@
-/// What a whole request is refused with, as the transport page lists it: codes that many routes share, or one of a route's own.
-/// Those of every route are in none.
+/// What a whole request is refused with, as the transport page lists it: codes that many routes share, or one of a
+/// route's own. Those of every route are in none.
 public enum Refusal: Sendable, Equatable {
     /// A message is read.
     case message

@@ -64,7 +64,9 @@ public struct Route: Sendable, Equatable {
     public func path(_ values: [String: String]) -> String {
         template.split(separator: "/", omittingEmptySubsequences: false).map { part in
             guard part.first == "{" else { return String(part) }
-            guard let value = values[String(part.dropFirst().dropLast())] else { preconditionFailure("\(name): no \(part)") }
+            guard let value = values[String(part.dropFirst().dropLast())] else {
+                preconditionFailure("\(name): no \(part)")
+            }
             return value
         }.joined(separator: "/")
     }

@@ -49,8 +49,10 @@ public enum TransportTables {
     /// Letters, then codes, then statuses.
     private static func text(_ refusals: [Refusal]) -> String {
         let letters = refusals.compactMap(\.letter).joined(separator: " ")
-        let codes = refusals.compactMap { if case .code(let code) = $0 { "`\(code.rawValue)`" } else { nil } }.joined(separator: ", ")
-        let statuses = refusals.compactMap { if case .status(let status) = $0 { "\(status)" } else { nil } }.joined(separator: ", ")
+        let codes = refusals.compactMap { if case .code(let code) = $0 { "`\(code.rawValue)`" } else { nil } }.joined(
+            separator: ", ")
+        let statuses = refusals.compactMap { if case .status(let status) = $0 { "\(status)" } else { nil } }.joined(
+            separator: ", ")
         let words = [letters, codes].filter { !$0.isEmpty }.joined(separator: " ")
         return [words, statuses].filter { !$0.isEmpty }.joined(separator: "; ")
     }

@@ -36,7 +36,8 @@ struct AccountAddressAdd: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         try await code.link(address, discoverable: discoverable, client, output)
-        try output.result("linked \(address.escaped)", json: ["linked": .string(address), "discoverable": .bool(discoverable)])
+        try output.result(
+            "linked \(address.escaped)", json: ["linked": .string(address), "discoverable": .bool(discoverable)])
     }
 }
 

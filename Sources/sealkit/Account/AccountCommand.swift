@@ -11,6 +11,7 @@ struct AccountCommand: ParsableCommand {
         subcommands: [
             AccountCreate.self, AccountRecover.self, AccountEnrol.self, AccountStatusCommand.self, AccountWhoami.self,
             AccountAddress.self, AccountList.self, AccountUse.self, AccountPassphrase.self, AccountRecoveryKey.self,
-            AccountRecoveryPassphrase.self, AccountRotateKeys.self, AccountReset.self, AccountRemove.self, AccountDelete.self,
+            AccountRecoveryPassphrase.self, AccountRotateKeys.self, AccountReset.self, AccountRemove.self,
+            AccountDelete.self,
         ])
 }

@@ -18,7 +18,10 @@ struct AccountCreate: ClientCommand {
     @Flag(help: "Ask for a passphrase to seal the key file with.")
     var passphrase = false
 
-    @Option(help: ArgumentHelp("A code from the server's operator, where the server makes accounts by invitation only.", valueName: "code"))
+    @Option(
+        help: ArgumentHelp(
+            "A code from the server's operator, where the server makes accounts by invitation only.", valueName: "code")
+    )
     var registrationCode: String?
 
     @OptionGroup var global: GlobalOptions

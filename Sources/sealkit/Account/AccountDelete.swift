@@ -30,7 +30,8 @@ struct AccountDelete: AccountHolderCommand {
         let user = try client.container.userRecordID().recordName
         try confirmation.confirm(
             "This deletes the account \(global.accountLabel.escaped) at \(client.account.server), which is \(user) in "
-                + "\(global.containerIdentifier), and everything in it, for ever and in every container", typing: "delete")
+                + "\(global.containerIdentifier), and everything in it, for ever and in every container",
+            typing: "delete")
         try await delete(client.account, trust: despiteForks ? nil : client.trust)
         TrustFiles.remove(beside: global.keyFileURL)
         try GlobalOptions.accounts.left(global.keyFileURL)
@@ -42,7 +43,9 @@ struct AccountDelete: AccountHolderCommand {
             guard trust != nil, [.rollback, .integrityFailure].contains(error.code) else { throw error }
             throw SealKitError(
                 error.code, error.reason,
-                remedy: "try again later, have the zone's owner end the fork (sealkit zone end-fork), or go on with --despite-forks")
+                remedy:
+                    "try again later, have the zone's owner end the fork (sealkit zone end-fork), or go on with --despite-forks"
+            )
         }
     }
 }

@@ -23,7 +23,8 @@ struct AccountList: ClientCommand {
             do throws(SealKitError) {
                 let file = try KeyFile(contentsOf: folder.keyFile(name))
                 try output.result(
-                    "\(mark) \(name)\t\(file.server.escaped)\t\(file.isSealed ? "sealed" : "not sealed by a passphrase")", bare: name,
+                    "\(mark) \(name)\t\(file.server.escaped)\t\(file.isSealed ? "sealed" : "not sealed by a passphrase")",
+                    bare: name,
                     json: [
                         "name": .string(name), "isCurrent": .bool(name == current), "server": .string(file.server),
                         "isSealed": .bool(file.isSealed), "keyFile": .string(folder.keyFile(name).path),

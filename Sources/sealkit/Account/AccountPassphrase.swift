@@ -14,7 +14,10 @@ struct AccountPassphrase: ClientCommand {
               sealkit account passphrase --passphrase-file old.txt --new-passphrase-fd 3 3<new.txt
             """)
 
-    @Option(help: ArgumentHelp("File with the new passphrase. Without one: $SEALKIT_NEW_PASSPHRASE, else the terminal.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "File with the new passphrase. Without one: $SEALKIT_NEW_PASSPHRASE, else the terminal.", valueName: "file")
+    )
     var newPassphraseFile: String?
 
     @Option(help: ArgumentHelp("Open file descriptor to read the new passphrase from.", valueName: "number"))
@@ -34,7 +37,8 @@ struct AccountPassphrase: ClientCommand {
     func run() async throws {
         let store = global.keyStore
         guard try await store.load() != nil else { throw global.noKeyFile }
-        let source = PassphraseSource(file: newPassphraseFile, descriptor: newPassphraseFd, variable: "SEALKIT_NEW_PASSPHRASE")
+        let source = PassphraseSource(
+            file: newPassphraseFile, descriptor: newPassphraseFd, variable: "SEALKIT_NEW_PASSPHRASE")
         try await store.changePassphrase(to: remove ? nil : try source.new())
         let path = global.keyFileURL.path
         try output.result(

@@ -21,14 +21,18 @@ struct AccountRecover: ClientCommand {
     @Flag(help: "Ask for a passphrase to seal the key file with.")
     var passphrase = false
 
-    @Option(help: ArgumentHelp("Recover by the passphrase that was set under this name, not by the key.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Recover by the passphrase that was set under this name, not by the key.", valueName: "name")
+    )
     var recoveryName: String?
 
     @OptionGroup var options: RecoveryPassphraseOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if recoveryName == nil, options.isGiven { throw ValidationError("A recovery passphrase counts with its name: give --recovery-name.") }
+        if recoveryName == nil, options.isGiven {
+            throw ValidationError("A recovery passphrase counts with its name: give --recovery-name.")
+        }
     }
 
     func run() async throws {
@@ -42,7 +46,8 @@ struct AccountRecover: ClientCommand {
             let account =
                 switch way {
                 case .key(let key): try await Account.recover(key, transport: transport, trust: trust)
-                case .passphrase(let passphrase): try await Account.recover(passphrase, transport: transport, trust: trust)
+                case .passphrase(let passphrase):
+                    try await Account.recover(passphrase, transport: transport, trust: trust)
                 }
             try await target.keep(account, trust: trust, passphrase: passphrase, saying: "recovered", output)
         }

@@ -31,7 +31,8 @@ struct AccountRecoveryKey: AccountHolderCommand {
         let key = try TypedRecoveryKey.read()
         guard try await client.account.isGood(key) else {
             throw SealKitError(
-                .unknownItem, "this recovery key does not bring the account back: it was replaced, or is another account's",
+                .unknownItem,
+                "this recovery key does not bring the account back: it was replaced, or is another account's",
                 remedy: "make a new one: sealkit account recovery-key")
         }
         try output.result("this recovery key brings the account back", bare: "good", json: ["isGood": .bool(true)])

@@ -30,7 +30,8 @@ struct AccountRecoveryPassphrase: AccountHolderCommand {
     func run(_ client: Client) async throws {
         guard let name else {
             try await client.account.removeRecoveryPassphrase()
-            try output.result("no passphrase brings the account back", bare: "removed", json: ["hasPassphrase": .bool(false)])
+            try output.result(
+                "no passphrase brings the account back", bare: "removed", json: ["hasPassphrase": .bool(false)])
             return
         }
         try await client.account.setRecoveryPassphrase(try options.passphrase(name: name))
@@ -44,7 +45,8 @@ struct AccountRecoveryPassphrase: AccountHolderCommand {
 struct RecoveryPassphraseOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "File with the recovery passphrase. Without one: $SEALKIT_RECOVERY_PASSPHRASE, else the terminal.", valueName: "file"))
+            "File with the recovery passphrase. Without one: $SEALKIT_RECOVERY_PASSPHRASE, else the terminal.",
+            valueName: "file"))
     var recoveryPassphraseFile: String?
 
     @Option(help: ArgumentHelp("Open file descriptor to read the recovery passphrase from.", valueName: "number"))
@@ -54,7 +56,8 @@ struct RecoveryPassphraseOptions: ParsableArguments {
     var isGiven: Bool { recoveryPassphraseFile != nil || recoveryPassphraseFd != nil }
 
     var source: PassphraseSource {
-        PassphraseSource(file: recoveryPassphraseFile, descriptor: recoveryPassphraseFd, variable: "SEALKIT_RECOVERY_PASSPHRASE")
+        PassphraseSource(
+            file: recoveryPassphraseFile, descriptor: recoveryPassphraseFd, variable: "SEALKIT_RECOVERY_PASSPHRASE")
     }
 
     func passphrase(name: String) throws(SealKitError) -> Account.RecoveryPassphrase {

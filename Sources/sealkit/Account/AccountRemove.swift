@@ -32,6 +32,8 @@ struct AccountRemove: ClientCommand {
     }
 
     static func unknown(_ name: String) -> Failure.Local {
-        Failure.Local(status: .notFound, reason: "there is no account \(name) on this machine", remedy: "see: sealkit account list")
+        Failure.Local(
+            status: .notFound, reason: "there is no account \(name) on this machine",
+            remedy: "see: sealkit account list")
     }
 }

@@ -19,7 +19,8 @@ struct AccountReset: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         try confirmation.confirm(
-            "This deletes all encrypted data of the account \(global.accountLabel.escaped) on \(client.account.server)", typing: "reset")
+            "This deletes all encrypted data of the account \(global.accountLabel.escaped) on \(client.account.server)",
+            typing: "reset")
         let bar = ProgressBar("zones and shares", unit: .records, output)
         try await NewRecoveryKey.make(output) { show throws(SealKitError) in
             defer { bar.finish() }

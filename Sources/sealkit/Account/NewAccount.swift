@@ -13,11 +13,14 @@ enum NewAccount {
         let target = NewKeyFile(global)
         try target.check()
         let passphrase = try global.newPassphrase(ask: ask)
-        return try await target.make { trust in try await make(target, global, server: server, passphrase, registrationCode, trust, output) }
+        return try await target.make { trust in
+            try await make(target, global, server: server, passphrase, registrationCode, trust, output)
+        }
     }
 
     private static func make(
-        _ target: NewKeyFile, _ global: GlobalOptions, server: String, _ passphrase: String?, _ registrationCode: String?,
+        _ target: NewKeyFile, _ global: GlobalOptions, server: String, _ passphrase: String?,
+        _ registrationCode: String?,
         _ trust: TrustStore, _ output: Output
     ) async throws -> Client {
         let (account, recoveryKey) = try await Account.create(
@@ -34,15 +37,20 @@ enum NewAccount {
                     \(key)
 
                 """, bare: key,
-                json: ["recoveryKey": .string(key), "userRecordName": .string(name), "keyFile": .string(global.keyFileURL.path)])
+                json: [
+                    "recoveryKey": .string(key), "userRecordName": .string(name),
+                    "keyFile": .string(global.keyFileURL.path),
+                ])
         } catch { unshown = error }
-        // After the key was shown: should the file fail, the account can still be recovered. Where it could not be shown, the file is
-        // all that there is of an account that has been made.
+        // After the key was shown: should the file fail, the account can still be recovered. Where it could not be
+        // shown, the file is all that there is of an account that has been made.
         try target.write(account, passphrase: passphrase)
         if let unshown {
             await Interruption.settle { try? await account.logOut() }
             throw unshown.adding(
-                remedy: "the account was made, and its key file written; for a recovery key that you can see: sealkit account recovery-key")
+                remedy:
+                    "the account was made, and its key file written; for a recovery key that you can see: sealkit account recovery-key"
+            )
         }
         let sealing = passphrase == nil ? "not sealed by a passphrase" : "sealed"
         output.note("key file: \(global.keyFileURL.path) (\(sealing))\nuser name: \(name)")

@@ -28,8 +28,8 @@ struct NewKeyFile {
         }
     }
 
-    /// Runs what brings an account to this device, with what it verifies beside the new key file. Where that comes to no key file,
-    /// nothing is left that was not there before.
+    /// Runs what brings an account to this device, with what it verifies beside the new key file. Where that comes to
+    /// no key file, nothing is left that was not there before.
     func make<T>(_ body: (TrustStore) async throws -> T) async throws -> T {
         let wasThere = FileManager.default.fileExists(atPath: global.trustFileURL.path)
         do {

@@ -1,9 +1,9 @@
 import SealEnvelope
 import SealKit
 
-/// A recovery key that takes another one's place. It is shown, and on the disk where it goes to a file, before the server hears of
-/// it: there is no moment without a key that somebody has, and which of the two counts is certain only when the command has ended
-/// without an error.
+/// A recovery key that takes another one's place. It is shown, and on the disk where it goes to a file, before the
+/// server hears of it: there is no moment without a key that somebody has, and which of the two counts is certain only
+/// when the command has ended without an error.
 enum NewRecoveryKey {
     /// - Parameter body: makes the new key; `show` prints it, this once. Where that fails, the key before stays.
     static func make(
@@ -17,17 +17,23 @@ enum NewRecoveryKey {
                 isShown = true
             }
         } catch {
-            if error.isOfOutput { throw error.adding(remedy: "this command has changed nothing: the recovery key that counted before still does") }
+            if error.isOfOutput {
+                throw error.adding(
+                    remedy: "this command has changed nothing: the recovery key that counted before still does")
+            }
             guard isShown else { throw error }
             throw error.adding(
-                remedy: "keep both recovery keys, the new one and the one before, until `sealkit account recovery-key --check` has said which one counts")
+                remedy:
+                    "keep both recovery keys, the new one and the one before, until `sealkit account recovery-key --check` has said which one counts"
+            )
         }
         output.note("the new recovery key counts from now on; the one before is void")
     }
 
     /// New keys that were made without a recovery passphrase leave none.
     static func noteNoPassphrase(_ output: Output) {
-        output.note("the account has no recovery passphrase now; to set one: sealkit account recovery-passphrase --name NAME")
+        output.note(
+            "the account has no recovery passphrase now; to set one: sealkit account recovery-passphrase --name NAME")
     }
 }
 

@@ -2,7 +2,8 @@ import Foundation
 import SealEnvelope
 import SealKit
 
-/// A recovery key as somebody types it, group by group: at a terminal, a group that is mistyped is typed again, and no other.
+/// A recovery key as somebody types it, group by group: at a terminal, a group that is mistyped is typed again, and no
+/// other.
 struct TypedRecoveryKey {
     private static let groupCount = 13
     private static let groupLength = 5
@@ -24,14 +25,17 @@ struct TypedRecoveryKey {
         }
     }
 
-    /// With the hyphen for what word processors and messengers put in its place, or in a space's: none of them is a key's character.
+    /// With the hyphen for what word processors and messengers put in its place, or in a space's: none of them is a
+    /// key's character.
     private static func plain(_ typed: String) -> String {
-        String(String.UnicodeScalarView(typed.unicodeScalars.map { scalar in
-            switch scalar.properties.generalCategory {
-            case .dashPunctuation, .spaceSeparator: "-"
-            default: scalar == "\u{2212}" ? "-" : scalar
-            }
-        }))
+        String(
+            String.UnicodeScalarView(
+                typed.unicodeScalars.map { scalar in
+                    switch scalar.properties.generalCategory {
+                    case .dashPunctuation, .spaceSeparator: "-"
+                    default: scalar == "\u{2212}" ? "-" : scalar
+                    }
+                }))
     }
 
     // MARK: Checking
@@ -42,7 +46,9 @@ struct TypedRecoveryKey {
     }
 
     private func key() throws(SealKitError) -> RecoveryKey {
-        do { return try RecoveryKey(text: groups.joined(separator: "-")) } catch { throw Self.refused("look at each of its groups") }
+        do { return try RecoveryKey(text: groups.joined(separator: "-")) } catch {
+            throw Self.refused("look at each of its groups")
+        }
     }
 
     private static func refused(_ remedy: String) -> SealKitError {
@@ -54,14 +60,15 @@ struct TypedRecoveryKey {
     private static let shape = "it has 13 groups of five letters and digits"
 
     /// Asks for a key at the terminal, or reads it from standard input.
-    /// - Throws: `invalidArguments`, which names the groups, where nobody can be asked again; `operationCancelled` for an empty
-    ///   line in the place of what was to be typed again.
+    /// - Throws: `invalidArguments`, which names the groups, where nobody can be asked again; `operationCancelled` for
+    ///   an empty line in the place of what was to be typed again.
     static func read() throws(SealKitError) -> RecoveryKey {
         var typed = try first()
         while true {
             guard let known = typed else {
                 guard Prompt.isAtTerminal else { throw refused(shape) }
-                typed = TypedRecoveryKey(try again("That is no whole key: \(shape). All of it (an empty line gives up): "))
+                typed = TypedRecoveryKey(
+                    try again("That is no whole key: \(shape). All of it (an empty line gives up): "))
                 continue
             }
             let mistyped = known.mistyped
@@ -69,7 +76,8 @@ struct TypedRecoveryKey {
             guard Prompt.isAtTerminal else {
                 throw refused("look at group \(mistyped.map(String.init).joined(separator: ", "))")
             }
-            let answer = try again("Group \(group) of \(groupCount) is mistyped. That group again (an empty line gives up): ")
+            let answer = try again(
+                "Group \(group) of \(groupCount) is mistyped. That group again (an empty line gives up): ")
             // Whoever types all of it again has answered too.
             typed = TypedRecoveryKey(answer) ?? known.with(answer, asGroup: group)
         }

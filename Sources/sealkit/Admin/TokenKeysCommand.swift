@@ -19,7 +19,8 @@ struct SecretsOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The server's data folder, as with serve. Default: $SEALKIT_DATA.", valueName: "folder"))
     var data: String?
 
-    @Option(help: ArgumentHelp("Its secrets folder. Default: $SEALKIT_SECRETS, else <data>.secrets.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("Its secrets folder. Default: $SEALKIT_SECRETS, else <data>.secrets.", valueName: "folder"))
     var secrets: String?
 
     @Flag(help: "Print one JSON object a line.")
@@ -42,7 +43,8 @@ struct SecretsOptions: ParsableArguments {
         let secrets = secrets ?? environment["SEALKIT_SECRETS"]
         guard let data = data ?? environment["SEALKIT_DATA"] ?? secrets, !data.isEmpty else {
             throw Failure.Local(
-                status: .badInput, reason: "no folder was named", remedy: "give the --data or --secrets that the server runs with")
+                status: .badInput, reason: "no folder was named",
+                remedy: "give the --data or --secrets that the server runs with")
         }
         let configuration = ServerConfiguration(dataFolder: data, secretsFolder: secrets)
         do {
@@ -63,7 +65,8 @@ struct TokenKeysList: ParsableCommand {
     func run() throws {
         for key in try options.rotation({ try $0.keys() }) {
             try options.output.result(
-                "\(key.id)  made \(Timestamp.shown(key.made))\(key.isCurrent ? "  signs" : "")", bare: key.id, json: key.json)
+                "\(key.id)  made \(Timestamp.shown(key.made))\(key.isCurrent ? "  signs" : "")", bare: key.id,
+                json: key.json)
         }
     }
 }
@@ -83,7 +86,8 @@ struct TokenKeysRotate: ParsableCommand {
     func run() throws {
         let (made, removed) = try options.rotation { try $0.rotate() }
         try options.output.result(
-            (["\(made.id) signs from now on"] + removed.map { "\($0) was removed" }).joined(separator: "\n"), bare: made.id,
+            (["\(made.id) signs from now on"] + removed.map { "\($0) was removed" }).joined(separator: "\n"),
+            bare: made.id,
             json: ["made": .string(made.id), "removed": .array(removed.map { .string($0) })])
     }
 }

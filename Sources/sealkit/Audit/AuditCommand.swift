@@ -28,7 +28,8 @@ struct AuditCommand: AccountHolderCommand {
         switch audit.outcome {
         case .clean: return
         case .violated: throw ExitCode(ExitStatus.integrity.rawValue)
-        case .incomplete: throw ExitCode(audit.failures.first.map { ExitStatus($0.error.code).rawValue } ?? ExitStatus.other.rawValue)
+        case .incomplete:
+            throw ExitCode(audit.failures.first.map { ExitStatus($0.error.code).rawValue } ?? ExitStatus.other.rawValue)
         }
     }
 }

@@ -11,10 +11,14 @@ enum AuditText {
         for contact in audit.contacts where contact.needsAttention { lines.append("  " + ContactText.line(contact)) }
         for device in audit.newDevices { lines.append("new device " + DeviceText.line(device)) }
         for failure in audit.failures {
-            lines.append("not checked: \(name(failure.zoneID)): \(failure.error.said.escaped.withNames) [\(failure.error.code.rawValue.escaped)]")
+            lines.append(
+                "not checked: \(name(failure.zoneID)): \(failure.error.said.escaped.withNames) [\(failure.error.code.rawValue.escaped)]"
+            )
         }
         for violation in audit.violations {
-            lines.append("violation \(Timestamp.shown(violation.lastSeen)) \(name(violation.zoneID)): \(violation.said.escaped.withNames) [\(violation.code.rawValue.escaped)]")
+            lines.append(
+                "violation \(Timestamp.shown(violation.lastSeen)) \(name(violation.zoneID)): \(violation.said.escaped.withNames) [\(violation.code.rawValue.escaped)]"
+            )
         }
         for accepted in audit.acceptances {
             lines.append(
@@ -34,19 +38,28 @@ enum AuditText {
             "  keys    newest \(keys.newestEpoch), oldest in use \(keys.oldestEpochInUse), \(keys.staleRecordCount.counted("record")) under older ones, \(scope.heldEpochs) held",
         ]
         if keys.isRotationDue { lines.append("  a new key is due: the next member who writes opens it") }
-        if scope.abandonedForks > 0 { lines.append("  \(scope.abandonedForks.counted("fork")) that the owner has ended") }
+        if scope.abandonedForks > 0 {
+            lines.append("  \(scope.abandonedForks.counted("fork")) that the owner has ended")
+        }
         if !scope.badGrants.isEmpty {
-            let keys = zip(scope.badGrants, scope.badGrantAuthors).map { "\($0) (opened by \($1.recordName.escaped.withNames))" }
+            let keys = zip(scope.badGrants, scope.badGrantAuthors).map {
+                "\($0) (opened by \($1.recordName.escaped.withNames))"
+            }
             lines.append("  BAD GRANTS of keys \(keys.joined(separator: ", "))")
         }
         if !keys.isNewestHeld {
-            lines.append("  NOT GIVEN key \(keys.newestEpoch): open another one with sealkit zone rotate, or ask who may")
+            lines.append(
+                "  NOT GIVEN key \(keys.newestEpoch): open another one with sealkit zone rotate, or ask who may")
         }
-        if !scope.uncovered.isEmpty { lines.append("  NOT COVERED " + scope.uncovered.map(\.escaped).joined(separator: " ")) }
+        if !scope.uncovered.isEmpty {
+            lines.append("  NOT COVERED " + scope.uncovered.map(\.escaped).joined(separator: " "))
+        }
         return lines
     }
 
-    private static func name(_ zoneID: RecordZone.ID?) -> String { zoneID.map { "\($0)".escaped.withNames } ?? "account" }
+    private static func name(_ zoneID: RecordZone.ID?) -> String {
+        zoneID.map { "\($0)".escaped.withNames } ?? "account"
+    }
 
     static func json(_ audit: Audit) -> [String: JSONValue] {
         [
@@ -68,14 +81,18 @@ enum AuditText {
     private static func json(_ scope: Audit.Scope) -> [String: JSONValue] {
         [
             "zone": .string(scope.zoneID.zoneName), "owner": .string(scope.zoneID.ownerName),
-            "share": JSONValue(scope.shareRecordName), "entries": .integer(Int64(scope.entryCount)), "head": .string(scope.head),
+            "share": JSONValue(scope.shareRecordName), "entries": .integer(Int64(scope.entryCount)),
+            "head": .string(scope.head),
             "abandonedForks": .integer(Int64(scope.abandonedForks)), "members": .integer(Int64(scope.memberCount)),
-            "invitations": .integer(Int64(scope.invitationCount)), "newestEpoch": .integer(Int64(scope.keys.newestEpoch)),
+            "invitations": .integer(Int64(scope.invitationCount)),
+            "newestEpoch": .integer(Int64(scope.keys.newestEpoch)),
             "oldestEpochInUse": .integer(Int64(scope.keys.oldestEpochInUse)),
-            "staleRecords": .integer(Int64(scope.keys.staleRecordCount)), "isRotationDue": .bool(scope.keys.isRotationDue),
+            "staleRecords": .integer(Int64(scope.keys.staleRecordCount)),
+            "isRotationDue": .bool(scope.keys.isRotationDue),
             "heldEpochs": .integer(Int64(scope.heldEpochs)),
             "badGrants": .array(scope.badGrants.map { .integer(Int64($0)) }),
-            "badGrantAuthors": .array(scope.badGrantAuthors.map { .string($0.recordName) }), "isNewestHeld": .bool(scope.keys.isNewestHeld),
+            "badGrantAuthors": .array(scope.badGrantAuthors.map { .string($0.recordName) }),
+            "isNewestHeld": .bool(scope.keys.isNewestHeld),
             "uncovered": .array(scope.uncovered.map { .string($0) }),
         ]
     }
@@ -90,9 +107,11 @@ enum AuditText {
 
     private static func json(_ violation: Violation) -> [String: JSONValue] {
         [
-            "code": .string(violation.code.rawValue), "reason": .string(violation.said), "zone": JSONValue(violation.zoneID?.zoneName),
+            "code": .string(violation.code.rawValue), "reason": .string(violation.said),
+            "zone": JSONValue(violation.zoneID?.zoneName),
             "owner": JSONValue(violation.zoneID?.ownerName), "record": JSONValue(violation.recordName),
-            "firstSeen": .string(Timestamp.text(violation.firstSeen)), "lastSeen": .string(Timestamp.text(violation.lastSeen)),
+            "firstSeen": .string(Timestamp.text(violation.firstSeen)),
+            "lastSeen": .string(Timestamp.text(violation.lastSeen)),
         ]
     }
 }

@@ -13,7 +13,8 @@ struct ContactList: AccountHolderCommand {
         let contacts = try await client.container.contacts.all()
         for contact in contacts {
             try output.result(
-                ContactText.line(contact), bare: contact.userRecordID.recordName.escaped, json: ContactText.json(contact))
+                ContactText.line(contact), bare: contact.userRecordID.recordName.escaped,
+                json: ContactText.json(contact))
         }
         let seen = Set(contacts.map(\.userRecordID.recordName))
         let names = try await client.container.contacts.names()

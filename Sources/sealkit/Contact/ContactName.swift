@@ -34,7 +34,8 @@ struct ContactName: AccountHolderCommand {
         try await client.container.contacts.setName(name, for: person)
         let id = person.recordName
         try output.result(
-            name.map { "\(id.escaped) is \($0.escaped) on this device" } ?? "\(id.escaped) has no name on this device", bare: id,
+            name.map { "\(id.escaped) is \($0.escaped) on this device" } ?? "\(id.escaped) has no name on this device",
+            bare: id,
             json: ["userRecordName": .string(id), "name": JSONValue(name)])
     }
 }

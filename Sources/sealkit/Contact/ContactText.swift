@@ -4,7 +4,10 @@ import SealKit
 
 /// Whom a command is about.
 struct ContactArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("The person's user name, as `contact list` prints it, or the name that you have given it.", valueName: "user"))
+    @Argument(
+        help: ArgumentHelp(
+            "The person's user name, as `contact list` prints it, or the name that you have given it.",
+            valueName: "user"))
     var user: String
 
     /// - Throws: `unknownItem` for a name that nobody has here.
@@ -38,7 +41,8 @@ enum ContactText {
     static func text(_ contact: Contact) -> String {
         var lines = [line(contact), number(contact.safetyNumber), "known since \(Timestamp.shown(contact.firstSeen))"]
         if let changed = contact.keysChanged {
-            lines.append("new keys seen \(Timestamp.shown(changed)), signed by those before: compare again, or accept them")
+            lines.append(
+                "new keys seen \(Timestamp.shown(changed)), signed by those before: compare again, or accept them")
         }
         if let conflict = contact.conflict {
             lines.append("other keys shown \(Timestamp.shown(conflict.seen)); with them the safety number would be:")
@@ -50,13 +54,16 @@ enum ContactText {
 
     /// Four groups a line.
     private static func number(_ groups: [String]) -> String {
-        stride(from: 0, to: groups.count, by: 4).map { "  " + groups[$0..<min($0 + 4, groups.count)].joined(separator: " ") }
-            .joined(separator: "\n")
+        stride(from: 0, to: groups.count, by: 4).map {
+            "  " + groups[$0..<min($0 + 4, groups.count)].joined(separator: " ")
+        }
+        .joined(separator: "\n")
     }
 
     static func json(_ contact: Contact) -> [String: JSONValue] {
         [
-            "userRecordName": .string(contact.userRecordID.recordName), "name": JSONValue(contact.name), "isVerified": .bool(contact.isVerified),
+            "userRecordName": .string(contact.userRecordID.recordName), "name": JSONValue(contact.name),
+            "isVerified": .bool(contact.isVerified),
             "generation": .integer(Int64(contact.generation)), "firstSeen": .string(Timestamp.text(contact.firstSeen)),
             "keysChanged": JSONValue(contact.keysChanged.map(Timestamp.text)),
             "safetyNumber": .string(contact.safetyNumber.joined(separator: " ")),

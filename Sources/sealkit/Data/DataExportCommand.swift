@@ -25,7 +25,8 @@ struct DataExportCommand: AccountHolderCommand {
     @Argument(help: ArgumentHelp("The folder to make.", valueName: "folder"))
     var folder: String
 
-    @Option(name: .customLong("zone"), help: ArgumentHelp("Only this zone; may be given several times.", valueName: "name"))
+    @Option(
+        name: .customLong("zone"), help: ArgumentHelp("Only this zone; may be given several times.", valueName: "name"))
     var zones: [String] = []
 
     @Flag(help: "Also the zones that others share with this account.")
@@ -34,14 +35,17 @@ struct DataExportCommand: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if shared, !zones.isEmpty { throw ValidationError("Zones by name are this account's own: give --zone or --shared.") }
+        if shared, !zones.isEmpty {
+            throw ValidationError("Zones by name are this account's own: give --zone or --shared.")
+        }
     }
 
     func run(_ client: Client) async throws {
         let export: Container.DataExport
         do {
             export = try await client.container.exportData(
-                to: URL(fileURLWithPath: folder), zoneIDs: zones.isEmpty ? nil : zones.map { RecordZone.ID(zoneName: $0) },
+                to: URL(fileURLWithPath: folder),
+                zoneIDs: zones.isEmpty ? nil : zones.map { RecordZone.ID(zoneName: $0) },
                 includingShared: shared)
         } catch {
             guard [.internalError, .constraintViolation].contains(error.code) else { throw error as any Error }
@@ -52,14 +56,18 @@ struct DataExportCommand: AccountHolderCommand {
         failures.show(output)
         output.note("\(folder) is not encrypted: keep it where nobody else reads it")
         try output.result(
-            "\(folder): \(export.zones.counted("zone")), \(export.records.counted("record")), \(export.assets.counted("file"))", bare: folder,
+            "\(folder): \(export.zones.counted("zone")), \(export.records.counted("record")), \(export.assets.counted("file"))",
+            bare: folder,
             json: [
-                "folder": .string(folder), "zones": .integer(Int64(export.zones)), "records": .integer(Int64(export.records)),
-                "assets": .integer(Int64(export.assets)), "unreadable": .integer(Int64(export.unreadable)), "failures": failures.json,
+                "folder": .string(folder), "zones": .integer(Int64(export.zones)),
+                "records": .integer(Int64(export.records)),
+                "assets": .integer(Int64(export.assets)), "unreadable": .integer(Int64(export.unreadable)),
+                "failures": failures.json,
                 "removedParts": .integer(Int64(export.removedParts)),
             ])
         guard export.unreadable == 0 else {
-            output.note("\(export.unreadable) records did not verify or open, are hidden or may not be read, and are not in it")
+            output.note(
+                "\(export.unreadable) records did not verify or open, are hidden or may not be read, and are not in it")
             throw ExitCode(ExitStatus.integrity.rawValue)
         }
     }

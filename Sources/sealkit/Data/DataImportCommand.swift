@@ -18,7 +18,8 @@ struct DataImportCommand: AccountHolderCommand {
     @Argument(help: ArgumentHelp("The archive.", valueName: "folder"))
     var folder: String
 
-    @Flag(name: .customLong("public"), help: "Also publish the archive's public records, where everybody may read them.")
+    @Flag(
+        name: .customLong("public"), help: "Also publish the archive's public records, where everybody may read them.")
     var includesPublic = false
 
     @OptionGroup var global: GlobalOptions
@@ -30,7 +31,10 @@ struct DataImportCommand: AccountHolderCommand {
         for id in done.differentPublic { output.note("left as it is in the public database: \(id.recordName.escaped)") }
         for zone in done.skipped {
             switch zone.database {
-            case .public: output.note("not imported, since they would be public: \(zone.records.counted("record")); import them with --public")
+            case .public:
+                output.note(
+                    "not imported, since they would be public: \(zone.records.counted("record")); import them with --public"
+                )
             case .shared, .private: output.note("not imported, since it is somebody else's: \(zone.zoneName.escaped)")
             }
         }
@@ -45,7 +49,8 @@ struct DataImportCommand: AccountHolderCommand {
                 "skipped": .array(
                     done.skipped.map {
                         .object([
-                            "database": .string("\($0.database)"), "zone": .string($0.zoneName), "records": .integer(Int64($0.records)),
+                            "database": .string("\($0.database)"), "zone": .string($0.zoneName),
+                            "records": .integer(Int64($0.records)),
                         ])
                     }),
             ])

@@ -8,15 +8,17 @@ import SealStatements
 /// Proves to a demonstration what a removed participant can and cannot open with everything that it ever had and
 /// everything that the server's database holds. It goes to no server.
 ///
-/// Every grant in the file is tried with the account's keys; the keys that open are walked back to the first epoch; then
-/// each record key is tried with each of them, as a key of the epoch that the record names.
+/// Every grant in the file is tried with the account's keys; the keys that open are walked back to the first epoch;
+/// then each record key is tried with each of them, as a key of the epoch that the record names.
 struct OldKeyCommand: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo-old-key",
         abstract: "Try this account's keys on records as a server's database holds them.",
         shouldDisplay: false)
 
-    @Option(help: ArgumentHelp("Roster, grants and records, as the demonstration takes them from the database.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Roster, grants and records, as the demonstration takes them from the database.", valueName: "file"))
     var recordJson: String
 
     @OptionGroup var global: GlobalOptions
@@ -71,9 +73,12 @@ struct OldKeyCommand: ClientCommand {
 
     private func roster(_ evidence: Evidence) throws -> Roster {
         let scope = Scope(
-            container: global.containerIdentifier, environment: global.environment == .production ? .production : .development,
+            container: global.containerIdentifier,
+            environment: global.environment == .production ? .production : .development,
             owner: try UserID(recordName: evidence.owner), zoneName: evidence.zone)
-        let entries = evidence.entries.map { SignedRosterEntry(bytes: [UInt8]($0.entry), signature: [UInt8]($0.signature)) }
+        let entries = evidence.entries.map {
+            SignedRosterEntry(bytes: [UInt8]($0.entry), signature: [UInt8]($0.signature))
+        }
         guard let roster = try Roster(replaying: entries, scope: scope) else {
             throw Failure.Local(status: .badInput, reason: "there is no roster entry")
         }
@@ -89,7 +94,9 @@ struct OldKeyCommand: ClientCommand {
             }
             guard index > 0, let key = held[epoch.context] else { continue }
             let earlier = roster.epochs[index - 1]
-            if held[earlier.context] == nil { held[earlier.context] = try? key.openPrevious(epoch.previousKey, epoch: earlier) }
+            if held[earlier.context] == nil {
+                held[earlier.context] = try? key.openPrevious(epoch.previousKey, epoch: earlier)
+            }
         }
         return held.values.sorted { $0.context.epoch < $1.context.epoch }
     }

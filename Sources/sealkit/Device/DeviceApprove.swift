@@ -34,6 +34,7 @@ struct DeviceApprove: AccountHolderCommand {
             throw error
         }
         try output.result(
-            "handed over; the other device says when it is ready", bare: "handed over", json: ["handedOver": .bool(true)])
+            "handed over; the other device says when it is ready", bare: "handed over",
+            json: ["handedOver": .bool(true)])
     }
 }

@@ -29,6 +29,7 @@ struct DeviceRevoke: AccountHolderCommand {
         }
         let devices = try await client.account.revokeDevice(found.id)
         try output.result(
-            "revoked \(found.id) \(found.name.escaped)\n" + DeviceText.lines(devices), bare: found.id, json: DeviceText.json(devices))
+            "revoked \(found.id) \(found.name.escaped)\n" + DeviceText.lines(devices), bare: found.id,
+            json: DeviceText.json(devices))
     }
 }

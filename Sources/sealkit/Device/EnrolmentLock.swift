@@ -1,7 +1,8 @@
 import Foundation
 import SealSystem
 
-/// One command at a time brings an account to or from a key file: the next enrolment is its user's next word, not another window's.
+/// One command at a time brings an account to or from a key file: the next enrolment is its user's next word, not
+/// another window's.
 final class EnrolmentLock {
     private let path: String
     private let descriptor: Int32
@@ -12,13 +13,15 @@ final class EnrolmentLock {
         while true {
             let file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard file >= 0 else {
-                throw Failure.Local(status: .cannotWrite, reason: "\(path) cannot be written (\(String(cString: strerror(errno))))")
+                throw Failure.Local(
+                    status: .cannotWrite, reason: "\(path) cannot be written (\(String(cString: strerror(errno))))")
             }
             // A file system without locks has no other command's either.
             guard flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
                 close(file)
                 throw Failure.Local(
-                    status: .tryLater, reason: "another command is enrolling a device with the key file \(keyFile.path)",
+                    status: .tryLater,
+                    reason: "another command is enrolling a device with the key file \(keyFile.path)",
                     remedy: "one at a time: answer that one, or end it, first")
             }
             // The one that has just ended took its file away: a lock on that keeps nobody out.

@@ -16,19 +16,25 @@ enum EnrolmentQuestion {
             switch self {
             case .new:
                 SealKitError(
-                    .integrityFailure, "what the other device shows, as it was typed here, is not what this one shows; this one has taken nothing",
-                    remedy: "begin again. If the other device says that it has handed over, that was for this command alone and is void, "
-                        + "unless it did so although the two showed different digits: then run sealkit account rotate-keys there")
+                    .integrityFailure,
+                    "what the other device shows, as it was typed here, is not what this one shows; this one has taken nothing",
+                    remedy:
+                        "begin again. If the other device says that it has handed over, that was for this command alone and is void, "
+                        + "unless it did so although the two showed different digits: then run sealkit account rotate-keys there"
+                )
             case .old:
                 SealKitError(
-                    .integrityFailure, "what the other device shows, as it was typed here, is not what this one shows; nothing was handed over",
-                    remedy: "begin again on the new device; if the two really show different digits, somebody stands between them: distrust the server")
+                    .integrityFailure,
+                    "what the other device shows, as it was typed here, is not what this one shows; nothing was handed over",
+                    remedy:
+                        "begin again on the new device; if the two really show different digits, somebody stands between them: distrust the server"
+                )
             }
         }
     }
 
-    /// The digits are fixed before they are shown, by what both devices have committed to: whoever stands between the two gets no
-    /// other ones by being asked for again.
+    /// The digits are fixed before they are shown, by what both devices have committed to: whoever stands between the
+    /// two gets no other ones by being asked for again.
     private static let tries = 3
 
     static func show(_ comparison: EnrolmentComparison, _ output: Output) throws(SealKitError) {
@@ -37,8 +43,8 @@ enum EnrolmentQuestion {
             json: ["code": .string(comparison.code), "transcript": .string(comparison.transcript)])
     }
 
-    /// - Throws: `integrityFailure` after three answers that are not what this device shows; `invalidArguments` where nobody
-    ///   answers; `operationCancelled`.
+    /// - Throws: `integrityFailure` after three answers that are not what this device shows; `invalidArguments` where
+    ///   nobody answers; `operationCancelled`.
     static func ask(_ comparison: EnrolmentComparison, on side: Side, _ output: Output) throws(SealKitError) -> Answer {
         for left in (0..<tries).reversed() {
             let answer: String

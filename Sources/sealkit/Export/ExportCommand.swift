@@ -22,7 +22,9 @@ struct ExportCommand: AccountHolderCommand {
     @Option(help: ArgumentHelp("The folder to make.", valueName: "folder"))
     var raw: String
 
-    @Option(name: .customLong("record"), help: ArgumentHelp("Only this record; may be given several times.", valueName: "name"))
+    @Option(
+        name: .customLong("record"),
+        help: ArgumentHelp("Only this record; may be given several times.", valueName: "name"))
     var records: [String] = []
 
     @OptionGroup var zone: PlaceOptions
@@ -30,7 +32,8 @@ struct ExportCommand: AccountHolderCommand {
 
     func validate() throws {
         if zone.database == .public, records.isEmpty {
-            throw ValidationError("Name the records with --record: the public database has no feed to read all of them from.")
+            throw ValidationError(
+                "Name the records with --record: the public database has no feed to read all of them from.")
         }
     }
 
@@ -51,7 +54,8 @@ struct ExportCommand: AccountHolderCommand {
             "\(raw): \(export.records.counted("record")), \(export.assets.counted("file")), "
                 + export.entries.counted("roster entry", "roster entries"),
             json: [
-                "folder": .string(raw), "records": .integer(Int64(export.records)), "assets": .integer(Int64(export.assets)),
+                "folder": .string(raw), "records": .integer(Int64(export.records)),
+                "assets": .integer(Int64(export.assets)),
                 "entries": .integer(Int64(export.entries)), "failures": failures.json,
             ])
         guard failures.isEmpty else { throw ExitCode(ExitStatus.integrity.rawValue) }

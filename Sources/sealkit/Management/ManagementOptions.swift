@@ -7,9 +7,10 @@ struct ManagementOptions: ParsableArguments {
     @Option(help: "The server's address: https://host[:port]. Plain http for this machine only.")
     var server: String
 
-    @Option(help: ArgumentHelp(
-        "File with a management token: the operator's lies in the server's secrets folder. Default: $SEALKIT_MANAGEMENT_TOKEN.",
-        valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "File with a management token: the operator's lies in the server's secrets folder. Default: $SEALKIT_MANAGEMENT_TOKEN.",
+            valueName: "file"))
     var managementTokenFile: String?
 
     func token() throws(SealKitError) -> ManagementToken {

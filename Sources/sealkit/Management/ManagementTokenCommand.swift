@@ -11,7 +11,9 @@ struct ManagementTokenCommand: ParsableCommand {
     struct Create: OperatorCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a token for a container, and print it once.",
-            discussion: "  sealkit management-token create --server https://notes.example.org --container org.example.notes --name CI --days 90")
+            discussion:
+                "  sealkit management-token create --server https://notes.example.org --container org.example.notes --name CI --days 90"
+        )
 
         @Option(help: "What the token is for: for people.")
         var name: String
@@ -58,7 +60,8 @@ struct ManagementTokenCommand: ParsableCommand {
             for entry in try await tokens.list(for: all ? nil : global.containerIdentifier) {
                 let expiry = entry.expirationDate.map { "until \($0.formatted(.iso8601))" } ?? "until revoked"
                 try output.result(
-                    "\(entry.id)  \(entry.containerIdentifier.escaped)  \(entry.name.escaped)  \(expiry)", bare: entry.id,
+                    "\(entry.id)  \(entry.containerIdentifier.escaped)  \(entry.name.escaped)  \(expiry)",
+                    bare: entry.id,
                     json: entry.json)
             }
         }

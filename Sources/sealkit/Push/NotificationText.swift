@@ -11,7 +11,8 @@ enum NotificationText {
 
     static func json(_ fired: Container.Notification.Fired) -> [String: JSONValue] {
         var fields: [String: JSONValue] = [
-            "subscription": .string(fired.subscriptionID), "database": .string(name(fired.databaseScope)), "zone": .string(fired.zoneID.zoneName),
+            "subscription": .string(fired.subscriptionID), "database": .string(name(fired.databaseScope)),
+            "zone": .string(fired.zoneID.zoneName),
             "owner": .string(fired.zoneID.ownerName), "date": .string(Timestamp.text(fired.date)),
         ]
         if let record = fired.recordID {

@@ -31,7 +31,10 @@ struct SubscriptionCreate: AccountHolderCommand {
     @Option(help: ArgumentHelp("Tell of each record of this type.", valueName: "type"))
     var recordsOf: String?
 
-    @Option(name: .customLong("where"), help: ArgumentHelp("With --records-of: only those that fulfil this, like \"stars > 3\".", valueName: "predicate"))
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "With --records-of: only those that fulfil this, like \"stars > 3\".", valueName: "predicate"))
     var predicate: String?
 
     @Option(help: "With --records-of: creation, update or deletion; repeat it for more. Default: all three.")
@@ -43,7 +46,9 @@ struct SubscriptionCreate: AccountHolderCommand {
     @Option(help: "Text for notifications to show. The server reads it.")
     var alert: String?
 
-    @Option(help: ArgumentHelp("Send notifications to this URL as well; the server's operator has to allow its origin.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "Send notifications to this URL as well; the server's operator has to allow its origin.", valueName: "url"))
     var webhook: String?
 
     @OptionGroup var global: GlobalOptions
@@ -82,7 +87,9 @@ struct SubscriptionCreate: AccountHolderCommand {
     private func subscription() throws(SealKitError) -> any Subscription {
         let zoneID = zone.map { RecordZone.ID(zoneName: $0) }
         if let recordsOf {
-            let events = (on.isEmpty ? Event.allCases : on).reduce(into: QuerySubscription.Options()) { $0.formUnion($1.option) }
+            let events = (on.isEmpty ? Event.allCases : on).reduce(into: QuerySubscription.Options()) {
+                $0.formUnion($1.option)
+            }
             var query = QuerySubscription(
                 recordType: recordsOf, predicate: try parsed(), subscriptionID: id,
                 options: once ? events.union(.firesOnce) : events)

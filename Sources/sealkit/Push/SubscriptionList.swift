@@ -17,23 +17,28 @@ struct SubscriptionList: AccountHolderCommand {
         }
     }
 
-    private func show(_ subscription: any Subscription, in database: SubscriptionDatabaseOption.Name) throws(SealKitError) {
+    private func show(_ subscription: any Subscription, in database: SubscriptionDatabaseOption.Name)
+        throws(SealKitError)
+    {
         let kind: String
         var zone: RecordZone.ID?
         var type: String?
         switch subscription {
-        case let subscription as QuerySubscription: (kind, zone, type) = ("query", subscription.zoneID, subscription.recordType)
+        case let subscription as QuerySubscription:
+            (kind, zone, type) = ("query", subscription.zoneID, subscription.recordType)
         case let subscription as RecordZoneSubscription:
             (kind, zone, type) = ("zone", subscription.zoneID, subscription.recordType)
         case let subscription as DatabaseSubscription: (kind, type) = ("database", subscription.recordType)
         default: kind = "unknown"
         }
         let id = subscription.subscriptionID
-        let details = [database.rawValue, kind, zone?.description.escaped, type?.escaped].compactMap { $0 }.joined(separator: "  ")
+        let details = [database.rawValue, kind, zone?.description.escaped, type?.escaped].compactMap { $0 }.joined(
+            separator: "  ")
         try output.result(
             "\(id.escaped.padded(to: 24))\(details)", bare: id.escaped,
             json: [
-                "subscription": .string(id), "database": .string(database.rawValue), "kind": .string(kind), "zone": JSONValue(zone?.zoneName), "type": JSONValue(type),
+                "subscription": .string(id), "database": .string(database.rawValue), "kind": .string(kind),
+                "zone": JSONValue(zone?.zoneName), "type": JSONValue(type),
                 "webhook": JSONValue(subscription.webhook),
             ])
     }

@@ -25,7 +25,8 @@ struct WatchCommand: AccountHolderCommand {
         let notifications = client.container.notifications(after: after) { away in
             if let away {
                 Self.remark(
-                    "the server is away; waiting for it: \(away.said)", json: ["event": .string("away"), "reason": .string(away.said)], output)
+                    "the server is away; waiting for it: \(away.said)",
+                    json: ["event": .string("away"), "reason": .string(away.said)], output)
             } else {
                 Self.remark("the server is back", json: ["event": .string("back")], output)
             }
@@ -37,7 +38,8 @@ struct WatchCommand: AccountHolderCommand {
             case .ready:
                 try output.result("watching", json: Self.json("ready", notification))
             case .reset:
-                try output.result("more happened than is kept: fetch all changes", json: Self.json("reset", notification))
+                try output.result(
+                    "more happened than is kept: fetch all changes", json: Self.json("reset", notification))
             case .fired(let fired):
                 try output.result(
                     Self.text(fired), bare: fired.recordID?.recordName ?? fired.zoneID.description,

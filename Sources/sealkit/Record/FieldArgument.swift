@@ -33,7 +33,9 @@ struct FieldArgument {
         let kind = name.count == 2 ? String(name[1]) : "string"
         let given = String(text[text.index(after: equals)...])
         // A date that no calendar has is written with an @ in front: none comes from a file.
-        let source = [Kind.date.rawValue, "list-\(Kind.date.rawValue)"].contains(kind) ? .literal(given) : try Source(given, key: key)
+        let source =
+            [Kind.date.rawValue, "list-\(Kind.date.rawValue)"].contains(kind)
+            ? .literal(given) : try Source(given, key: key)
         if kind.hasPrefix("list-") {
             let kind = try Kind(String(kind.dropFirst(5)), key: key)
             let elements = Self.elements(try source.text())
@@ -42,7 +44,9 @@ struct FieldArgument {
             value = .list(values)
         } else {
             let kind = try Kind(kind, key: key)
-            value = kind == .data ? .data(try source.data()) : try kind.value(try source.text(trimmed: kind != .string), key: key)
+            value =
+                kind == .data
+                ? .data(try source.data()) : try kind.value(try source.text(trimmed: kind != .string), key: key)
         }
     }
 
@@ -93,7 +97,8 @@ struct FieldArgument {
             case .literal(let text): return text
             case .bytes(let bytes, let key):
                 guard let text = String(validating: bytes, as: UTF8.self) else {
-                    throw SealKitError(.invalidArguments, "field \(key) is not UTF-8 text", remedy: "store it as data: \(key):data=@…")
+                    throw SealKitError(
+                        .invalidArguments, "field \(key) is not UTF-8 text", remedy: "store it as data: \(key):data=@…")
                 }
                 return trimmed ? text.trimmingCharacters(in: .whitespacesAndNewlines) : text
             }
@@ -134,11 +139,15 @@ struct FieldArgument {
             case .ref: return .reference(ReferenceValue(recordName: text))
             case .location:
                 let parts = text.split(separator: ",").map { Double($0.trimmingCharacters(in: .whitespaces)) }
-                if parts.count == 2, let latitude = parts[0], let longitude = parts[1], abs(latitude) <= 90, abs(longitude) <= 180 {
+                if parts.count == 2, let latitude = parts[0], let longitude = parts[1], abs(latitude) <= 90,
+                    abs(longitude) <= 180
+                {
                     return .location(Location(latitude: latitude, longitude: longitude))
                 }
             }
-            throw SealKitError(.invalidArguments, "field \(key): the value is not of the kind \(rawValue)", remedy: "see sealkit help record save")
+            throw SealKitError(
+                .invalidArguments, "field \(key): the value is not of the kind \(rawValue)",
+                remedy: "see sealkit help record save")
         }
     }
 }

@@ -39,16 +39,23 @@ struct RecordAccept: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let (database, zoneID) = zone.resolve(client)
         var failures: [Record.ID: SealKitError] = [:]
-        let late = try await names.isEmpty ? database.lateRecords(inZoneWith: zoneID) : named(in: zoneID, database, &failures)
+        let late =
+            try await names.isEmpty ? database.lateRecords(inZoneWith: zoneID) : named(in: zoneID, database, &failures)
         guard !list else {
-            for record in late { try output.result(Self.text(record), bare: record.recordID.recordName.escaped, json: ["late": .object(Self.json(record))]) }
+            for record in late {
+                try output.result(
+                    Self.text(record), bare: record.recordID.recordName.escaped,
+                    json: ["late": .object(Self.json(record))])
+            }
             return output.note("\(late.count.counted("record")) came late")
         }
         let results = try await database.accept(late)
         for record in late {
             let name = record.recordID.recordName
             switch results[record.recordID] {
-            case .success: try output.result("accepted " + Self.text(record), bare: name.escaped, json: ["accepted": .object(Self.json(record))])
+            case .success:
+                try output.result(
+                    "accepted " + Self.text(record), bare: name.escaped, json: ["accepted": .object(Self.json(record))])
             case .failure(let error): failures[record.recordID] = error
             case nil: failures[record.recordID] = Self.unanswered(record.recordID)
             }
@@ -59,7 +66,8 @@ struct RecordAccept: AccountHolderCommand {
     }
 
     /// What can be accepted of the records that were named.
-    /// - Parameter failures: takes the others: what keeps one from being read, and `invalidArguments` for one that is not late.
+    /// - Parameter failures: takes the others: what keeps one from being read, and `invalidArguments` for one that is
+    ///   not late.
     private func named(
         in zoneID: RecordZone.ID, _ database: Database, _ failures: inout [Record.ID: SealKitError]
     ) async throws -> [LateRecord] {
@@ -72,7 +80,8 @@ struct RecordAccept: AccountHolderCommand {
                 if let record = error.lateRecord { late.append(record) } else { failures[id] = error }
             case .success:
                 failures[id] = SealKitError(
-                    .invalidArguments, "record \(id.recordName) did not come late: it counts already", remedy: "leave it out")
+                    .invalidArguments, "record \(id.recordName) did not come late: it counts already",
+                    remedy: "leave it out")
             case nil: failures[id] = Self.unanswered(id)
             }
         }
@@ -85,7 +94,8 @@ struct RecordAccept: AccountHolderCommand {
 
     private static func text(_ record: LateRecord) -> String {
         "\(record.recordType.escaped) \(record.recordID.recordName.escaped)  signed \(Timestamp.shown(record.signed)) by "
-            + record.authorUserRecordID.recordName.escaped.withNames + (record.isAuthorVouchedFor ? "" : ", WHO MAY NOT WRITE THERE ANY MORE")
+            + record.authorUserRecordID.recordName.escaped.withNames
+            + (record.isAuthorVouchedFor ? "" : ", WHO MAY NOT WRITE THERE ANY MORE")
     }
 
     private static func json(_ record: LateRecord) -> [String: JSONValue] {

@@ -28,7 +28,9 @@ struct RecordAsset: AccountHolderCommand {
         let target = URL(fileURLWithPath: output)
         let say = global.output
         guard force || !FileManager.default.fileExists(atPath: target.path) else {
-            throw Failure.Local(status: .cannotWrite, reason: "there is a file at \(output) already", remedy: "add --force to replace it")
+            throw Failure.Local(
+                status: .cannotWrite, reason: "there is a file at \(output) already",
+                remedy: "add --force to replace it")
         }
         guard access(target.deletingLastPathComponent().path, W_OK) == 0 else {
             throw Failure.Local(status: .cannotWrite, reason: "the folder of \(output) cannot be written to")
@@ -41,7 +43,9 @@ struct RecordAsset: AccountHolderCommand {
         }
         let bar = ProgressBar(key, say)
         do {
-            try await database.download(asset, of: recordID, to: target) { received, total in bar.update(received, of: total) }
+            try await database.download(asset, of: recordID, to: target) { received, total in
+                bar.update(received, of: total)
+            }
         } catch {
             bar.finish()
             guard error.code == .internalError else { throw error as any Error }

@@ -18,7 +18,9 @@ struct RecordGet: AccountHolderCommand {
 
     @OptionGroup var zone: PlaceOptions
 
-    @Option(help: ArgumentHelp("Print this field's value alone: into a file or pipe as it is, at a terminal escaped.", valueName: "key"))
+    @Option(
+        help: ArgumentHelp(
+            "Print this field's value alone: into a file or pipe as it is, at a terminal escaped.", valueName: "key"))
     var value: String?
 
     @OptionGroup var global: GlobalOptions
@@ -32,12 +34,14 @@ struct RecordGet: AccountHolderCommand {
             return
         }
         guard let found = record.encryptedValues.value(value) ?? record.plainValue(value) else {
-            throw SealKitError(.unknownItem, "the record has no value \(value)", remedy: "files are fetched by sealkit record asset")
+            throw SealKitError(
+                .unknownItem, "the record has no value \(value)", remedy: "files are fetched by sealkit record asset")
         }
         let bytes = RecordText.bytes(found)
         if isatty(STDOUT_FILENO) == 1 {
-            try Output.standardOutput(String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-                .map { String($0).escaped }.joined(separator: "\n"))
+            try Output.standardOutput(
+                String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+                    .map { String($0).escaped }.joined(separator: "\n"))
         } else {
             try StandardStream.output.write(bytes)
         }

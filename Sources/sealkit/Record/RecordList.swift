@@ -47,7 +47,7 @@ struct RecordList: AccountHolderCommand {
     ) async throws(SealKitError) -> Database.RecordZoneChanges {
         do {
             return try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
-        } catch where error.code == .changeTokenExpired && token != nil {
+        } catch let error where error.code == .changeTokenExpired && token != nil {
             output.note("The kept place in the feed is no longer good; starting over.")
             return try await database.recordZoneChanges(inZoneWith: zoneID)
         }
@@ -56,7 +56,8 @@ struct RecordList: AccountHolderCommand {
     private func savedToken() throws -> ServerChangeToken? {
         guard let sinceFile, let data = FileManager.default.contents(atPath: sinceFile) else { return nil }
         guard let token = try? JSONDecoder().decode(ServerChangeToken.self, from: data) else {
-            throw SealKitError(.invalidArguments, "\(sinceFile) is not a file of this command's", remedy: "name another --since-file")
+            throw SealKitError(
+                .invalidArguments, "\(sinceFile) is not a file of this command's", remedy: "name another --since-file")
         }
         return token
     }

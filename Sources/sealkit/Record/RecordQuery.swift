@@ -27,10 +27,14 @@ struct RecordQuery: AccountHolderCommand {
     @Option(help: "The record type.")
     var type: String
 
-    @Option(name: .customLong("arg"), parsing: .unconditionalSingleValue, help: ArgumentHelp("A value for the predicate's next %@, %K, %d or %f.", valueName: "kind=value"))
+    @Option(
+        name: .customLong("arg"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("A value for the predicate's next %@, %K, %d or %f.", valueName: "kind=value"))
     var arguments: [String] = []
 
-    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Sort by this field; with a minus in front, descending. May be repeated.", valueName: "key"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Sort by this field; with a minus in front, descending. May be repeated.", valueName: "key"))
     var sort: [String] = []
 
     @Option(help: "The zone's name; without it, all of one's own zones.")
@@ -47,7 +51,9 @@ struct RecordQuery: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if zone == nil, shared.owner != nil { throw ValidationError("Name the --zone as well: in zones of others a query is about one.") }
+        if zone == nil, shared.owner != nil {
+            throw ValidationError("Name the --zone as well: in zones of others a query is about one.")
+        }
         if database == .public, zone != nil || shared.owner != nil {
             throw ValidationError("The public database has no zones, and is nobody's: leave --zone and --owner out.")
         }
@@ -88,7 +94,8 @@ struct RecordQuery: AccountHolderCommand {
         }
         let descriptors = sort.map { key in
             key.hasPrefix("-")
-                ? Query.SortDescriptor(key: String(key.dropFirst()), ascending: false) : Query.SortDescriptor(key: key, ascending: true)
+                ? Query.SortDescriptor(key: String(key.dropFirst()), ascending: false)
+                : Query.SortDescriptor(key: key, ascending: true)
         }
         return Query(recordType: type, predicate: read, sortDescriptors: descriptors)
     }

@@ -28,7 +28,8 @@ struct RecordSave: AccountHolderCommand {
     @Option(help: "The record's type. Needed for a new record.")
     var type: String?
 
-    @Option(name: .customLong("set"), help: ArgumentHelp("A plain field, visible to the server.", valueName: "key=value"))
+    @Option(
+        name: .customLong("set"), help: ArgumentHelp("A plain field, visible to the server.", valueName: "key=value"))
     var plain: [String] = []
 
     @Option(help: ArgumentHelp("An encrypted field.", valueName: "key=value"))
@@ -62,20 +63,29 @@ struct RecordSave: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let (database, zoneID) = zone.resolve(client)
         var (record, policy) = try await start(database, zoneID)
-        for text in plain { let field = try FieldArgument(text); record.setPlainValue(field.key, field.value) }
-        for text in seal { let field = try FieldArgument(text); record.encryptedValues.setValue(field.key, field.value) }
+        for text in plain {
+            let field = try FieldArgument(text)
+            record.setPlainValue(field.key, field.value)
+        }
+        for text in seal {
+            let field = try FieldArgument(text)
+            record.encryptedValues.setValue(field.key, field.value)
+        }
         for text in asset {
             guard let equals = text.firstIndex(of: "=") else {
                 throw SealKitError(.invalidArguments, "an asset without a file", remedy: "write --asset key=path")
             }
-            record[String(text[..<equals])] = Asset(fileURL: URL(fileURLWithPath: String(text[text.index(after: equals)...])))
+            record[String(text[..<equals])] = Asset(
+                fileURL: URL(fileURLWithPath: String(text[text.index(after: equals)...])))
         }
         for key in unset where key != Self.parentKey { record.setPlainValue(key, nil) }
         if unset.contains(Self.parentKey) { record.parent = nil }
         if let parent { record.parent = parent.isEmpty ? nil : Record.Reference(recordName: parent) }
 
         let bar = ProgressBar("uploading", output)
-        let results = try await database.modifyRecords(saving: [record], savePolicy: policy) { sent, total in bar.update(sent, of: total) }
+        let results = try await database.modifyRecords(saving: [record], savePolicy: policy) { sent, total in
+            bar.update(sent, of: total)
+        }
         bar.finish()
         guard let result = results.saveResults[record.recordID] else {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the record")
@@ -83,8 +93,10 @@ struct RecordSave: AccountHolderCommand {
         if case .failure(let error) = result, error.code == .serverRecordChanged {
             let wasFetched = record.recordChangeTag != nil
             throw SealKitError(
-                error.code, wasFetched ? error.reason : "there is a record of the name \(record.recordID.recordName) already",
-                remedy: wasFetched ? "look at what it has now, and save again" : "change it with --update, or choose another --name",
+                error.code,
+                wasFetched ? error.reason : "there is a record of the name \(record.recordID.recordName) already",
+                remedy: wasFetched
+                    ? "look at what it has now, and save again" : "change it with --update, or choose another --name",
                 serverRecord: error.serverRecord, clientRecord: error.clientRecord)
         }
         let saved = try result.get()
@@ -107,12 +119,16 @@ struct RecordSave: AccountHolderCommand {
             }
             if let existing {
                 guard type == nil || type == existing.recordType else {
-                    throw SealKitError(.invalidArguments, "the record is of the type \(existing.recordType)", remedy: "types do not change")
+                    throw SealKitError(
+                        .invalidArguments, "the record is of the type \(existing.recordType)",
+                        remedy: "types do not change")
                 }
                 return (existing, policy)
             }
         }
-        guard let type else { throw SealKitError(.invalidArguments, "a new record needs a type", remedy: "give --type") }
+        guard let type else {
+            throw SealKitError(.invalidArguments, "a new record needs a type", remedy: "give --type")
+        }
         let id = name.map { Record.ID(recordName: $0, zoneID: zoneID) } ?? Record.ID(zoneID: zoneID)
         return (Record(recordType: type, recordID: id), policy)
     }

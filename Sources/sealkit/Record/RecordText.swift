@@ -6,13 +6,16 @@ import SealStatements
 enum RecordText {
     static func text(_ record: Record) -> String {
         var rows: [(String, String)] = []
-        if let author = record.lastModifiedUserRecordID { rows.append(("author", author.recordName.escaped.withNames + " (signature verified)")) }
+        if let author = record.lastModifiedUserRecordID {
+            rows.append(("author", author.recordName.escaped.withNames + " (signature verified)"))
+        }
         if let creator = record.creatorUserRecordID { rows.append(("creator", creator.recordName.escaped.withNames)) }
         if let date = record.modificationDate { rows.append(("modified", Timestamp.shown(date))) }
         if let parent = record.parent { rows.append(("parent", parent.recordName.escaped)) }
         for key in keys(record) { rows.append((key.escaped, field(key, of: record))) }
         let width = (rows.map(\.0.count).max() ?? 0) + 2
-        return (["\(record.recordType.escaped) \(record.recordID.recordName.escaped)"]
+        return
+            (["\(record.recordType.escaped) \(record.recordID.recordName.escaped)"]
             + rows.map { "  \($0.padded(to: width))\($1)" }).joined(separator: "\n")
     }
 
@@ -28,7 +31,10 @@ enum RecordText {
     private static func field(_ key: String, of record: Record) -> String {
         if let value = record.encryptedValues.value(key) { return "\(text(value))  (encrypted)" }
         if let value = record.plainValue(key) { return "\(text(value))  (plain)" }
-        if let asset: Asset = record[key] { return "asset\(asset.size.map { ", " + ByteCount.text(Int64(clamping: $0)) } ?? "")  (\(asset.isSealed ? "encrypted" : "plain"))" }
+        if let asset: Asset = record[key] {
+            return
+                "asset\(asset.size.map { ", " + ByteCount.text(Int64(clamping: $0)) } ?? "")  (\(asset.isSealed ? "encrypted" : "plain"))"
+        }
         return "(not fetched)"
     }
 
@@ -49,7 +55,8 @@ enum RecordText {
         var object: [String: JSONValue] = [
             "recordName": .string(record.recordID.recordName), "recordType": .string(record.recordType),
             "zone": .string(record.recordID.zoneID.zoneName), "zoneOwner": .string(record.recordID.zoneID.ownerName),
-            "changeTag": JSONValue(record.recordChangeTag), "created": JSONValue(record.creationDate.map(Timestamp.text)),
+            "changeTag": JSONValue(record.recordChangeTag),
+            "created": JSONValue(record.creationDate.map(Timestamp.text)),
             "modified": JSONValue(record.modificationDate.map(Timestamp.text)),
             "creator": JSONValue(record.creatorUserRecordID?.recordName),
             "author": JSONValue(record.lastModifiedUserRecordID?.recordName),
@@ -95,7 +102,8 @@ enum RecordText {
         case .int64(let number): .integer(number)
         case .double(let number): .double(number)
         case .date: JSONValue(Date(recordValue: value).map(Timestamp.text))
-        case .location(let place): .object(["latitude": .double(place.latitude), "longitude": .double(place.longitude)])
+        case .location(let place):
+            .object(["latitude": .double(place.latitude), "longitude": .double(place.longitude)])
         case .reference(let reference): .object(["recordName": .string(reference.recordName)])
         case .list(let values): .array(values.map(json))
         }

@@ -23,7 +23,8 @@ struct ShownRecords {
             switch result {
             case .success(let record):
                 count += 1
-                try output.result(RecordText.line(record), bare: id.recordName.escaped, json: ["record": RecordText.json(record)])
+                try output.result(
+                    RecordText.line(record), bare: id.recordName.escaped, json: ["record": RecordText.json(record)])
             case .failure(let error):
                 failed = error
                 try output.result(

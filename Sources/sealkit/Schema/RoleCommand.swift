@@ -5,13 +5,16 @@ struct RoleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "role",
         abstract: "Which users have a container's custom roles.",
-        discussion: "Roles are made in the schema (CREATE ROLE) and say what their users may do in the public database.",
+        discussion:
+            "Roles are made in the schema (CREATE ROLE) and say what their users may do in the public database.",
         subcommands: [Assign.self, Revoke.self, List.self])
 
     struct Assign: ManagementCommand {
         static let configuration = CommandConfiguration(
             abstract: "Give a user a role.",
-            discussion: "  sealkit schema role assign Editor _0123456789abcdef0123456789abcdef --server https://notes.example.org")
+            discussion:
+                "  sealkit schema role assign Editor _0123456789abcdef0123456789abcdef --server https://notes.example.org"
+        )
 
         @Argument(help: "The role.")
         var role: String
@@ -23,14 +26,17 @@ struct RoleCommand: ParsableCommand {
 
         func run(_ container: ContainerManagement) async throws {
             try await container.assignRole(role, toUser: user, in: global.schemaEnvironment)
-            try output.result("\(user.escaped) has \(role.escaped)", json: ["role": .string(role), "user": .string(user)])
+            try output.result(
+                "\(user.escaped) has \(role.escaped)", json: ["role": .string(role), "user": .string(user)])
         }
     }
 
     struct Revoke: ManagementCommand {
         static let configuration = CommandConfiguration(
             abstract: "Take a role from a user.",
-            discussion: "  sealkit schema role revoke Editor _0123456789abcdef0123456789abcdef --server https://notes.example.org")
+            discussion:
+                "  sealkit schema role revoke Editor _0123456789abcdef0123456789abcdef --server https://notes.example.org"
+        )
 
         @Argument(help: "The role.")
         var role: String
@@ -42,7 +48,8 @@ struct RoleCommand: ParsableCommand {
 
         func run(_ container: ContainerManagement) async throws {
             try await container.revokeRole(role, fromUser: user, in: global.schemaEnvironment)
-            try output.result("\(user.escaped) no longer has \(role.escaped)", json: ["role": .string(role), "user": .string(user)])
+            try output.result(
+                "\(user.escaped) no longer has \(role.escaped)", json: ["role": .string(role), "user": .string(user)])
         }
     }
 

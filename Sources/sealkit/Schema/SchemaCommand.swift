@@ -11,6 +11,7 @@ struct SchemaCommand: ParsableCommand {
               sealkit schema deploy --server https://notes.example.org --dry-run
             """,
         subcommands: [
-            SchemaExport.self, SchemaImport.self, SchemaValidate.self, SchemaDeploy.self, SchemaReset.self, RoleCommand.self,
+            SchemaExport.self, SchemaImport.self, SchemaValidate.self, SchemaDeploy.self, SchemaReset.self,
+            RoleCommand.self,
         ])
 }

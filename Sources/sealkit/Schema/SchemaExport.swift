@@ -6,9 +6,12 @@ struct SchemaExport: ManagementCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Print an environment's schema, or write it to a file.",
-        discussion: "  sealkit schema export --server https://notes.example.org --environment production --file notes.ckdb")
+        discussion:
+            "  sealkit schema export --server https://notes.example.org --environment production --file notes.ckdb")
 
-    @Option(help: ArgumentHelp("Where to write it; what is there is replaced. Without: standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Where to write it; what is there is replaced. Without: standard output.", valueName: "file")
+    )
     var file: String?
 
     @OptionGroup var management: ManagementOptions

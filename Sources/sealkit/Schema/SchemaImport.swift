@@ -69,7 +69,8 @@ extension Output {
     fileprivate func show(_ differences: [ContainerManagement.SchemaDifference], isDone: Bool) throws(SealKitError) {
         for difference in differences {
             let text = difference.description
-            try result(text.escaped, bare: text.escaped, json: ["change": .string(text), "loses": .bool(difference.isLoss)])
+            try result(
+                text.escaped, bare: text.escaped, json: ["change": .string(text), "loses": .bool(difference.isLoss)])
         }
         note(differences.isEmpty ? "nothing differs" : isDone ? "done" : "nothing was changed: dry run")
     }

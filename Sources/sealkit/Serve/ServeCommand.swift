@@ -24,16 +24,27 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Folder of the database and the assets. Back it up.", valueName: "folder"))
     var data: String?
 
-    @Option(help: ArgumentHelp("Folder of what must not lie with the data: the key of address hashes, the token signing keys. Default: <data>.secrets.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp(
+            "Folder of what must not lie with the data: the key of address hashes, the token signing keys. Default: <data>.secrets.",
+            valueName: "folder"))
     var secrets: String?
 
-    @Option(help: ArgumentHelp("Where to listen; port 0 lets the system choose. Default: 127.0.0.1:8080.", valueName: "host:port"))
+    @Option(
+        help: ArgumentHelp(
+            "Where to listen; port 0 lets the system choose. Default: 127.0.0.1:8080.", valueName: "host:port"))
     var listen: String?
 
-    @Option(help: ArgumentHelp("Where GET /metrics can be read in Prometheus's text format: 127.0.0.1:9090. Whoever reaches it may read it; it has counts and times, no ids, names or addresses. Default: nowhere.", valueName: "host:port"))
+    @Option(
+        help: ArgumentHelp(
+            "Where GET /metrics can be read in Prometheus's text format: 127.0.0.1:9090. Whoever reaches it may read it; it has counts and times, no ids, names or addresses. Default: nowhere.",
+            valueName: "host:port"))
     var metrics: String?
 
-    @Option(help: ArgumentHelp("The address that clients use; logins sign it. Default: the listen address, for clients on this machine.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "The address that clients use; logins sign it. Default: the listen address, for clients on this machine.",
+            valueName: "url"))
     var origin: String?
 
     @Option(help: ArgumentHelp("PEM file: the certificate with its chain.", valueName: "file"))
@@ -45,34 +56,55 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "A proxy in front ends TLS: allow listening beyond this machine without it.")
     var behindProxy = false
 
-    @Option(help: ArgumentHelp("Mail relay for verification codes: smtp://host:port or smtps://host:port.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "Mail relay for verification codes: smtp://host:port or smtps://host:port.", valueName: "url"))
     var smtpUrl: String?
 
-    @Option(help: ArgumentHelp("Sender of the codes: codes@example.org, or \"Notes <codes@example.org>\".", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "Sender of the codes: codes@example.org, or \"Notes <codes@example.org>\".", valueName: "address"))
     var smtpFrom: String?
 
     @Option(help: ArgumentHelp("User at the relay.", valueName: "name"))
     var smtpUsername: String?
 
-    @Option(help: ArgumentHelp("File with the password at the relay. $SEALKIT_SMTP_PASSWORD serves too; there is no flag for the password itself, which other users could see.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "File with the password at the relay. $SEALKIT_SMTP_PASSWORD serves too; there is no flag for the password itself, which other users could see.",
+            valueName: "file"))
     var smtpPasswordFile: String?
 
     @Option(help: ArgumentHelp("PEM file of the authorities to trust for the relay.", valueName: "file"))
     var smtpCaFile: String?
 
-    @Option(help: ArgumentHelp("required, opportunistic (with a password for a relay on this machine only) or off (for a relay on this machine only). Default: required.", valueName: "mode"))
+    @Option(
+        help: ArgumentHelp(
+            "required, opportunistic (with a password for a relay on this machine only) or off (for a relay on this machine only). Default: required.",
+            valueName: "mode"))
     var smtpStarttls: String?
 
-    @Option(help: ArgumentHelp("Whether the relay is tried at the start, without sending anything: warn (the log and /health say what came of it), required (the server does not start without it) or off. Default: warn.", valueName: "mode"))
+    @Option(
+        help: ArgumentHelp(
+            "Whether the relay is tried at the start, without sending anything: warn (the log and /health say what came of it), required (the server does not start without it) or off. Default: warn.",
+            valueName: "mode"))
     var smtpCheck: String?
 
-    @Option(help: ArgumentHelp("SMS gateway for verification codes: each text message is a signed POST of JSON to this URL. $SEALKIT_SMS_WEBHOOK serves too, should the URL be a secret.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "SMS gateway for verification codes: each text message is a signed POST of JSON to this URL. $SEALKIT_SMS_WEBHOOK serves too, should the URL be a secret.",
+            valueName: "url"))
     var smsWebhook: String?
 
-    @Option(help: ArgumentHelp("File with a token that the gateway wants: Authorization: Bearer. $SEALKIT_SMS_TOKEN serves too.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "File with a token that the gateway wants: Authorization: Bearer. $SEALKIT_SMS_TOKEN serves too.",
+            valueName: "file"))
     var smsTokenFile: String?
 
-    @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical. Default: info.", valueName: "level"))
+    @Option(
+        help: ArgumentHelp("trace, debug, info, notice, warning, error or critical. Default: info.", valueName: "level")
+    )
     var logLevel: String?
 
     @Option(help: ArgumentHelp("json or text. Default: json.", valueName: "format"))
@@ -84,19 +116,33 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The largest asset. Default: 16 GiB.", valueName: "bytes"))
     var maxAssetSize: String?
 
-    @Option(help: ArgumentHelp("How long a record's deletion stays in its zone's feed; devices that were away for longer start anew. Default: 180.", valueName: "days"))
+    @Option(
+        help: ArgumentHelp(
+            "How long a record's deletion stays in its zone's feed; devices that were away for longer start anew. Default: 180.",
+            valueName: "days"))
     var tombstoneAge: String?
 
-    @Option(help: ArgumentHelp("How long requests under way may take to finish at shutdown. Default: 30.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "How long requests under way may take to finish at shutdown. Default: 30.", valueName: "seconds"))
     var shutdownGrace: String?
 
-    @Option(help: ArgumentHelp("An origin that webhooks of subscriptions may go to: https://hooks.example.org. Repeat it for more. Default: none.", valueName: "origin"))
+    @Option(
+        help: ArgumentHelp(
+            "An origin that webhooks of subscriptions may go to: https://hooks.example.org. Repeat it for more. Default: none.",
+            valueName: "origin"))
     var webhookAllow: [String] = []
 
-    @Option(help: ArgumentHelp("Where the page of a share URL sends people for a container's app: org.example.notes=https://notes.example.org/get. Repeat it for more containers. Default: none.", valueName: "container=url"))
+    @Option(
+        help: ArgumentHelp(
+            "Where the page of a share URL sends people for a container's app: org.example.notes=https://notes.example.org/get. Repeat it for more containers. Default: none.",
+            valueName: "container=url"))
     var fallbackUrl: [String] = []
 
-    @Option(help: ArgumentHelp("Who may make an account: open (anybody who reaches the server), invite (whoever has a code of sealkit admin invite), closed (nobody). Default: open.", valueName: "mode"))
+    @Option(
+        help: ArgumentHelp(
+            "Who may make an account: open (anybody who reaches the server), invite (whoever has a code of sealkit admin invite), closed (nobody). Default: open.",
+            valueName: "mode"))
     var registration: String?
 
     @OptionGroup(title: "Limits") var limits: LimitOptions

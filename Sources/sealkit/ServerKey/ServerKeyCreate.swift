@@ -15,7 +15,9 @@ struct ServerKeyCreate: AccountHolderCommand {
     @Option(help: "What the key is for, for people.")
     var name: String
 
-    @Option(name: .customLong("output"), help: ArgumentHelp("Where to put the credential; never over another file.", valueName: "file"))
+    @Option(
+        name: .customLong("output"),
+        help: ArgumentHelp("Where to put the credential; never over another file.", valueName: "file"))
     var file: String
 
     @OptionGroup var global: GlobalOptions
@@ -23,14 +25,16 @@ struct ServerKeyCreate: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let target = URL(fileURLWithPath: file)
         guard !FileManager.default.fileExists(atPath: target.path) else {
-            throw Failure.Local(status: .cannotWrite, reason: "there is a file at \(file) already", remedy: "name another file")
+            throw Failure.Local(
+                status: .cannotWrite, reason: "there is a file at \(file) already", remedy: "name another file")
         }
         let credential = try await client.container.createServerKey(name: name)
         do { try credential.write(to: target) } catch {
             // A key that nobody holds is of no use.
             var remedy = error.remedy
             do { try await client.container.revokeServerKey(credential.userRecordID) } catch let failure {
-                remedy += "; revoke the key that was made, which could not be done now (\(failure.said)): "
+                remedy +=
+                    "; revoke the key that was made, which could not be done now (\(failure.said)): "
                     + "sealkit server-key revoke \(credential.userRecordID.recordName)"
             }
             throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: remedy)

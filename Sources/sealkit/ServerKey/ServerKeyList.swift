@@ -13,9 +13,12 @@ struct ServerKeyList: AccountHolderCommand {
             let user = key.userRecordID.recordName
             try output.result(
                 "\(user)  \(key.name.escaped)  \(Timestamp.text(key.created))", bare: user.escaped,
-                json: ["serverKey": .object([
-                    "user": .string(user), "name": .string(key.name), "created": .string(Timestamp.text(key.created)),
-                ])])
+                json: [
+                    "serverKey": .object([
+                        "user": .string(user), "name": .string(key.name),
+                        "created": .string(Timestamp.text(key.created)),
+                    ])
+                ])
         }
         output.note(keys.count.counted("key"))
     }

@@ -26,7 +26,9 @@ struct ShareAccept: ClientCommand {
     @Flag(help: "Make an account where there is no key file, without asking.")
     var newAccount = false
 
-    @Option(help: ArgumentHelp("From the server's operator, where accounts are made by invitation only.", valueName: "code"))
+    @Option(
+        help: ArgumentHelp("From the server's operator, where accounts are made by invitation only.", valueName: "code")
+    )
     var registrationCode: String?
 
     @Flag(help: "Ask for a passphrase to seal a new account's key file with.")
@@ -59,7 +61,8 @@ struct ShareAccept: ClientCommand {
             guard Prompt.isAtTerminal else {
                 throw SealKitError(
                     .notAuthenticated, "there is no account to accept the share with",
-                    remedy: "name its key file with --key-file, or give --new-account to make one on the share's server")
+                    remedy: "name its key file with --key-file, or give --new-account to make one on the share's server"
+                )
             }
             guard ["y", "yes"].contains(try Prompt.answer("Make an account there? [y/N] ")?.lowercased()) else {
                 throw SealKitError(.operationCancelled, "no account was made")
@@ -114,6 +117,7 @@ private struct TerminalInvitee: Invitee {
 
     func code(sentTo address: String, expires: Date, triesLeft: Int) async throws(SealKitError) -> String? {
         try code.code(
-            sentTo: address, expires: expires, triesLeft: triesLeft, emptyLineFor: "another address or a new code", output)
+            sentTo: address, expires: expires, triesLeft: triesLeft, emptyLineFor: "another address or a new code",
+            output)
     }
 }

@@ -9,8 +9,10 @@ struct ShareCommand: ParsableCommand {
             give a one-time URL to nobody but the person that it was made for.
             """,
         subcommands: [
-            ShareCreate.self, ShareInvite.self, ShareShow.self, ShareURLCommand.self, SharePermission.self, ShareRemove.self,
+            ShareCreate.self, ShareInvite.self, ShareShow.self, ShareURLCommand.self, SharePermission.self,
+            ShareRemove.self,
             ShareRole.self, SharePublic.self, ShareBlock.self, ShareUnblock.self, ShareRequests.self, ShareApprove.self,
-            ShareDeny.self, ShareRequest.self, ShareStop.self, ShareLeave.self, ShareAccept.self, SharePreviewCommand.self,
+            ShareDeny.self, ShareRequest.self, ShareStop.self, ShareLeave.self, ShareAccept.self,
+            SharePreviewCommand.self,
         ])
 }

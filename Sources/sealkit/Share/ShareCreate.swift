@@ -29,7 +29,10 @@ struct ShareCreate: AccountHolderCommand {
         share.title = title
         if !type.isEmpty { share.shareType = type }
         let database = client.container.privateDatabase
-        let saved = if let root { try await database.save(share, rootRecord: root).share } else { try await database.save(share) }
+        let saved =
+            if let root { try await database.save(share, rootRecord: root).share } else {
+                try await database.save(share)
+            }
         let what = shared.record.map { "the record \($0.escaped)" } ?? "the zone \(zone.escaped)"
         try output.result("\(what) is shared; invite somebody with sealkit share invite", json: ShareText.json(saved))
     }
@@ -38,7 +41,8 @@ struct ShareCreate: AccountHolderCommand {
     private func start(_ client: Client) async throws(SealKitError) -> (Share, root: Record?) {
         let zoneID = RecordZone.ID(zoneName: zone)
         if let name = shared.record {
-            let root = try await client.container.privateDatabase.fetchingAssets(.onDemand).record(for: Record.ID(recordName: name, zoneID: zoneID))
+            let root = try await client.container.privateDatabase.fetchingAssets(.onDemand).record(
+                for: Record.ID(recordName: name, zoneID: zoneID))
             guard root.share != nil else { return (Share(rootRecord: root), root) }
             return (try await client.ownShare(zone, shared), nil)
         }

@@ -17,7 +17,10 @@ struct ShareInvite: AccountHolderCommand {
 
     @OptionGroup var place: ShareOptions
 
-    @Argument(help: ArgumentHelp("An e-mail address, a phone number (+49…), a user name, or the name that you have given somebody.", valueName: "person"))
+    @Argument(
+        help: ArgumentHelp(
+            "An e-mail address, a phone number (+49…), a user name, or the name that you have given somebody.",
+            valueName: "person"))
     var person: String?
 
     @Flag(help: "Invite whoever first accepts with the URL that this prints.")
@@ -60,12 +63,15 @@ struct ShareInvite: AccountHolderCommand {
         let identity = invited.userIdentity
         var found = ""
         if let user = identity.userRecordID?.recordName, let trust = ShareText.trust(identity) {
-            let isByAddress = switch identity.lookupInfo {
-            case .emailAddress, .phoneNumber: true
-            case .userRecordName, nil: false
-            }
+            let isByAddress =
+                switch identity.lookupInfo {
+                case .emailAddress, .phoneNumber: true
+                case .userRecordName, nil: false
+                }
             let source = isByAddress && !identity.isVerified ? ": the server says that \(name) is this user" : ""
-            found = "\(user.escaped.withNames)  \(trust)\(source)\n" + (ShareText.howToVerify(identity).map { "\($0)\n" } ?? "") + "\n"
+            found =
+                "\(user.escaped.withNames)  \(trust)\(source)\n"
+                + (ShareText.howToVerify(identity).map { "\($0)\n" } ?? "") + "\n"
         } else if person != nil {
             found = "The server knows no account of \(name): whoever proves the address takes the seat\n\n"
         }
@@ -84,7 +90,8 @@ struct ShareInvite: AccountHolderCommand {
         }
         var json: [String: JSONValue] = [
             "url": .string(url), "isOneTime": .bool(ownURL != nil), "participantID": .string(invited.participantID),
-            "permission": .string("\(invited.permission)"), "userRecordName": JSONValue(identity.userRecordID?.recordName),
+            "permission": .string("\(invited.permission)"),
+            "userRecordName": JSONValue(identity.userRecordID?.recordName),
             "isVerified": .bool(identity.isVerified),
         ]
         if let isAcceptable { json["addressCanBeProved"] = .bool(isAcceptable) }
@@ -103,8 +110,8 @@ struct ShareInvite: AccountHolderCommand {
         ShareText.noteURL(saved, output)
     }
 
-    /// Whether the server can send the code that proves the address of somebody whom it does not know. Nil where none is asked for,
-    /// or the server does not say: the invitation is made, and this is beside it.
+    /// Whether the server can send the code that proves the address of somebody whom it does not know. Nil where none
+    /// is asked for, or the server does not say: the invitation is made, and this is beside it.
     private func canBeProved(_ invited: Share.Participant, _ client: Client) async -> Bool? {
         guard invited.userIdentity.userRecordID == nil, let person,
             let server = try? await client.account.serverInformation()
@@ -122,7 +129,8 @@ struct ShareInvite: AccountHolderCommand {
             guard person.hasPrefix("+") || name.hasPrefix("_") else {
                 throw SealKitError(
                     .unknownItem, "nobody is called \(person) on this device",
-                    remedy: "give an e-mail address, a phone number (+49…) or a user name, which is _ and 32 hexadecimal digits; "
+                    remedy:
+                        "give an e-mail address, a phone number (+49…) or a user name, which is _ and 32 hexadecimal digits; "
                         + "sealkit contact name gives people names")
             }
             handle = person.hasPrefix("+") ? .phoneNumber(person) : .userRecordName(name)
@@ -136,7 +144,8 @@ struct ShareInvite: AccountHolderCommand {
 extension Share {
     /// Gives somebody back what they had, where they are in the share still.
     fileprivate mutating func keep(_ known: Participant, permission: Bool, expirationDate: Bool) {
-        guard known.role != .owner, var now = participants.first(where: { $0.participantID == known.participantID }) else { return }
+        guard known.role != .owner, var now = participants.first(where: { $0.participantID == known.participantID })
+        else { return }
         if permission { now.permission = known.permission }
         if expirationDate { now.expirationDate = known.expirationDate }
         addParticipant(now)

@@ -13,14 +13,18 @@ struct ShareLeave: AccountHolderCommand {
     @Argument(help: "The zone.")
     var zone: String
 
-    @Option(help: ArgumentHelp("The owner's user name, as zone list prints it, or the name that you have given it.", valueName: "user"))
+    @Option(
+        help: ArgumentHelp(
+            "The owner's user name, as zone list prints it, or the name that you have given it.", valueName: "user"))
     var owner: String
 
     @OptionGroup var shared: SharedRecordOption
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, zoneID) = (client.container.sharedDatabase, RecordZone.ID(zoneName: zone, ownerName: PeopleNames.recordName(owner)))
+        let (database, zoneID) = (
+            client.container.sharedDatabase, RecordZone.ID(zoneName: zone, ownerName: PeopleNames.recordName(owner))
+        )
         if shared.record != nil {
             // In the shared database a share's deletion is the participant's leaving.
             try await database.deleteRecord(withID: try await client.share(of: zoneID, shared, in: database).recordID)

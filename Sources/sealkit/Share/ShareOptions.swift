@@ -3,12 +3,15 @@ import SealKit
 
 /// Which share of a zone is meant.
 struct SharedRecordOption: ParsableArguments {
-    @Option(help: ArgumentHelp("A record that is shared with all that has it as parent; without it, the zone as a whole.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "A record that is shared with all that has it as parent; without it, the zone as a whole.",
+            valueName: "name"))
     var record: String?
 }
 
-/// A share that its owner or an administrator looks at or changes: of a zone of one's own or of somebody else's, or of a record
-/// in it.
+/// A share that its owner or an administrator looks at or changes: of a zone of one's own or of somebody else's, or of
+/// a record in it.
 struct ShareOptions: ParsableArguments {
     @Argument(help: "The zone.")
     var zone: String

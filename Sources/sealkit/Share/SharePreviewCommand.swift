@@ -21,12 +21,19 @@ extension Share.Metadata {
 
     /// The title is the word of whoever signed it, about what is shared.
     func text(_ status: Share.Participant.AcceptanceStatus) -> String {
-        let shown = preview.map { "\"\($0.title.escaped)\"" } ?? "(no title: nobody who administers the share vouches for one)"
-        var lines = ["\(shown) (zone \(zoneID.zoneName.escaped))", "  owner       \(owner.escaped.withNames)  \(ownerIdentity.isVerified ? "verified" : "not verified")"]
-        if participantRole != .owner, let how = ShareText.howToVerify(ownerIdentity) { lines.append("              \(how)") }
+        let shown =
+            preview.map { "\"\($0.title.escaped)\"" } ?? "(no title: nobody who administers the share vouches for one)"
+        var lines = [
+            "\(shown) (zone \(zoneID.zoneName.escaped))",
+            "  owner       \(owner.escaped.withNames)  \(ownerIdentity.isVerified ? "verified" : "not verified")",
+        ]
+        if participantRole != .owner, let how = ShareText.howToVerify(ownerIdentity) {
+            lines.append("              \(how)")
+        }
         if let preview {
             lines.append(
-                "  title by    \(preview.authorRecordID.recordName.escaped.withNames) (\(preview.authorRole)), \(Timestamp.shown(preview.date))")
+                "  title by    \(preview.authorRecordID.recordName.escaped.withNames) (\(preview.authorRole)), \(Timestamp.shown(preview.date))"
+            )
         }
         lines += ["  permission  \(participantPermission)", "  status      \(status)"]
         return lines.joined(separator: "\n")
@@ -34,7 +41,8 @@ extension Share.Metadata {
 
     func json(_ status: Share.Participant.AcceptanceStatus) -> [String: JSONValue] {
         [
-            "zone": .string(zoneID.zoneName), "owner": .string(owner), "isOwnerVerified": .bool(ownerIdentity.isVerified), "title": .string(title), "type": .string(shareType),
+            "zone": .string(zoneID.zoneName), "owner": .string(owner),
+            "isOwnerVerified": .bool(ownerIdentity.isVerified), "title": .string(title), "type": .string(shareType),
             "permission": .string("\(participantPermission)"), "status": .string("\(status)"),
             "container": .string(containerIdentifier),
             "previewAuthor": JSONValue(preview?.authorRecordID.recordName),

@@ -21,7 +21,8 @@ struct SharePublic: AccountHolderCommand {
         share.publicPermission = permission.permission
         let saved = try await client.container.privateDatabase.save(share)
         try output.result(
-            permission == .none ? "only who is invited may join" : "anybody with this URL may join:\n\n    \(saved.url ?? "")\n",
+            permission == .none
+                ? "only who is invited may join" : "anybody with this URL may join:\n\n    \(saved.url ?? "")\n",
             bare: saved.url ?? "", json: ShareText.json(saved))
         ShareText.noteURL(saved, output)
     }

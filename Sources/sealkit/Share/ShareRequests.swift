@@ -9,7 +9,9 @@ struct ShareRequests: AccountHolderCommand {
 
     @OptionGroup var place: ShareOptions
 
-    @Option(help: ArgumentHelp("on: strangers with the URL may ask. off: they are not told that there is a share.", valueName: "on|off"))
+    @Option(
+        help: ArgumentHelp(
+            "on: strangers with the URL may ask. off: they are not told that there is a share.", valueName: "on|off"))
     var allow: SwitchArgument?
 
     @OptionGroup var global: GlobalOptions
@@ -21,18 +23,22 @@ struct ShareRequests: AccountHolderCommand {
             } else {
                 try await place.fetch(client)
             }
-        let lines = share.requesters.map { "  \($0.userIdentity.userRecordID?.recordName.escaped.withNames ?? "")  \($0.contact.escaped)" }
+        let lines = share.requesters.map {
+            "  \($0.userIdentity.userRecordID?.recordName.escaped.withNames ?? "")  \($0.contact.escaped)"
+        }
         try output.result(
-            ([share.allowsAccessRequests ? "strangers with the URL may ask" : "nobody may ask"] + lines).joined(separator: "\n"),
+            ([share.allowsAccessRequests ? "strangers with the URL may ask" : "nobody may ask"] + lines).joined(
+                separator: "\n"),
             bare: share.requesters.compactMap { $0.userIdentity.userRecordID?.recordName }.joined(separator: "\n"),
             json: [
                 "allowsAccessRequests": .bool(share.allowsAccessRequests),
                 "requesters": .array(
                     share.requesters.map { requester in
-                        .object([
-                            "userRecordName": JSONValue(requester.userIdentity.userRecordID?.recordName),
-                            "contact": .string(requester.contact),
-                        ].naming(requester.userIdentity.userRecordID?.recordName, as: "name"))
+                        .object(
+                            [
+                                "userRecordName": JSONValue(requester.userIdentity.userRecordID?.recordName),
+                                "contact": .string(requester.contact),
+                            ].naming(requester.userIdentity.userRecordID?.recordName, as: "name"))
                     }),
             ])
     }

@@ -4,7 +4,8 @@ import SealKit
 struct ShareStop: AccountHolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
-        abstract: "Stop sharing a zone: everybody is put out, and its records stay yours. The URL is the same when it is shared again.",
+        abstract:
+            "Stop sharing a zone: everybody is put out, and its records stay yours. The URL is the same when it is shared again.",
         discussion: """
             Whoever was in it has to be invited again: it asks for the name of what is shared, unless --yes is given.
 
@@ -27,6 +28,7 @@ struct ShareStop: AccountHolderCommand {
         try confirmation.confirm(
             "This puts everybody out of \(name.escaped) (participants and invitations: \(others))", typing: name)
         try await database.deleteRecord(withID: share.recordID)
-        try output.result("\(shared.record?.escaped ?? zone.escaped) is shared with nobody any more", json: ["zone": .string(zone)])
+        try output.result(
+            "\(shared.record?.escaped ?? zone.escaped) is shared with nobody any more", json: ["zone": .string(zone)])
     }
 }

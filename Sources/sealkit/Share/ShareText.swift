@@ -46,7 +46,8 @@ enum ShareText {
     /// What the user calls somebody, behind an id or an address.
     private static func shownName(_ identity: Share.UserIdentity) -> String {
         let shown = name(identity).escaped
-        guard let user = identity.userRecordID?.recordName, user != name(identity), let given = PeopleNames.name(user) else {
+        guard let user = identity.userRecordID?.recordName, user != name(identity), let given = PeopleNames.name(user)
+        else {
             return shown.withNames
         }
         return "\(shown) (\(given.escaped))"
@@ -78,7 +79,8 @@ enum ShareText {
     /// How to find out whether somebody's keys are that person's; nil where it is known.
     static func howToVerify(_ identity: Share.UserIdentity) -> String? {
         guard let name = identity.userRecordID?.recordName, !identity.isVerified else { return nil }
-        return "compare safety numbers: sealkit contact show \(name.escaped), then sealkit contact verify \(name.escaped)"
+        return
+            "compare safety numbers: sealkit contact show \(name.escaped), then sealkit contact verify \(name.escaped)"
     }
 
     /// Who may still come in by a URL of its own, as a remark after somebody was put out.
@@ -93,9 +95,13 @@ enum ShareText {
     /// After a share-wide URL was put in the place of another one.
     static func noteURL(_ share: Share, _ output: Output) {
         guard share.isURLRenewed else { return }
-        output.note("The share has a new URL; the one before leads nowhere any more. See: sealkit share url \(share.zoneID.zoneName.escaped)")
+        output.note(
+            "The share has a new URL; the one before leads nowhere any more. See: sealkit share url \(share.zoneID.zoneName.escaped)"
+        )
         for participant in share.waitingForURL {
-            output.note("\(shownName(participant.userIdentity)) was invited with the one before, has not accepted, and needs the new one")
+            output.note(
+                "\(shownName(participant.userIdentity)) was invited with the one before, has not accepted, and needs the new one"
+            )
         }
     }
 
@@ -116,10 +122,12 @@ enum ShareText {
 
     static func json(_ share: Share) -> [String: JSONValue] {
         [
-            "zone": .string(share.zoneID.zoneName), "owner": .string(share.zoneID.ownerName), "title": .string(share.title),
+            "zone": .string(share.zoneID.zoneName), "owner": .string(share.zoneID.ownerName),
+            "title": .string(share.title),
             "type": .string(share.shareType), "publicPermission": .string("\(share.publicPermission)"),
             "allowsAccessRequests": .bool(share.allowsAccessRequests),
-            "blocked": .array(share.blockedIdentities.map { .string($0.userRecordID.recordName) }), "participants": .array(share.participants.map(json)), "isURLRenewed": .bool(share.isURLRenewed),
+            "blocked": .array(share.blockedIdentities.map { .string($0.userRecordID.recordName) }),
+            "participants": .array(share.participants.map(json)), "isURLRenewed": .bool(share.isURLRenewed),
             "openOneTimeInvitations": .array(share.openOneTimeInvitations.map { .string($0.participantID) }),
             "waitingForURL": .array(share.waitingForURL.map { .string($0.participantID) }),
         ]
@@ -137,12 +145,14 @@ extension Share {
         let called = person == name ? nil : participants.first { $0.userIdentity.userRecordID?.recordName == person }
         if let found, let called, found.participantID != called.participantID {
             throw SealKitError(
-                .invalidArguments, "\(name) is one participant's id or address, and the name that you have given another",
+                .invalidArguments,
+                "\(name) is one participant's id or address, and the name that you have given another",
                 remedy: "take the id or user name that sealkit share show prints")
         }
         guard let found = found ?? called else {
             throw SealKitError(
-                .unknownItem, "nobody in the share goes by \(name)", remedy: "take the id or user name that sealkit share show prints")
+                .unknownItem, "nobody in the share goes by \(name)",
+                remedy: "take the id or user name that sealkit share show prints")
         }
         return found
     }

@@ -22,7 +22,11 @@ struct ShareURLCommand: AccountHolderCommand {
         var url = share.url
         if let participant { url = share.oneTimeURL(for: try share.participant(named: participant).participantID) }
         guard let url else {
-            throw SealKitError(.unknownItem, "there is no such URL", remedy: "who was invited by user name uses the share-wide one: leave out --for; another one only its maker has")
+            throw SealKitError(
+                .unknownItem, "there is no such URL",
+                remedy:
+                    "who was invited by user name uses the share-wide one: leave out --for; another one only its maker has"
+            )
         }
         try output.result(url, bare: url, json: ["url": .string(url)])
     }

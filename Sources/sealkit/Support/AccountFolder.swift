@@ -1,7 +1,8 @@
 import Foundation
 import SealKit
 
-/// The accounts of whoever runs this: `~/.config/sealkit`, one key file each, with what the account has verified beside it.
+/// The accounts of whoever runs this: `~/.config/sealkit`, one key file each, with what the account has verified beside
+/// it.
 ///
 /// `default` is `account.json`; the others are `accounts/NAME.json`. The file `current` names the one in use.
 struct AccountFolder {
@@ -17,11 +18,13 @@ struct AccountFolder {
 
     /// Names become file names: nothing that leads out of the folder, hides, or looks like an option.
     static func isName(_ text: String) -> Bool {
-        guard (1...64).contains(text.utf8.count), let first = text.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-")
+        guard (1...64).contains(text.utf8.count), let first = text.utf8.first, first != UInt8(ascii: "."),
+            first != UInt8(ascii: "-")
         else { return false }
         return text.utf8.allSatisfy { byte in
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
                 true
             default: false
@@ -38,7 +41,8 @@ struct AccountFolder {
     }
 
     func keyFile(_ name: String) -> URL {
-        name == Self.defaultName ? url.appendingPathComponent("account.json") : accounts.appendingPathComponent(name + ".json")
+        name == Self.defaultName
+            ? url.appendingPathComponent("account.json") : accounts.appendingPathComponent(name + ".json")
     }
 
     /// The account in use.
@@ -48,7 +52,8 @@ struct AccountFolder {
         let name = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
         guard Self.isName(name) else {
             throw SealKitError(
-                .invalidArguments, "\(currentFile.path) does not hold an account's name", remedy: "remove it, then: sealkit account use NAME")
+                .invalidArguments, "\(currentFile.path) does not hold an account's name",
+                remedy: "remove it, then: sealkit account use NAME")
         }
         return name
     }

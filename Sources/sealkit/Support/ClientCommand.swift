@@ -55,19 +55,22 @@ struct Client {
         PeopleNames.know(try await container.contacts.names(), own: try container.userRecordID().recordName)
     }
 
-    /// Of devices that this one has not seen before, until they are acknowledged. Beside the command's result: that they cannot
-    /// be asked for is no failure of it.
+    /// Of devices that this one has not seen before, until they are acknowledged. Beside the command's result: that
+    /// they cannot be asked for is no failure of it.
     func warnOfDevices(_ output: Output) async {
         do {
             let new = try await account.newDevices()
             guard !new.isEmpty else { return }
-            output.note("warning: new devices of this account; sealkit device acknowledge, or revoke:\n" + DeviceText.lines(new))
-        } catch where error.code == .integrityFailure {
+            output.note(
+                "warning: new devices of this account; sealkit device acknowledge, or revoke:\n" + DeviceText.lines(new)
+            )
+        } catch let error where error.code == .integrityFailure {
             output.note("warning: \(error.said.escaped.withNames)")
         } catch {}
     }
 
-    /// Tells the zones and shares that have not been told yet of the account's new keys. What fails is told at the next command.
+    /// Tells the zones and shares that have not been told yet of the account's new keys. What fails is told at the next
+    /// command.
     fileprivate func finishKeyRotation(_ output: Output) async throws(SealKitError) {
         do { try await account.finishKeyRotation(trust: trust) } catch {
             guard error.code != .keysReplaced else { throw error }
@@ -91,9 +94,13 @@ extension Container {
     func makeKnown(_ output: Output) async {
         do throws(SealKitError) {
             let quick = OperationConfiguration(timeoutIntervalForRequest: 10, timeoutIntervalForResource: 10)
-            try await configuredWith(configuration: quick) { container throws(SealKitError) in try await container.register() }
+            try await configuredWith(configuration: quick) { container throws(SealKitError) in
+                try await container.register()
+            }
         } catch {
-            output.note("nobody can invite this account here before it has reached the server in this container: \(error.said.escaped)")
+            output.note(
+                "nobody can invite this account here before it has reached the server in this container: \(error.said.escaped)"
+            )
         }
     }
 }

@@ -4,9 +4,10 @@ import SealKit
 
 /// How a verification code comes back from the mailbox.
 struct CodeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp(
-        "A command that prints the code, for scripts. Without one, the code is asked for, or read from standard input.",
-        valueName: "command"))
+    @Option(
+        help: ArgumentHelp(
+            "A command that prints the code, for scripts. Without one, the code is asked for, or read from standard input.",
+            valueName: "command"))
     var codeCommand: String?
 
     @Option(help: ArgumentHelp("Of the message with the code: de, pt-BR. Default: this machine's.", valueName: "tag"))
@@ -18,8 +19,8 @@ struct CodeOptions: ParsableArguments {
             let verification = try await client.container.beginVerification(of: address, language: language)
             var triesLeft = Verification.tries
             while let typed = try code(
-                sentTo: address, expires: verification.expires, triesLeft: triesLeft, emptyLineFor: "a new code", output)
-            {
+                sentTo: address, expires: verification.expires, triesLeft: triesLeft, emptyLineFor: "a new code", output
+            ) {
                 do throws(SealKitError) {
                     _ = try await verification.complete(code: typed, discoverable: discoverable)
                     return
@@ -41,13 +42,17 @@ struct CodeOptions: ParsableArguments {
         let isFirst = triesLeft == Verification.tries
         let isAsked = codeCommand == nil && Prompt.isAtTerminal
         if isFirst {
-            output.note("A code is on its way to \(address.escaped), good until \(Timestamp.shown(expires)). If none comes, look where unwanted mail "
+            output.note(
+                "A code is on its way to \(address.escaped), good until \(Timestamp.shown(expires)). If none comes, look where unwanted mail "
                     + "goes, or ask the server's operator.")
         } else if expires <= Date() {
             guard isAsked else {
                 throw SealKitError(.verificationFailed, "the code has expired", remedy: "start again for a new one")
             }
-            guard ["", "y", "yes"].contains(try Prompt.answer("The code has expired. Send a new one? [Y/n] ")?.lowercased()) else {
+            guard
+                ["", "y", "yes"].contains(
+                    try Prompt.answer("The code has expired. Send a new one? [Y/n] ")?.lowercased())
+            else {
                 throw SealKitError(.operationCancelled, "the code has expired, and no new one was wanted")
             }
             return nil

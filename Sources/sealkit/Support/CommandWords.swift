@@ -10,14 +10,20 @@ enum CommandWords {
             "use an account on that server, or make one there",
             "name the key file of an account there with --key-file; sealkit share accept makes one where there is none"
         ),
-        ("Ask its operator for a registration code, and send it along.", "Ask its operator for a code, and give it with --registration-code."),
+        (
+            "Ask its operator for a registration code, and send it along.",
+            "Ask its operator for a code, and give it with --registration-code."
+        ),
         ("its operator has to start it with that origin", "its operator has to start it with that --origin"),
         ("with rotateKeys(trust:show:)", "with sealkit account rotate-keys"),
         ("with rotateKeys(of:)", "with sealkit zone rotate"),
         ("with rekey(_:)", "with sealkit zone rekey"),
         ("with accept(_:)", "with sealkit record accept"),
         ("with createServerKey(name:)", "with sealkit server-key create"),
-        ("fetch records with fetchingAssets(.onDemand), and download(_:of:to:) what you want", "fetch it with sealkit record asset"),
+        (
+            "fetch records with fetchingAssets(.onDemand), and download(_:of:to:) what you want",
+            "fetch it with sealkit record asset"
+        ),
         ("settleShares(in:) moves it out", "the next change of a record or share in the zone moves it out"),
         ("save over it with the policy allKeys", "save over it with sealkit record save --overwrite"),
         ("merge into serverRecord and save that", "look at what it has now, and save your change again with --update"),
@@ -25,7 +31,10 @@ enum CommandWords {
         ("make it with Asset(fileURL:)", "name a file with --asset"),
         ("download it, and make a new Asset of the file", "fetch it with sealkit record asset, and save that file"),
         ("share it with save(_:rootRecord:)", "share it with sealkit share create --record"),
-        ("use save(_:rootRecord:), or modifyRecords(saving:shares:) with the root among the records", "share it with sealkit share create --record"),
+        (
+            "use save(_:rootRecord:), or modifyRecords(saving:shares:) with the root among the records",
+            "share it with sealkit share create --record"
+        ),
         ("make it with Share(rootRecord:)", "share it with sealkit share create --record"),
         ("save a Share with its root record first", "share it first with sealkit share create --record"),
         ("save a Share for it first", "share it first with sealkit share create"),
@@ -38,14 +47,29 @@ enum CommandWords {
         ("with deleteSelf", "such that they are deleted along"),
         ("open it with FileKeyStore", "name it with --key-file"),
         ("load it from a KeyStore, or pass `keep` to keep its seeds yourself", "name its key file with --key-file"),
-        ("Fetch the database's changes; save the zone first if it is to be made.", "sealkit zone list shows the zones, sealkit zone create makes one."),
-        ("Fetch the zone's changes; save the share with its root first if it is to be made.", "Share it first with sealkit share create --record."),
+        (
+            "Fetch the database's changes; save the zone first if it is to be made.",
+            "sealkit zone list shows the zones, sealkit zone create makes one."
+        ),
+        (
+            "Fetch the zone's changes; save the share with its root first if it is to be made.",
+            "Share it first with sealkit share create --record."
+        ),
         ("Fetch the zone's changes to see what there is.", "sealkit record list shows what there is."),
         ("fetch the zone's changes instead", "look through sealkit record list instead"),
-        ("Verify the invited address, then try again.", "sealkit share accept asks for the address, and for the code that is sent to it."),
-        ("Save the zone again, and upload what you have.", "Make it again with sealkit zone create, and save in it what you have."),
+        (
+            "Verify the invited address, then try again.",
+            "sealkit share accept asks for the address, and for the code that is sent to it."
+        ),
+        (
+            "Save the zone again, and upload what you have.",
+            "Make it again with sealkit zone create, and save in it what you have."
+        ),
         ("Fetch the records and compare on the device.", "Look through sealkit record list."),
-        ("use DatabaseSubscription, RecordZoneSubscription or QuerySubscription", "make one with sealkit subscription create"),
+        (
+            "use DatabaseSubscription, RecordZoneSubscription or QuerySubscription",
+            "make one with sealkit subscription create"
+        ),
     ]
 
     static func of(_ text: String) -> String {

@@ -1,6 +1,6 @@
 extension String {
-    /// For printing what other people wrote: control characters, terminal sequences and direction overrides become visible
-    /// escapes, so that a title cannot move the cursor, recolour the screen or read backwards.
+    /// For printing what other people wrote: control characters, terminal sequences and direction overrides become
+    /// visible escapes, so that a title cannot move the cursor, recolour the screen or read backwards.
     var escaped: String {
         var out = ""
         out.reserveCapacity(utf8.count)
@@ -11,13 +11,19 @@ extension String {
             case "\r": out += "\\r"
             case "\\": out += "\\\\"
             default:
-                if scalar.isUnprintable { out += "\\u{\(String(scalar.value, radix: 16))}" } else { out.unicodeScalars.append(scalar) }
+                if scalar.isUnprintable {
+                    out += "\\u{\(String(scalar.value, radix: 16))}"
+                } else {
+                    out.unicodeScalars.append(scalar)
+                }
             }
         }
         return out
     }
 
-    func padded(to width: Int) -> String { count >= width ? self + " " : self + String(repeating: " ", count: width - count) }
+    func padded(to width: Int) -> String {
+        count >= width ? self + " " : self + String(repeating: " ", count: width - count)
+    }
 
     /// Cut for a line of a list.
     func shortened(to width: Int) -> String { count <= width ? self : prefix(width - 1) + "…" }

@@ -23,11 +23,13 @@ enum ExitStatus: Int32, CaseIterable {
         case .unknownItem, .zoneNotFound, .userDeletedZone, .assetNotAvailable, .assetFileNotFound: self = .notFound
         case .networkFailure, .networkUnavailable, .serverResponseLost, .serverNotTrusted: self = .network
         case .storageFull, .quotaExceeded, .outputNotWritten: self = .cannotWrite
-        case .requestRateLimited, .serviceUnavailable, .zoneBusy, .accountTemporarilyUnavailable, .rotationDue, .rosterChanged,
+        case .requestRateLimited, .serviceUnavailable, .zoneBusy, .accountTemporarilyUnavailable, .rotationDue,
+            .rosterChanged,
             .staleEpoch, .deletionIncomplete, .assetFileModified:
             self = .tryLater
         case .integrityFailure, .rollback: self = .integrity
-        case .notAuthenticated, .permissionFailure, .wrongPassphrase, .sessionExpired, .keysReplaced, .verificationFailed,
+        case .notAuthenticated, .permissionFailure, .wrongPassphrase, .sessionExpired, .keysReplaced,
+            .verificationFailed,
             .participantMayNeedVerification:
             self = .permission
         case .serverRecordChanged: self = .conflict
@@ -41,15 +43,18 @@ enum ExitStatus: Int32, CaseIterable {
         case .ok: "done"
         case .usage: "the command line is not understood"
         case .badInput: "bad input: a value, URL or name that cannot be used"
-        case .notFound: "no such record, zone, share, account or file; a recovery key or passphrase that brings none back"
+        case .notFound:
+            "no such record, zone, share, account or file; a recovery key or passphrase that brings none back"
         case .network: "the server cannot be reached, or does not prove who it is"
         case .other: "any other failure"
-        case .cannotWrite: "a file or standard output cannot be written (its reader has gone, say), or there is no space left"
+        case .cannotWrite:
+            "a file or standard output cannot be written (its reader has gone, say), or there is no space left"
         case .tryLater: "try again later: too many requests, or somebody else is at work"
         case .integrity: "what the server showed does not verify, or was rolled back"
         case .permission: "not allowed, not logged in, wrong passphrase of a key file, wrong code"
         case .conflict: "the record was changed by somebody else meanwhile"
-        case .cancelled: "cancelled: by an answer, or by SIGINT (^C), SIGTERM, SIGHUP or SIGQUIT, at the second of which it ends uncleaned"
+        case .cancelled:
+            "cancelled: by an answer, or by SIGINT (^C), SIGTERM, SIGHUP or SIGQUIT, at the second of which it ends uncleaned"
         }
     }
 

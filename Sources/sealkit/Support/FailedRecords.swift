@@ -25,7 +25,8 @@ struct FailedRecords {
         .array(
             failures.map { id, error in
                 .object([
-                    "record": .string(id.recordName), "zone": .string(id.zoneID.zoneName), "code": .string(error.code.rawValue),
+                    "record": .string(id.recordName), "zone": .string(id.zoneID.zoneName),
+                    "code": .string(error.code.rawValue),
                     "reason": .string(error.said),
                 ])
             })

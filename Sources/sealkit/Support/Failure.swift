@@ -19,7 +19,9 @@ struct Failure {
     func exit(asJSON: Bool) -> Never {
         switch error {
         case let error as SealKitError:
-            report(error.code.rawValue, error.reason, error.remedy, retryAfter: error.retryAfter, server: error.serverRecord, asJSON)
+            report(
+                error.code.rawValue, error.reason, error.remedy, retryAfter: error.retryAfter,
+                server: error.serverRecord, asJSON)
             Foundation.exit(ExitStatus(error.code).rawValue)
         case let error as Local:
             report("\(error.status)", error.reason, error.remedy, asJSON)
@@ -29,7 +31,8 @@ struct Failure {
             Foundation.exit(ExitStatus.badInput.rawValue)
         case is CancellationError: Failure(SealKitError(.operationCancelled, "cancelled")).exit(asJSON: asJSON)
         default:
-            // Help, version and what the command line's grammar refuses; its texts quote arguments, never values of ours.
+            // Help, version and what the command line's grammar refuses; its texts quote arguments, never values of
+            // ours.
             let code = SealKitCommand.exitCode(for: error)
             guard !code.isSuccess else { Failure.show(SealKitCommand.fullMessage(for: error), asJSON) }
             guard asJSON, !(error is ExitCode) else { SealKitCommand.exit(withError: error) }
@@ -40,12 +43,15 @@ struct Failure {
 
     /// What was asked for by help or version is a result as well.
     private static func show(_ text: String, _ asJSON: Bool) -> Never {
-        do throws(SealKitError) { if !text.isEmpty { try Output.standardOutput(text) } } catch { Failure(error).exit(asJSON: asJSON) }
+        do throws(SealKitError) { if !text.isEmpty { try Output.standardOutput(text) } } catch {
+            Failure(error).exit(asJSON: asJSON)
+        }
         Foundation.exit(ExitStatus.ok.rawValue)
     }
 
     private func report(
-        _ code: String, _ reason: String, _ remedy: String, retryAfter: Double? = nil, server: Record? = nil, _ asJSON: Bool
+        _ code: String, _ reason: String, _ remedy: String, retryAfter: Double? = nil, server: Record? = nil,
+        _ asJSON: Bool
     ) {
         let (reason, remedy) = (CommandWords.of(reason), CommandWords.of(remedy))
         guard !asJSON else {

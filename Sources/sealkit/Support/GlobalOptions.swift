@@ -4,26 +4,36 @@ import SealKit
 
 /// Options that every client command takes.
 struct GlobalOptions: ParsableArguments {
-    @Option(help: ArgumentHelp(
-        "The account's key file, in the place of --account. Default: $SEALKIT_KEY_FILE. What this device has verified is kept beside it, in <key file>.trust.",
-        valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The account's key file, in the place of --account. Default: $SEALKIT_KEY_FILE. What this device has verified is kept beside it, in <key file>.trust.",
+            valueName: "file"))
     var keyFile: String?
 
-    @Option(help: ArgumentHelp(
-        "One of this machine's accounts, in ~/.config/sealkit. Default: $SEALKIT_ACCOUNT, or the one in use (sealkit account use).",
-        valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "One of this machine's accounts, in ~/.config/sealkit. Default: $SEALKIT_ACCOUNT, or the one in use (sealkit account use).",
+            valueName: "name"))
     var account: String?
 
     @Option(help: "The app whose data this is. Default: $SEALKIT_CONTAINER, or org.sealkit.notes.")
     var container: String?
 
-    @Option(help: "development, where record types appear on first save, or production, which knows what was deployed. Two separate sets of data.")
+    @Option(
+        help:
+            "development, where record types appear on first save, or production, which knows what was deployed. Two separate sets of data."
+    )
     var environment: EnvironmentName = .development
 
-    @Option(help: ArgumentHelp("PEM file of an authority to trust besides the system's. Default: $SEALKIT_CA_FILE.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "PEM file of an authority to trust besides the system's. Default: $SEALKIT_CA_FILE.", valueName: "file"))
     var caFile: String?
 
-    @Option(help: ArgumentHelp("File with the key file's passphrase. Without one: $SEALKIT_PASSPHRASE, else the terminal.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "File with the key file's passphrase. Without one: $SEALKIT_PASSPHRASE, else the terminal.",
+            valueName: "file"))
     var passphraseFile: String?
 
     @Option(help: ArgumentHelp("Open file descriptor to read the passphrase from.", valueName: "number"))
@@ -47,11 +57,14 @@ struct GlobalOptions: ParsableArguments {
 
     static var accounts: AccountFolder {
         // $HOME first, as shells and other tools have it; Foundation knows the password database's folder only.
-        AccountFolder(home: variable("HOME").map { URL(fileURLWithPath: $0) } ?? FileManager.default.homeDirectoryForCurrentUser)
+        AccountFolder(
+            home: variable("HOME").map { URL(fileURLWithPath: $0) } ?? FileManager.default.homeDirectoryForCurrentUser)
     }
 
     func validate() throws {
-        if keyFile != nil, account != nil { throw ValidationError("--key-file and --account name two accounts: give one of them.") }
+        if keyFile != nil, account != nil {
+            throw ValidationError("--key-file and --account name two accounts: give one of them.")
+        }
     }
 
     /// Refuses what `validate` cannot: the parser gives errors of its own alone their exit codes and remedies.
@@ -72,7 +85,11 @@ struct GlobalOptions: ParsableArguments {
         if let keyFile { return URL(fileURLWithPath: keyFile) }
         if account == nil, let path = Self.variable("SEALKIT_KEY_FILE") { return URL(fileURLWithPath: path) }
         let name: String
-        if let given = account ?? Self.variable("SEALKIT_ACCOUNT") { name = given } else { name = try Self.accounts.current() }
+        if let given = account ?? Self.variable("SEALKIT_ACCOUNT") {
+            name = given
+        } else {
+            name = try Self.accounts.current()
+        }
         try AccountFolder.check(name)
         return Self.accounts.keyFile(name)
     }
@@ -105,7 +122,8 @@ struct GlobalOptions: ParsableArguments {
         var configuration = HTTPTransport.Configuration()
         configuration.certificateAuthorityFile = caFile ?? Self.variable("SEALKIT_CA_FILE")
         if let file = configuration.certificateAuthorityFile, !FileManager.default.isReadableFile(atPath: file) {
-            throw SealKitError(.invalidArguments, "there is no certificate file to read at \(file)", remedy: "check --ca-file")
+            throw SealKitError(
+                .invalidArguments, "there is no certificate file to read at \(file)", remedy: "check --ca-file")
         }
         return try HTTPTransport(server: server, configuration: configuration)
     }

@@ -2,8 +2,8 @@ import Foundation
 import SealKit
 import Synchronization
 
-/// The signals that end a command. The first one cancels it, so that it puts away what it has begun and ends with 130; the
-/// next one ends the process as it is.
+/// The signals that end a command. The first one cancels it, so that it puts away what it has begun and ends with 130;
+/// the next one ends the process as it is.
 enum Interruption {
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
     private static let told = Mutex<SignalPipe?>(nil)
@@ -105,7 +105,8 @@ enum Interruption {
     /// - Throws: `invalidArguments` for what is no text: mended, it would be another secret or name than was typed.
     static func text(_ bytes: [UInt8]) throws(SealKitError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw SealKitError(.invalidArguments, "what was typed, or read, is not UTF-8 text", remedy: "set the terminal to UTF-8")
+            throw SealKitError(
+                .invalidArguments, "what was typed, or read, is not UTF-8 text", remedy: "set the terminal to UTF-8")
         }
         return text
     }

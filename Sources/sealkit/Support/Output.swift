@@ -3,8 +3,8 @@ import SealKit
 
 /// What a command says: text for people, the bare result with `--quiet`, one JSON object a line with `--json`.
 ///
-/// Everything that this command prints goes through here: a result that cannot be written is an error, as any other that keeps a
-/// command from its end.
+/// Everything that this command prints goes through here: a result that cannot be written is an error, as any other
+/// that keeps a command from its end.
 struct Output: Sendable {
     let isJSON: Bool
     let isQuiet: Bool
@@ -24,7 +24,8 @@ struct Output: Sendable {
         }
     }
 
-    /// A result that is shown this once, before what it was made for: on the disk when this returns, where it goes to a file.
+    /// A result that is shown this once, before what it was made for: on the disk when this returns, where it goes to a
+    /// file.
     /// - Throws: `outputNotWritten`.
     func only(_ text: String, bare: String, json: [String: JSONValue]) throws(SealKitError) {
         try result(text, bare: bare, json: json)

@@ -8,7 +8,8 @@ struct PlaceOptions: ParsableArguments {
 
     @OptionGroup var shared: OwnerOption
 
-    @Option(help: "public: the container's public database, which everybody may read. Default: the zone's own database.")
+    @Option(
+        help: "public: the container's public database, which everybody may read. Default: the zone's own database.")
     var database: DatabaseName?
 
     enum DatabaseName: String, ExpressibleByArgument, CaseIterable {
@@ -26,7 +27,9 @@ struct PlaceOptions: ParsableArguments {
     }
 
     func resolve(_ client: Client) -> (database: Database, zoneID: RecordZone.ID) {
-        guard database == nil, let zone else { return (client.container.publicDatabase.fetchingAssets(.onDemand), .default) }
+        guard database == nil, let zone else {
+            return (client.container.publicDatabase.fetchingAssets(.onDemand), .default)
+        }
         return shared.resolve(zone, client)
     }
 }

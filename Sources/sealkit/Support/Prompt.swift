@@ -1,8 +1,8 @@
 import Foundation
 import SealKit
 
-/// Questions to whoever sits at the terminal; where there is none, answers come line by line from standard input. Each throws
-/// `operationCancelled` when the command is interrupted.
+/// Questions to whoever sits at the terminal; where there is none, answers come line by line from standard input. Each
+/// throws `operationCancelled` when the command is interrupted.
 enum Prompt {
     static var isAtTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
@@ -44,12 +44,15 @@ enum Prompt {
             ? try self.answer(question) ?? ""
             : try line(missing: "nothing was confirmed", remedy: "give \(option) where nobody can be asked")
         guard answer == expected else {
-            throw SealKitError(.operationCancelled, "that is not what was asked for; nothing was changed", remedy: "try again, or give \(option)")
+            throw SealKitError(
+                .operationCancelled, "that is not what was asked for; nothing was changed",
+                remedy: "try again, or give \(option)")
         }
     }
 
     private static func line(missing: String, remedy: String) throws(SealKitError) -> String {
-        guard let line = try Interruption.readLine(STDIN_FILENO)?.trimmingCharacters(in: .whitespaces), !line.isEmpty else {
+        guard let line = try Interruption.readLine(STDIN_FILENO)?.trimmingCharacters(in: .whitespaces), !line.isEmpty
+        else {
             throw SealKitError(.invalidArguments, missing, remedy: remedy)
         }
         return line

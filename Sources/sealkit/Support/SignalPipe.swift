@@ -1,7 +1,8 @@
 import Foundation
 import SealSystem
 
-/// A pipe that a signal's handler writes to: what a signal asks for is done outside of its handler, where anything may be done.
+/// A pipe that a signal's handler writes to: what a signal asks for is done outside of its handler, where anything may
+/// be done.
 struct SignalPipe: Sendable {
     let readEnd: Int32
     private let writeEnd: Int32

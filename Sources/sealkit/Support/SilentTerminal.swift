@@ -1,8 +1,8 @@
 import Foundation
 import SealKit
 
-/// The terminal that this process belongs to, while somebody types a secret that nobody is to see. However the question ends, the
-/// terminal is as it was before: at a signal too, and while the process is stopped (^Z).
+/// The terminal that this process belongs to, while somebody types a secret that nobody is to see. However the question
+/// ends, the terminal is as it was before: at a signal too, and while the process is stopped (^Z).
 struct SilentTerminal: ~Copyable {
     private let descriptor: Int32
     private var terminal: StandardStream { StandardStream(descriptor: descriptor) }
@@ -18,7 +18,8 @@ struct SilentTerminal: ~Copyable {
     /// - Throws: `operationCancelled` when the command is interrupted.
     func ask(_ question: String) throws(SealKitError) -> String {
         guard let stop = SignalPipe() else {
-            throw SealKitError(.internalError, "no more files can be opened", remedy: "raise the limit of open files (ulimit -n)")
+            throw SealKitError(
+                .internalError, "no more files can be opened", remedy: "raise the limit of open files (ulimit -n)")
         }
         defer {
             _ = signal(SIGTSTP, SIG_DFL)
@@ -33,7 +34,8 @@ struct SilentTerminal: ~Copyable {
         }
     }
 
-    /// Stops the process, and returns when it goes on: the signal is for this thread, where others of its kind are blocked.
+    /// Stops the process, and returns when it goes on: the signal is for this thread, where others of its kind are
+    /// blocked.
     private static func stop() {
         var (wanted, before) = (sigset_t(), sigset_t())
         sigemptyset(&wanted)

@@ -1,8 +1,8 @@
 import Foundation
 import SealKit
 
-/// A descriptor that this process writes to by itself, unbuffered: a line is there when a script waits for it, and what could not be
-/// written is known at once.
+/// A descriptor that this process writes to by itself, unbuffered: a line is there when a script waits for it, and what
+/// could not be written is known at once.
 struct StandardStream {
     let descriptor: Int32
 
@@ -20,8 +20,8 @@ struct StandardStream {
 
     /// A reader that has gone is an error of writing, and not the end of the process in the middle of what it does.
     ///
-    /// By a handler: programs that this one starts would inherit that a signal is ignored, and go on writing to nobody. The network
-    /// library ignores it with its first connection, so this comes before each such program as well.
+    /// By a handler: programs that this one starts would inherit that a signal is ignored, and go on writing to nobody.
+    /// The network library ignores it with its first connection, so this comes before each such program as well.
     static func surviveReaders() { signal(SIGPIPE) { _ in } }
 
     /// - Throws: `outputNotWritten`.
@@ -87,7 +87,8 @@ extension SealKitError {
     /// The same, with what is to be done about what was to be shown.
     func adding(remedy more: String) -> SealKitError {
         SealKitError(
-            code, reason, remedy: remedy.isEmpty ? more : "\(remedy); \(more)", retryAfter: retryAfter, serverRecord: serverRecord,
+            code, reason, remedy: remedy.isEmpty ? more : "\(remedy); \(more)", retryAfter: retryAfter,
+            serverRecord: serverRecord,
             clientRecord: clientRecord, ancestorRecord: ancestorRecord, rosterFork: rosterFork, lateRecord: lateRecord,
             userDidResetEncryptedDataKey: userDidResetEncryptedDataKey)
     }

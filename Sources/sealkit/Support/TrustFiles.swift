@@ -2,7 +2,8 @@ import Foundation
 import SealKit
 import Synchronization
 
-/// What an account has verified, beside its key file: an SQLite database, which has two files more while a command runs.
+/// What an account has verified, beside its key file: an SQLite database, which has two files more while a command
+/// runs.
 enum TrustFiles {
     private static let opened = Mutex<[(path: String, store: TrustStore)]>([])
 
@@ -16,8 +17,12 @@ enum TrustFiles {
             opened.withLock { $0.append((file.path, store)) }
             return store
         } catch {
-            let paths = [file, file.deletingLastPathComponent()].map(\.path).filter { FileManager.default.fileExists(atPath: $0) }
-            guard error.code == .internalError, paths.contains(where: { access($0, W_OK) != 0 }) else { throw error as any Error }
+            let paths = [file, file.deletingLastPathComponent()].map(\.path).filter {
+                FileManager.default.fileExists(atPath: $0)
+            }
+            guard error.code == .internalError, paths.contains(where: { access($0, W_OK) != 0 }) else {
+                throw error as any Error
+            }
             throw Failure.Local(status: .cannotWrite, reason: error.reason, remedy: error.remedy)
         }
     }

@@ -10,12 +10,17 @@ struct ZoneOptions: ParsableArguments {
 }
 
 struct OwnerOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Whose zone it is, for zones that others share: the owner's user name, as `zone list` prints it, or the name that you have given it.", valueName: "user"))
+    @Option(
+        help: ArgumentHelp(
+            "Whose zone it is, for zones that others share: the owner's user name, as `zone list` prints it, or the name that you have given it.",
+            valueName: "user"))
     var owner: String?
 
     /// The zone, and the database that it is in.
     func resolve(_ zone: String, _ client: Client) -> (database: Database, zoneID: RecordZone.ID) {
-        guard let owner = owner.map(PeopleNames.recordName), owner != (try? client.container.userRecordID())?.recordName, owner != RecordZone.ID.currentUser else {
+        guard let owner = owner.map(PeopleNames.recordName),
+            owner != (try? client.container.userRecordID())?.recordName, owner != RecordZone.ID.currentUser
+        else {
             return (client.container.privateDatabase.fetchingAssets(.onDemand), RecordZone.ID(zoneName: zone))
         }
         return (

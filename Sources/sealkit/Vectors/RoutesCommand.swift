@@ -5,7 +5,8 @@ import SealWire
 extension VectorsCommand {
     /// The tables of routes in the transport page, from the one that server and SDK use.
     struct Routes: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Writes the tables of routes into the transport page.")
+        static let configuration = CommandConfiguration(
+            abstract: "Writes the tables of routes into the transport page.")
         @Argument(help: "The page.", completion: .file()) var page = "Vectors/PROTOCOL-TRANSPORT.md"
         @Flag(help: "Write nothing; fail where the page has other tables.") var check = false
 
@@ -26,8 +27,11 @@ extension VectorsCommand {
                 let count = Endpoints.all.count
                 guard made == text else {
                     let old = Set(text.split(separator: "\n"))
-                    for line in made.split(separator: "\n") where !old.contains(line) { try Output.standardOutput("\(line)") }
-                    try Output.standardOutput("\(count) routes: the page is not what the table of endpoints says; run sealkit vectors routes")
+                    for line in made.split(separator: "\n") where !old.contains(line) {
+                        try Output.standardOutput("\(line)")
+                    }
+                    try Output.standardOutput(
+                        "\(count) routes: the page is not what the table of endpoints says; run sealkit vectors routes")
                     throw ExitCode.failure
                 }
                 try Output.standardOutput("\(count) routes: the page is as the table of endpoints is")

@@ -5,7 +5,9 @@ import SealVectors
 /// `sealkit vectors`: the checked-in bytes that every implementation has to meet.
 struct VectorsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "vectors", abstract: "Generates and verifies the protocol's test vectors and its tables of routes, and runs published vectors.",
+        commandName: "vectors",
+        abstract:
+            "Generates and verifies the protocol's test vectors and its tables of routes, and runs published vectors.",
         subcommands: [Generate.self, Verify.self, Published.self, Routes.self, SealGrants.self])
 
     struct Generate: ParsableCommand {
@@ -38,7 +40,8 @@ struct VectorsCommand: ParsableCommand {
     /// once and kept in the source. Run this when the vectors' people or scope change.
     struct SealGrants: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "seal-grants", abstract: "Prints fresh constants for RecordedGrants.swift.", shouldDisplay: false)
+            commandName: "seal-grants", abstract: "Prints fresh constants for RecordedGrants.swift.",
+            shouldDisplay: false)
 
         func run() throws { try StandardStream.output.write(try RecordedGrants.source()) }
     }

@@ -7,10 +7,11 @@ enum EncryptionScopeArgument: String, ExpressibleByArgument, CaseIterable {
     case perZone = "per-zone"
 
     init(_ scope: RecordZone.EncryptionScope) {
-        self = switch scope {
-        case .perRecord: .perRecord
-        case .perZone: .perZone
-        }
+        self =
+            switch scope {
+            case .perRecord: .perRecord
+            case .perZone: .perZone
+            }
     }
 
     var scope: RecordZone.EncryptionScope {

@@ -17,7 +17,9 @@ struct ZoneEndFork: AccountHolderCommand {
     @Argument(help: "The zone's name.")
     var name: String
 
-    @Option(help: ArgumentHelp("The end of the roster that is given up, as a member's error names it.", valueName: "number:hash"))
+    @Option(
+        help: ArgumentHelp(
+            "The end of the roster that is given up, as a member's error names it.", valueName: "number:hash"))
     var abandon: String?
 
     @OptionGroup var confirmation: ConfirmationOption
@@ -26,7 +28,8 @@ struct ZoneEndFork: AccountHolderCommand {
     func run(_ client: Client) async throws {
         let head = try abandon.map { text in
             guard let head = RosterFork.Head(text) else {
-                throw ValidationError("--abandon takes the end of a roster as an error names it: 17:3f2a…, with 64 digits.")
+                throw ValidationError(
+                    "--abandon takes the end of a roster as an error names it: 17:3f2a…, with 64 digits.")
             }
             return head
         }

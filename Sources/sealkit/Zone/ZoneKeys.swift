@@ -24,7 +24,9 @@ struct ZoneKeys: AccountHolderCommand {
         var lines = ["newest key \(status.newestEpoch), oldest in use \(status.oldestEpochInUse)"]
         if status.staleRecordCount > 0 { lines.append("\(status.staleRecordCount.counted("record")) under older keys") }
         if !status.isNewestHeld {
-            lines.append("this account was not given key \(status.newestEpoch): open another one with sealkit zone rotate, or ask who may")
+            lines.append(
+                "this account was not given key \(status.newestEpoch): open another one with sealkit zone rotate, or ask who may"
+            )
         }
         if status.isRotationDue { lines.append("a new key is due: the next member who writes opens it") }
         let failures = FailedRecords(status.failures)
@@ -34,7 +36,8 @@ struct ZoneKeys: AccountHolderCommand {
             json: [
                 "zone": .string(name), "newestEpoch": .integer(Int64(status.newestEpoch)),
                 "oldestEpochInUse": .integer(Int64(status.oldestEpochInUse)),
-                "staleRecords": .integer(Int64(status.staleRecordCount)), "isRotationDue": .bool(status.isRotationDue), "isNewestHeld": .bool(status.isNewestHeld), "failures": failures.json,
+                "staleRecords": .integer(Int64(status.staleRecordCount)), "isRotationDue": .bool(status.isRotationDue),
+                "isNewestHeld": .bool(status.isNewestHeld), "failures": failures.json,
             ])
     }
 }

@@ -21,7 +21,9 @@ struct ZoneList: AccountHolderCommand {
     private func show(_ zone: RecordZone, _ database: String) throws(SealKitError) {
         let name = zone.zoneID.zoneName
         let isOwn = database == "private"
-        var remarks = [isOwn ? (zone.isShared ? "shared by you" : "") : "--owner \(zone.zoneID.ownerName.escaped.withNames)"]
+        var remarks = [
+            isOwn ? (zone.isShared ? "shared by you" : "") : "--owner \(zone.zoneID.ownerName.escaped.withNames)"
+        ]
         if zone.encryptionScope == .perZone { remarks.append("encrypted per zone") }
         let remark = remarks.filter { !$0.isEmpty }.joined(separator: ", ")
         try output.result(

@@ -21,8 +21,10 @@ public enum Bystander {
         let record = Record(recordType: "Note")
         let error: any Error = CocoaError(.fileNoSuchFile)
         return [
-            notification.name.rawValue, "\(progress.totalUnitCount)", "\(operation.isFinished)", queue.label, logger.label,
-            "\(digest.description.count > 0)", "\(buffer.readableBytes)", request.url, "\(predicate.evaluate(with: nil))", record.recordType,
+            notification.name.rawValue, "\(progress.totalUnitCount)", "\(operation.isFinished)", queue.label,
+            logger.label,
+            "\(digest.description.count > 0)", "\(buffer.readableBytes)", request.url,
+            "\(predicate.evaluate(with: nil))", record.recordType,
             "\(error is SealKitError)",
         ]
     }

@@ -40,7 +40,8 @@ public struct Note {
         record["tags"] = ["a", "b"]
         record["thumbnail"] = Data([1, 2])
         record["scan"] = Asset(fileURL: scan)
-        record["folder"] = Record.Reference(recordID: Record.ID(recordName: "folder", zoneID: record.recordID.zoneID), action: .none)
+        record["folder"] = Record.Reference(
+            recordID: Record.ID(recordName: "folder", zoneID: record.recordID.zoneID), action: .none)
         record["subtitle"] = subtitle
         record["place"] = Location(latitude: 52.5, longitude: 13.4, timestamp: Date(timeIntervalSinceReferenceDate: 0))
         record["count"] = NSNumber(value: 7)
@@ -109,11 +110,15 @@ public enum Habits {
         }
     }
 
-    /// What a code asks for, in a function that loops too: `catch let error as SealKitError` at the end would crash Swift 6.3.
-    public static func makeZone(of record: Record, in database: Database) async throws -> (children: [Record], refused: SealKitError.Code?) {
+    /// What a code asks for, in a function that loops too: `catch let error as SealKitError` at the end would crash
+    /// Swift 6.3.
+    public static func makeZone(of record: Record, in database: Database) async throws -> (
+        children: [Record], refused: SealKitError.Code?
+    ) {
         var children: [Record] = []
         for name in ["a", "b"] {
-            var child = Record(recordType: "Page", recordID: Record.ID(recordName: name, zoneID: record.recordID.zoneID))
+            var child = Record(
+                recordType: "Page", recordID: Record.ID(recordName: name, zoneID: record.recordID.zoneID))
             child["note"] = Record.Reference(record: record, action: .deleteSelf)
             children.append(child)
         }
@@ -129,7 +134,9 @@ public enum Habits {
     }
 
     /// In a loop: the last clause has to take every error, or Swift 6.3 crashes while it compiles this.
-    public static func save(_ record: Record, in database: Database, attempts: Int = 3) async throws -> [SealKitError.Code] {
+    public static func save(_ record: Record, in database: Database, attempts: Int = 3) async throws -> [SealKitError
+        .Code]
+    {
         var codes: [SealKitError.Code] = []
         var record = record
         for _ in 0..<attempts {

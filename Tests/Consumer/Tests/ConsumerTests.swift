@@ -11,7 +11,8 @@ import Testing
     private let zone = RecordZone.ID(zoneName: "Notes")
     private let scan = URL(fileURLWithPath: "/tmp/plans.pdf")
     private let kinds = [
-        "title": "text", "pages": "number 4", "isPinned": "number 1", "weight": "number 1.5", "due": "other", "tags": "other",
+        "title": "text", "pages": "number 4", "isPinned": "number 1", "weight": "number 1.5", "due": "other",
+        "tags": "other",
         "thumbnail": "other", "scan": "asset", "folder": "reference", "count": "number 7", "place": "place 52.5",
     ]
 
@@ -32,7 +33,9 @@ import Testing
         let record = Note.record(in: zone, scan: scan)
         let note = try #require(Note(record: record))
         #expect(note.title == "Plans" && note.pages == 4 && note.isPinned && note.tags == ["a", "b"])
-        #expect(note.body == "Tomatoes go left" && note.scan == scan && note.folder?.recordName == "folder" && note.due != nil)
+        #expect(
+            note.body == "Tomatoes go left" && note.scan == scan && note.folder?.recordName == "folder"
+                && note.due != nil)
         let (seen, share) = (Habits.kinds(of: record), Habits.share(of: zone))
         #expect(seen == kinds && share.title == "Our notes")
         let database = try database()
@@ -40,7 +43,9 @@ import Testing
         let codes = try await Habits.save(record, in: database, attempts: 3)
         let code = try await Habits.read(try emptyFile(), into: record, database)
         let made = try await Habits.makeZone(of: record, in: database)
-        #expect(made.refused == .notAuthenticated && made.children.allSatisfy { ($0["note"] as? Record.Reference)?.action == .deleteSelf })
+        #expect(
+            made.refused == .notAuthenticated
+                && made.children.allSatisfy { ($0["note"] as? Record.Reference)?.action == .deleteSelf })
         #expect(!isSignedIn && codes.count == 3 && code == .notAuthenticated)
     }
 
@@ -83,7 +88,9 @@ private protocol AppHabits {
     static func kinds(of record: Record) -> [String: String]
     static func share(of zoneID: RecordZone.ID) -> Share
     static func isSignedIn(_ database: Database, _ record: Record) async throws -> Bool
-    static func makeZone(of record: Record, in database: Database) async throws -> (children: [Record], refused: SealKitError.Code?)
+    static func makeZone(of record: Record, in database: Database) async throws -> (
+        children: [Record], refused: SealKitError.Code?
+    )
     static func save(_ record: Record, in database: Database, attempts: Int) async throws -> [SealKitError.Code]
     static func read(_ file: URL, into record: Record, _ database: Database) async throws -> SealKitError.Code?
 }

@@ -64,8 +64,10 @@ struct Zone {
         var verifier = StatementVerifier(roster: roster)
         var verified: [VerifiedStatement] = []
         for (index, record) in records.enumerated() {
-            let proof = StatementProof(signature: signature, leafCount: records.count, index: index, path: tree.path(to: index))
-            verified.append(try verifier.verify(record.statementBytes, proof: proof, recordName: record.statement.recordName))
+            let proof = StatementProof(
+                signature: signature, leafCount: records.count, index: index, path: tree.path(to: index))
+            verified.append(
+                try verifier.verify(record.statementBytes, proof: proof, recordName: record.statement.recordName))
         }
         return verified
     }

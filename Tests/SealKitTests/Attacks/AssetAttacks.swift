@@ -23,11 +23,15 @@ import Testing
     }
 
     /// A saved record with a file, and what opens the file.
-    private func saveFile(_ person: Person, _ zone: RecordZone.ID, _ content: Data, name: String = "with a file") async throws -> (Record.ID, SealedAsset) {
+    private func saveFile(_ person: Person, _ zone: RecordZone.ID, _ content: Data, name: String = "with a file")
+        async throws -> (Record.ID, SealedAsset)
+    {
         var record = person.note(in: zone, "x", name: name)
         record["file"] = Asset(fileURL: try file(UUID().uuidString, content))
         record = try await (zone.isCurrentUsers ? person.own : person.shared).save(record)
-        guard case .asset(let asset)? = record.fields["file"], let sealed = asset.remote?.sealed else { throw SealError.missingKey }
+        guard case .asset(let asset)? = record.fields["file"], let sealed = asset.remote?.sealed else {
+            throw SealError.missingKey
+        }
         return (record.recordID, sealed)
     }
 
@@ -40,7 +44,9 @@ import Testing
     }
 
     /// Downloads, and expects that not one byte is handed out.
-    private func expectNothing(_ person: Person, _ id: Record.ID, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    private func expectNothing(_ person: Person, _ id: Record.ID, sourceLocation: SourceLocation = #_sourceLocation)
+        async throws
+    {
         let database = (id.zoneID.isCurrentUsers ? person.own : person.shared).fetchingAssets(.onDemand)
         let asset: Asset = try #require(try await database.record(for: id)["file"])
         let place = folder.url.appendingPathComponent("out-\(UUID().uuidString)")
@@ -56,7 +62,9 @@ import Testing
         #expect(try Data(contentsOf: try #require(asset?.fileURL)) == content)
     }
 
-    @Test("An asset's chunks reordered, dropped, repeated, cut, lengthened or spliced: an error before a wrong byte is handed out.")
+    @Test(
+        "An asset's chunks reordered, dropped, repeated, cut, lengthened or spliced: an error before a wrong byte is handed out."
+    )
     func attack30_chunksOutOfPlace() async throws {
         let (ann, network) = try await Person().behindAttacker()
         let zone = try await ann.makeZone()
@@ -76,7 +84,8 @@ import Testing
         cut[1].removeLast()
         spliced[2] = foreign[2]
         let lies = [
-            swapped, repeated, cut, spliced, Array(stored.dropLast()), Array(stored.dropFirst()), stored + [stored[0]], stored + [Data([0])],
+            swapped, repeated, cut, spliced, Array(stored.dropLast()), Array(stored.dropFirst()), stored + [stored[0]],
+            stored + [Data([0])],
             Array(stored.reversed()), [],
         ]
         let split = sealed.layout.sealedBytes
@@ -122,7 +131,8 @@ import Testing
         ]
         for (statement, name) in moves {
             let forged = try Forgery.record(
-                statement, [], stored: [(name, field)], by: bob, key: try view.currentKey(), recordKey: try #require(base.recordKey))
+                statement, [], stored: [(name, field)], by: bob, key: try view.currentKey(),
+                recordKey: try #require(base.recordKey))
             #expect(try Forgery.verifies(forged, view.roster) && Forgery.opens(forged, with: try view.currentKey()))
             let (ann, hostile) = try world.ann.freshBehindAttacker()
             hostile.show([forged])
@@ -176,7 +186,8 @@ import Testing
                 return bytes
             }
             try await expectNothing(ann, id)
-            try await expectNothing(world.carol.through(network), Record.ID(recordName: id.recordName, zoneID: world.joined))
+            try await expectNothing(
+                world.carol.through(network), Record.ID(recordName: id.recordName, zoneID: world.joined))
         }
         // A read that broke off in the middle of the chunk before goes on with a range: no difference.
         network.beHonest()
@@ -238,7 +249,9 @@ import Testing
             let times = try file(UUID().uuidString, Data())
             #expect(try await Command.finished(touch, ["-r", url.path, times.path]).status == 0)
             let network = try HostileNetwork(ann.server)
-            let losing = LossyTransport(network, losing: "/parts/1", Array(repeating: .late(SealKitError(.networkFailure, "the network went")), count: 4))
+            let losing = LossyTransport(
+                network, losing: "/parts/1",
+                Array(repeating: .late(SealKitError(.networkFailure, "the network went")), count: 4))
             let device = try ann.through(losing, pacing: FakePacing().pacing)
             var record = device.note(in: zone, "x", name: "with a file, changed at \(place)")
             record["file"] = Asset(fileURL: url)

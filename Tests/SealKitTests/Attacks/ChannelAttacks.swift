@@ -12,7 +12,9 @@ import Testing
 
 /// Attacks on what passes by: everything that is stored, sent and told.
 extension CodeAttacks {
-    @Test("Canaries in every encrypted value, asset and title: database, journal, blobs, logs, mail and traffic hold none, nor any key.")
+    @Test(
+        "Canaries in every encrypted value, asset and title: database, journal, blobs, logs, mail and traffic hold none, nor any key."
+    )
     func attack37_canaries() async throws {
         let server = try ServerProcess(arguments: ["--log-level", "trace"])
         defer { server.stop() }
@@ -46,21 +48,27 @@ extension CodeAttacks {
         let heard = network.everything + hers.everything + server.everything
         // The ear is good: what is plain is there.
         #expect(heard.range(of: Data("visible-".utf8)) != nil && heard.range(of: Data("plain".utf8)) != nil)
-        #expect(heard.range(of: Data(canary.dropFirst("canary-".count).utf8)) != nil, "the plain value has the same digits")
+        #expect(
+            heard.range(of: Data(canary.dropFirst("canary-".count).utf8)) != nil, "the plain value has the same digits")
         #expect(!heard.shows(Array(canary.utf8)))
         var secrets: [[UInt8]] = []
         for person in [ann, carol] {
             let keys = person.identity.keys
-            secrets += [person.account.seed.bytes, person.account.seed.storageKey(), keys.grantSeed].map { $0.copyBytes() }
+            secrets += [person.account.seed.bytes, person.account.seed.storageKey(), keys.grantSeed].map {
+                $0.copyBytes()
+            }
             secrets.append(Hash.derive(person.account.seed.bytes, .loginSeed, []).copyBytes())
-            secrets.append(Hash.derive(person.account.seed.bytes, .signingSeed, [UInt8](keys.container.utf8)).copyBytes())
+            secrets.append(
+                Hash.derive(person.account.seed.bytes, .signingSeed, [UInt8](keys.container.utf8)).copyBytes())
         }
         let view = try await ann.keeper(of: place.zone).refresh()
         #expect(view.keys.count == 2)
         for key in view.keys.values { secrets += [key.key.copyBytes(), key.wrappingKey.copyBytes()] }
         secrets.append(try #require(found.base?.recordKey).copyBytes())
         for url in [place.url, place.shareWide] { secrets.append(try ShareURL(url).secret.bytes.copyBytes()) }
-        if case .asset(let asset)? = found.fields["file"] { secrets.append(try #require(asset.remote?.sealed).fileKey.copyBytes()) }
+        if case .asset(let asset)? = found.fields["file"] {
+            secrets.append(try #require(asset.remote?.sealed).fileKey.copyBytes())
+        }
         #expect(secrets.count == 18)
         for secret in secrets { #expect(!heard.shows(secret)) }
         AttackOutcome.held("no canary and none of \(secrets.count) keys in \(heard.count / 1024) KiB")
@@ -78,7 +86,9 @@ extension CodeAttacks {
         #expect(try await notifications.next()?.content == .ready)
         // While he belongs to it he is told, and his upload is taken.
         try await world.ann.own.save(world.ann.note(in: world.zone, "told"))
-        if case .fired(let fired)? = try await notifications.next()?.content { #expect(fired.subscriptionID == "all") } else {
+        if case .fired(let fired)? = try await notifications.next()?.content {
+            #expect(fired.subscriptionID == "all")
+        } else {
             Issue.record("nothing was told")
         }
         let folder = try TemporaryFolder()

@@ -11,7 +11,9 @@ import Testing
 
 /// Whose address it is that a returned code proves.
 extension CodeAttacks {
-    @Test("The server hands somebody the number of a verification for the attacker's address: what comes back proves nothing of it.")
+    @Test(
+        "The server hands somebody the number of a verification for the attacker's address: what comes back proves nothing of it."
+    )
     func attack65_aVerificationOfAnotherAddress() async throws {
         let server = try ServerProcess()
         defer { server.stop() }
@@ -20,7 +22,9 @@ extension CodeAttacks {
         let foreign = try await carol.container.beginVerification(of: "mallory@example.org")
         let code = try await carol.code("mallory@example.org")
         // She asks for one to her own address, and is given that one's number, and mailed its code.
-        network.rewrite("verification/begin", Sealkit_V1_BeginVerificationResponse.self) { $0.verificationID = Data(foreign.id) }
+        network.rewrite("verification/begin", Sealkit_V1_BeginVerificationResponse.self) {
+            $0.verificationID = Data(foreign.id)
+        }
         let asked = try await carol.container.beginVerification(of: "carol@example.org")
         network.beHonest()
         #expect(asked.id == foreign.id)
@@ -35,7 +39,9 @@ extension CodeAttacks {
                 origin: server.origin, verificationID: foreign.id, address: address, routingID: nil, code: sent.code)
         }
         try key.verify([UInt8](sent.signature), over: message("carol@example.org"))
-        expectRefused(.invalidSignature) { try key.verify([UInt8](sent.signature), over: message("mallory@example.org")) }
+        expectRefused(.invalidSignature) {
+            try key.verify([UInt8](sent.signature), over: message("mallory@example.org"))
+        }
         // Number and code were good: had she signed that address, it would be hers.
         _ = try await foreign.complete(code: code)
         #expect(try await carol.account.linkedAddresses().count == 1)
@@ -45,6 +51,7 @@ extension CodeAttacks {
 extension Verification {
     /// The same one under another number, or in somebody else's hands.
     func with(id: [UInt8]? = nil, core: ContainerCore? = nil) -> Verification {
-        Verification(id: id ?? self.id, address: address, routingID: routingID, expires: expires, core: core ?? self.core)
+        Verification(
+            id: id ?? self.id, address: address, routingID: routingID, expires: expires, core: core ?? self.core)
     }
 }

@@ -21,7 +21,9 @@ import Testing
         #expect(!text.contains("the server or somebody"), "\(text)")
     }
 
-    @Test("A member signs records with keys, fields and files that open nothing: the owner is told who, and deletes, overwrites and passes them.")
+    @Test(
+        "A member signs records with keys, fields and files that open nothing: the owner is told who, and deletes, overwrites and passes them."
+    )
     func attack71_recordsThatDoNotOpen() async throws {
         let world = try await AttackedZone()
         let (ann, bob) = (world.ann, world.bob)
@@ -35,11 +37,15 @@ import Testing
         func id(_ name: String) -> Record.ID { Record.ID(recordName: name, zoneID: world.zone) }
 
         for name in ["note", "junk", "rubbish"] {
-            let told = await expectRefused(.integrityFailure, by: .authenticationFailed) { _ = try await ann.own.record(for: id(name)) }
+            let told = await expectRefused(.integrityFailure, by: .authenticationFailed) {
+                _ = try await ann.own.record(for: id(name))
+            }
             expectBlamed(bob, name, told)
             #expect(told?.description.contains("the server") == false)
         }
-        let told = await expectRefused(.integrityFailure, by: .invalidProof) { _ = try await ann.own.record(for: id("file")) }
+        let told = await expectRefused(.integrityFailure, by: .invalidProof) {
+            _ = try await ann.own.record(for: id("file"))
+        }
         expectBlamed(bob, "file", told)
         let changes = try await ann.own.recordZoneChanges(inZoneWith: world.zone)
         let failed = changes.modifications.filter { $0.result.error != nil }.map(\.recordID.recordName)
@@ -62,23 +68,33 @@ import Testing
         #expect(rekeyed.rekeyed == 2 && Set(rekeyed.failures.keys.map(\.recordName)) == all.subtracting(["file"]))
         for (recordID, error) in rekeyed.failures { expectBlamed(bob, recordID.recordName, error) }
         let keys = try await ann.own.keyStatus(of: zone)
-        #expect(keys.newestEpoch == 1 && keys.oldestEpochInUse == 0 && keys.staleRecordCount == 3 && keys.failures.count == 1)
+        #expect(
+            keys.newestEpoch == 1 && keys.oldestEpochInUse == 0 && keys.staleRecordCount == 3
+                && keys.failures.count == 1)
         let raw = try await ann.own.exportRaw(zone, to: temporary.url.appendingPathComponent("raw"))
         #expect(raw.records == 1 && raw.assets == 0 && Set(raw.failures.keys.map(\.recordName)) == all)
-        let files = try FileManager.default.contentsOfDirectory(atPath: temporary.url.appendingPathComponent("raw").path)
+        let files = try FileManager.default.contentsOfDirectory(
+            atPath: temporary.url.appendingPathComponent("raw").path)
         #expect(files == ["export.json"])
         let data = try await ann.container.exportData(to: temporary.url.appendingPathComponent("data"), zoneIDs: [zone])
-        #expect(data.records == 0 && data.assets == 0 && data.unreadable == 4 && Set(data.failures.keys.map(\.recordName)) == all)
+        #expect(
+            data.records == 0 && data.assets == 0 && data.unreadable == 4
+                && Set(data.failures.keys.map(\.recordName)) == all)
         let about = try JSONDecoder().decode(
-            ArchiveFormat.Zone.self, from: Data(contentsOf: temporary.url.appendingPathComponent("data/zones/1/zone.json")))
+            ArchiveFormat.Zone.self,
+            from: Data(contentsOf: temporary.url.appendingPathComponent("data/zones/1/zone.json")))
         #expect(Set(about.unreadable.map(\.recordName)) == all)
         // Of the file's record that has been sealed again its owner is the last author.
-        #expect(about.unreadable.allSatisfy { $0.reason?.contains($0.recordName == "file" ? ann.name : bob.name) == true })
+        #expect(
+            about.unreadable.allSatisfy { $0.reason?.contains($0.recordName == "file" ? ann.name : bob.name) == true })
         let audit = try await ann.container.audit()
         #expect(audit.failures.isEmpty && audit.scopes.count == 1)
         #expect(audit.outcome == .violated)
         #expect(Set(audit.violations.compactMap(\.recordName)) == all)
-        #expect(audit.violations.allSatisfy { $0.reason.contains(bob.name) || ($0.recordName == "file" && $0.reason.contains(ann.name)) })
+        #expect(
+            audit.violations.allSatisfy {
+                $0.reason.contains(bob.name) || ($0.recordName == "file" && $0.reason.contains(ann.name))
+            })
     }
 
     private func mending(_ ann: Person, _ world: AttackedZone, _ id: (String) -> Record.ID) async throws {
@@ -93,7 +109,8 @@ import Testing
         #expect(refused.saveResults[other.recordID]?.failureCode == .invalidArguments)
         // With it the record goes on counting, and is its creator's still.
         let mended = try await ann.own.modifyRecords(
-            saving: [draft, ann.note(in: world.zone, "clean", name: "rubbish")], deleting: [id("junk"), id("file")], savePolicy: .allKeys)
+            saving: [draft, ann.note(in: world.zone, "clean", name: "rubbish")], deleting: [id("junk"), id("file")],
+            savePolicy: .allKeys)
         let saved = try #require(try mended.saveResults[draft.recordID]?.get())
         #expect(saved.base?.statement.revision == 3 && saved.creatorUserRecordID?.recordName == ann.name)
         #expect(mended.deleteResults.count == 2 && mended.deleteResults.values.allSatisfy { $0.failureCode == nil })
@@ -107,7 +124,9 @@ import Testing
         #expect(audit.outcome == .clean, "\(audit)")
     }
 
-    @Test("A member opens the key that is due and gives others grants that open nothing: each is told whom and how to mend it.")
+    @Test(
+        "A member opens the key that is due and gives others grants that open nothing: each is told whom and how to mend it."
+    )
     func attack72_grantsThatOpenNothing() async throws {
         let world = try await AttackedZone()
         let (ann, bob) = (world.ann, world.bob)
@@ -119,8 +138,12 @@ import Testing
 
         _ = try await ann.keeper(of: world.zone).refresh()
         let told = await expectRefused(.permissionFailure) { try await ann.own.save(ann.note(in: world.zone, "x")) }
-        #expect(told?.remedy.contains("rotateKeys(of:)") == true && told?.description.contains("ask") == false, "\(told.map { "\($0)" } ?? "")")
-        let unread = await expectRefused(.integrityFailure, by: .missingKey) { _ = try await ann.own.record(for: secret) }
+        #expect(
+            told?.remedy.contains("rotateKeys(of:)") == true && told?.description.contains("ask") == false,
+            "\(told.map { "\($0)" } ?? "")")
+        let unread = await expectRefused(.integrityFailure, by: .missingKey) {
+            _ = try await ann.own.record(for: secret)
+        }
         expectBlamed(bob, "secret", unread)
         #expect(try await ann.body(of: world.note.recordID) == "from Ann")
         let status = try await ann.own.keyStatus(of: world.zone)
@@ -138,11 +161,14 @@ import Testing
         try await ann.own.deleteRecord(withID: secret)
         try await ann.container.forget(try await ann.container.violations())
         let mended = try await ann.container.audit()
-        #expect(mended.outcome == .clean && mended.scopes.first?.badGrants == [1] && mended.scopes.first?.keys.oldestEpochInUse == 2)
+        #expect(
+            mended.outcome == .clean && mended.scopes.first?.badGrants == [1]
+                && mended.scopes.first?.keys.oldestEpochInUse == 2)
         #expect(try await bob.body(of: Record.ID(recordName: "after", zoneID: world.joined)) == "after")
     }
 
-    @Test("An administrator signs the share's own record such that it does not open: the owner puts it out all the same.")
+    @Test(
+        "An administrator signs the share's own record such that it does not open: the owner puts it out all the same.")
     func attack73_aShareRecordThatDoesNotOpen() async throws {
         let world = try await AttackedZone()
         let (ann, bob) = (world.ann, world.bob)
@@ -150,12 +176,14 @@ import Testing
         let shareID = Record.ID(recordName: Share.recordName, zoneID: world.joined)
         _ = try await bob.keeper(of: world.joined).refresh()
         let existing = try #require(try await bob.shared.shareRecord(shareID))
-        try await Insider(person: bob, zone: world.joined).signWithRandomKey(Share.recordName, type: Share.recordType, following: existing)
+        try await Insider(person: bob, zone: world.joined).signWithRandomKey(
+            Share.recordName, type: Share.recordType, following: existing)
         var share = try await ann.own.share(for: world.zone)
         #expect(share.title.isEmpty && share.participants.count == 3)
         let noted = try await ann.container.violations().filter { $0.recordName == Share.recordName }
         #expect(noted.count == 1 && noted.allSatisfy { $0.reason.contains(bob.name) })
-        expectRefused(noted.first.map { SealKitError($0.code, $0.reason) }, .integrityFailure, by: .authenticationFailed)
+        expectRefused(
+            noted.first.map { SealKitError($0.code, $0.reason) }, .integrityFailure, by: .authenticationFailed)
         share.removeParticipant(try #require(share.participant(bob)))
         share.title = "Garden plans"
         share = try await ann.own.save(share)

@@ -30,12 +30,21 @@ extension KeyAttacks {
         // Each is real, sealed by whom it should be, and opens where it belongs.
         let roster = try await world.view(ann).roster
         #expect(throws: Never.self) {
-            try Grants<XWingHPKE>.open([UInt8](here[0].sealed), epoch: roster.epochs[0], as: ann.userID, keys: ann.identity.keys)
+            try Grants<XWingHPKE>.open(
+                [UInt8](here[0].sealed), epoch: roster.epochs[0], as: ann.userID, keys: ann.identity.keys)
         }
-        for replayed in [there[0], .with { $0 = there[0]; $0.subject = here[0].subject }, carols[0]] {
+        for replayed in [
+            there[0],
+            .with {
+                $0 = there[0]
+                $0.subject = here[0].subject
+            }, carols[0],
+        ] {
             let (fresh, network) = try ann.freshBehindAttacker()
             network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { $0.rosters[0].grants = [replayed] }
-            await expectRefused(.integrityFailure, by: .missingKey) { _ = try await fresh.own.record(for: world.note.recordID) }
+            await expectRefused(.integrityFailure, by: .missingKey) {
+                _ = try await fresh.own.record(for: world.note.recordID)
+            }
             await expectRefused(.permissionFailure) { try await fresh.own.save(fresh.note(in: world.zone, "x")) }
             #expect(network.sent(to: "records/modify").isEmpty)
         }
@@ -46,12 +55,20 @@ extension KeyAttacks {
         let oldKey = try #require(after.keys[0]).key.copyBytes()
         let bound = try Forgery.grant(oldKey, for: after.roster.currentEpoch, to: ann.identity.chain)
         expectRefused(.keyMismatch) {
-            _ = try Grants<XWingHPKE>.open(bound, epoch: after.roster.currentEpoch, as: ann.userID, keys: ann.identity.keys)
+            _ = try Grants<XWingHPKE>.open(
+                bound, epoch: after.roster.currentEpoch, as: ann.userID, keys: ann.identity.keys)
         }
-        for replayed in [.with { $0 = here[0]; $0.epoch = 1 }, Sealkit_V1_Grant(subject: .member(ann.userID), epoch: 1, sealed: bound)] {
+        for replayed in [
+            .with {
+                $0 = here[0]
+                $0.epoch = 1
+            }, Sealkit_V1_Grant(subject: .member(ann.userID), epoch: 1, sealed: bound),
+        ] {
             let (fresh, network) = try ann.freshBehindAttacker()
             network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { $0.rosters[0].grants = [replayed] }
-            await expectRefused(.integrityFailure, by: .missingKey) { _ = try await fresh.own.record(for: late.recordID) }
+            await expectRefused(.integrityFailure, by: .missingKey) {
+                _ = try await fresh.own.record(for: late.recordID)
+            }
         }
         let honest = try ann.onFreshDevice()
         #expect(try await honest.body(of: late.recordID) == "in the new epoch")
@@ -69,7 +86,8 @@ extension KeyAttacks {
         let context = EpochContext(scopeID: view.roster.scopeID, incarnations: view.roster.incarnations, epoch: 1)
         let (first, second) = (EpochKey(random: &random, context: context), EpochKey(random: &random, context: context))
         let epoch = Roster.Epoch(
-            context: context, keyID: first.keyID, previousKey: first.seal(previous: try view.currentKey(), random: &random), openedAt: 0,
+            context: context, keyID: first.keyID,
+            previousKey: first.seal(previous: try view.currentKey(), random: &random), openedAt: 0,
             grantHashes: [:])
         let sealed = [
             (bob, try Forgery.grant(first.key.copyBytes(), for: epoch, to: bob.identity.chain)),
@@ -77,7 +95,9 @@ extension KeyAttacks {
         ]
         let opening = EpochOpening(
             number: 1, keyID: first.keyID, checkpoint: Checkpoint.none, previousKey: epoch.previousKey,
-            coverage: sealed.map { .init(subject: .member($0.0.userID), grantHash: GrantHash.of($0.1)) }.sorted { $0.subject < $1.subject })
+            coverage: sealed.map { .init(subject: .member($0.0.userID), grantHash: GrantHash.of($0.1)) }.sorted {
+                $0.subject < $1.subject
+            })
         let entry = Forgery.entry(by: bob, on: view.roster, [], epoch: opening)
         let grants = sealed.map {
             RosterAuthor<XWingHPKE>.Grant(subject: .member($0.0.userID), epoch: 1, sealed: $0.1)
@@ -93,10 +113,14 @@ extension KeyAttacks {
         let wrapped = TwoKeyCiphertext.make(first.wrappingKey, second.wrappingKey, associatedData: data)
         let faces = try [first, second].map { try AEAD.open(wrapped, under: $0.wrappingKey, associatedData: data) }
         #expect(faces[0] != faces[1])
-        // Ann's grant opens to a key, and that is not the one that the entry names: she has none, reads with none, writes with none.
+        // Ann's grant opens to a key, and that is not the one that the entry names: she has none, reads with none,
+        // writes with none.
         let info = Forgery.grantInfo(context, first.keyID, .member(ann.userID))
-        #expect(try XWingHPKE.open(sealed[1].1, seed: ann.identity.keys.grantSeed, info: info) == second.key.copyBytes())
-        expectRefused(.keyMismatch) { _ = try Grants<XWingHPKE>.open(sealed[1].1, epoch: epoch, as: ann.userID, keys: ann.identity.keys) }
+        #expect(
+            try XWingHPKE.open(sealed[1].1, seed: ann.identity.keys.grantSeed, info: info) == second.key.copyBytes())
+        expectRefused(.keyMismatch) {
+            _ = try Grants<XWingHPKE>.open(sealed[1].1, epoch: epoch, as: ann.userID, keys: ann.identity.keys)
+        }
         expectRefused(.keyMismatch) { _ = try EpochKey(second.key, context: context, keyID: first.keyID) }
         _ = try await ann.keeper(of: world.zone).refresh()
         await expectRefused(.permissionFailure) { try await ann.own.save(ann.note(in: world.zone, "x")) }
@@ -107,7 +131,8 @@ extension KeyAttacks {
         #expect(try await bob.body(of: Record.ID(recordName: "after", zoneID: world.joined)) == "after the mending")
     }
 
-    @Test("Nothing that the server announces makes a client hand out or escrow a key without its user's signed consent.")
+    @Test(
+        "Nothing that the server announces makes a client hand out or escrow a key without its user's signed consent.")
     func attack11_nothingAnnouncedGetsAKey() async throws {
         let world = try await AttackedZone()
         let mallory = try await Person()
@@ -118,7 +143,8 @@ extension KeyAttacks {
             if path.hasSuffix("records/modify"), announced.value < 2 {
                 announced.change { $0 += 1 }
                 let code: ErrorCode = announced.value == 1 ? .rotationDue : .staleEpoch
-                response = TransportResponse(status: 409, body: try Sealkit_V1_Failure(code, "renew the key for everybody").serializedData())
+                response = TransportResponse(
+                    status: 409, body: try Sealkit_V1_Failure(code, "renew the key for everybody").serializedData())
             }
         }
         let theirs = mallory.identity.chain.wire
@@ -136,13 +162,16 @@ extension KeyAttacks {
         _ = try await ann.own.share(for: world.zone)
         var subjects: Set<GrantSubject> = []
         for request in network.sent(to: "rosters/append") {
-            subjects.formUnion(try Sealkit_V1_AppendRosterRequest(serializedBytes: request).grants.map { try $0.grantSubject() })
+            subjects.formUnion(
+                try Sealkit_V1_AppendRosterRequest(serializedBytes: request).grants.map { try $0.grantSubject() })
         }
         #expect(subjects == Set([ann, world.bob, world.carol].map { .member($0.userID) }))
         let view = try await world.view(ann)
-        let secrets = view.keys.values.map { $0.key.copyBytes() } + [
-            ann.account.seed.bytes.copyBytes(), ann.identity.keys.grantSeed.copyBytes(), ann.account.seed.storageKey().copyBytes(),
-        ]
+        let secrets =
+            view.keys.values.map { $0.key.copyBytes() } + [
+                ann.account.seed.bytes.copyBytes(), ann.identity.keys.grantSeed.copyBytes(),
+                ann.account.seed.storageKey().copyBytes(),
+            ]
         #expect(secrets.count == 5)
         for secret in secrets { #expect(!network.everything.shows(secret)) }
         #expect(network.sent(to: "accounts/create").isEmpty)
@@ -153,7 +182,8 @@ extension KeyAttacks {
     func attack13_noKeyPairSignsAndAgrees() async throws {
         let world = try await AttackedZone()
         let url = try ShareURL(try #require(world.share.url))
-        let invitation = try await url.secret.invitationKeys(scopeID: world.view(world.ann).roster.scopeID, invitationID: .zero)
+        let invitation = try await url.secret.invitationKeys(
+            scopeID: world.view(world.ann).roster.scopeID, invitationID: .zero)
         var agreeing: Set<[UInt8]> = [[UInt8](try XWingHPKE.publicKey(seed: invitation.grantSeed).suffix(32))]
         var signing: Set<[UInt8]> = [invitation.signingKey.verificationKey.bytes]
         for person in [world.ann, world.bob] {

@@ -15,7 +15,8 @@ import Testing
 extension KeyAttacks {
     @Test("Password parameters below the compiled-in floor: nothing is derived.")
     func attack05_weakPasswordParameters() async throws {
-        let account = try await Account.create(transport: try HTTPTransport(server: ServerProcess.shared.get().origin)).account
+        let account = try await Account.create(transport: try HTTPTransport(server: ServerProcess.shared.get().origin))
+            .account
         let folder = try TemporaryFolder()
         let password = [UInt8]("correct horse".utf8)
         var random = SystemRandom()
@@ -27,7 +28,9 @@ extension KeyAttacks {
         header.raw(salt)
         var key = [UInt8](repeating: 0, count: 32)
         let derived = password.map { CChar(bitPattern: $0) }.withUnsafeBufferPointer { bytes in
-            bytes.baseAddress.map { crypto_pwhash(&key, 32, $0, UInt64(bytes.count), salt, 1, 65_536, crypto_pwhash_ALG_ARGON2ID13) }
+            bytes.baseAddress.map {
+                crypto_pwhash(&key, 32, $0, UInt64(bytes.count), salt, 1, 65_536, crypto_pwhash_ALG_ARGON2ID13)
+            }
         }
         #expect(derived == 0)
         var pae = PAE(.passwordBox, pieces: 1)
@@ -41,11 +44,14 @@ extension KeyAttacks {
 
         let file = folder.url.appendingPathComponent("weak.json")
         let content: [String: Any] = [
-            "format": "sealkit-key-file", "version": 1, "server": account.server, "sealed": true, "seeds": Base64URL.encode(box),
+            "format": "sealkit-key-file", "version": 1, "server": account.server, "sealed": true,
+            "seeds": Base64URL.encode(box),
         ]
         let bytes = try JSONSerialization.data(withJSONObject: content)
         try bytes.write(to: file)
-        await expectRefused(.invalidArguments) { _ = try KeyFile(contentsOf: file).open { () throws(SealKitError) in "correct horse" } }
+        await expectRefused(.invalidArguments) {
+            _ = try KeyFile(contentsOf: file).open { () throws(SealKitError) in "correct horse" }
+        }
         #expect(try Data(contentsOf: file) == bytes)
     }
 
@@ -86,7 +92,8 @@ extension KeyAttacks {
         try KeyFile.write(world.ann.account, to: file, passphrase: nil)
         let text = try String(contentsOf: file, encoding: .utf8)
         for version in ["0", "2"] {
-            try text.replacing("\"version\" : 1", with: "\"version\" : \(version)").write(to: file, atomically: true, encoding: .utf8)
+            try text.replacing("\"version\" : 1", with: "\"version\" : \(version)").write(
+                to: file, atomically: true, encoding: .utf8)
             await expectRefused(.incompatibleVersion) { _ = try KeyFile(contentsOf: file) }
         }
         var random = SystemRandom()
@@ -95,7 +102,8 @@ extension KeyAttacks {
         #expect(try PasetoPublic.verify(token, footer: [], key: key.verificationKey) == [1, 2, 3])
         for header in ["v3.public.", "v2.public.", "v4.local."] {
             expectRefused(.malformed) {
-                _ = try PasetoPublic.verify(token.replacing("v4.public.", with: header), footer: [], key: key.verificationKey)
+                _ = try PasetoPublic.verify(
+                    token.replacing("v4.public.", with: header), footer: [], key: key.verificationKey)
             }
         }
     }
@@ -119,9 +127,12 @@ extension KeyAttacks {
         for point in lowOrder {
             let grantKey = Array(mallory.identity.chain.current.grantKey.dropLast(32)) + (try Hex.decode(point))
             // In an identity that its owner signed: look-ups, and what the server takes in.
-            let chain = selfSigned(mallory.identity.keys.signingKey, key: mallory.identity.keys.signingKey.verificationKey.bytes, grantKey)
+            let chain = selfSigned(
+                mallory.identity.keys.signingKey, key: mallory.identity.keys.signingKey.verificationKey.bytes, grantKey)
             network.beHonest()
-            network.rewrite("directory/lookup", Sealkit_V1_LookupIdentitiesResponse.self) { $0.results[0].chain = chain }
+            network.rewrite("directory/lookup", Sealkit_V1_LookupIdentitiesResponse.self) {
+                $0.results[0].chain = chain
+            }
             await expectRefused(.integrityFailure, by: .invalidKey) {
                 _ = try await ann.container.shareParticipant(forUserRecordID: mallory.container.userRecordID())
             }
@@ -130,24 +141,30 @@ extension KeyAttacks {
                 $0.chain = chain
             }
             await expectRefused(.invalidArguments) {
-                let _: Sealkit_V1_RegisterIdentityResponse = try await mallory.account.call(Endpoints.accounts.registerIdentity, request)
+                let _: Sealkit_V1_RegisterIdentityResponse = try await mallory.account.call(
+                    Endpoints.accounts.registerIdentity, request)
             }
             // In an invitation by an administrator; and in an enrolment.
             let draft = try Forgery.invitation(of: mallory, to: roster)
             let invitation = Invitation(
-                id: draft.id, permission: .readOnly, invitee: nil, signingKey: draft.signingKey, grantKey: grantKey, grantHash: .zero)
+                id: draft.id, permission: .readOnly, invitee: nil, signingKey: draft.signingKey, grantKey: grantKey,
+                grantHash: .zero)
             network.serve([Forgery.entry(by: world.bob, on: roster, [.invite(invitation)])])
             await expectRefused(.integrityFailure, by: .invalidKey) { _ = try await ann.own.share(for: world.zone) }
             let reveal = Enrolment.Reveal(grantKey: grantKey, nonce: .zero)
             expectRefused(.invalidKey) {
                 _ = try Enrolment.Transcript(
-                    enrolmentID: .zero, commitment: reveal.commitment(enrolmentID: .zero), answer: .zero, reveal: reveal,
+                    enrolmentID: .zero, commitment: reveal.commitment(enrolmentID: .zero), answer: .zero,
+                    reveal: reveal,
                     loginKey: mallory.identity.keys.signingKey.verificationKey)
             }
             // And as an Ed25519 key, of small order or in a second spelling.
-            let signing = selfSigned(mallory.identity.keys.signingKey, key: try Hex.decode(point), mallory.identity.chain.current.grantKey)
+            let signing = selfSigned(
+                mallory.identity.keys.signingKey, key: try Hex.decode(point), mallory.identity.chain.current.grantKey)
             network.beHonest()
-            network.rewrite("directory/lookup", Sealkit_V1_LookupIdentitiesResponse.self) { $0.results[0].chain = signing }
+            network.rewrite("directory/lookup", Sealkit_V1_LookupIdentitiesResponse.self) {
+                $0.results[0].chain = signing
+            }
             await expectRefused(.integrityFailure, by: .invalidKey) {
                 _ = try await ann.container.shareParticipant(forUserRecordID: mallory.container.userRecordID())
             }
@@ -159,7 +176,9 @@ extension KeyAttacks {
         real.proof.signature = Data(KeyAttacks.plusOrder([UInt8](real.proof.signature)))
         let spelled = real
         network.show([spelled])
-        await expectRefused(.integrityFailure, by: .invalidSignature) { _ = try await ann.own.record(for: world.note.recordID) }
+        await expectRefused(.integrityFailure, by: .invalidSignature) {
+            _ = try await ann.own.record(for: world.note.recordID)
+        }
         let entry = Forgery.entry(by: ann, on: roster, [.block(mallory.userID)])
         let respelled = SignedRosterEntry(bytes: entry.bytes, signature: KeyAttacks.plusOrder(entry.signature))
         network.serve([respelled])
@@ -179,13 +198,19 @@ extension KeyAttacks {
         writer.digest(.zero)
         let signature = signer.sign(Identity.signedBytes(writer.bytes))
         return .with {
-            $0.identities = [.with { $0.statement = Data(writer.bytes); $0.signature = Data(signature) }]
+            $0.identities = [
+                .with {
+                    $0.statement = Data(writer.bytes)
+                    $0.signature = Data(signature)
+                }
+            ]
         }
     }
 
     static func plusOrder(_ signature: [UInt8]) -> [UInt8] {
         let order: [UInt8] = [
-            0xED, 0xD3, 0xF5, 0x5C, 0x1A, 0x63, 0x12, 0x58, 0xD6, 0x9C, 0xF7, 0xA2, 0xDE, 0xF9, 0xDE, 0x14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0xED, 0xD3, 0xF5, 0x5C, 0x1A, 0x63, 0x12, 0x58, 0xD6, 0x9C, 0xF7, 0xA2, 0xDE, 0xF9, 0xDE, 0x14, 0, 0, 0, 0,
+            0, 0, 0, 0, 0, 0,
             0, 0, 0, 0, 0, 0x10,
         ]
         var spelled = signature
@@ -233,11 +258,19 @@ extension KeyAttacks {
         let real = try #require(network.records.last)
         let entries = try await ann.container.core.trust.entries(scope: ann.view(of: world.zone).roster.scopeID)
         let binding = keys.signingKey.sign(
-            Challenges.loginBinding(container: ann.container.containerIdentifier, loginKey: ann.account.session.publicKey))
+            Challenges.loginBinding(
+                container: ann.container.containerIdentifier, loginKey: ann.account.session.publicKey))
         for signature in [entries[0].signature, binding, ann.identity.chain.signed[0].signature] {
             network.beHonest()
-            network.show([.with { $0 = real; $0.proof.signature = Data(signature) }])
-            await expectRefused(.integrityFailure, by: .invalidSignature) { _ = try await ann.own.record(for: world.note.recordID) }
+            network.show([
+                .with {
+                    $0 = real
+                    $0.proof.signature = Data(signature)
+                }
+            ])
+            await expectRefused(.integrityFailure, by: .invalidSignature) {
+                _ = try await ann.own.record(for: world.note.recordID)
+            }
         }
         network.beHonest()
         #expect(try await ann.body(of: world.note.recordID) == "from Ann")

@@ -12,7 +12,9 @@ import Testing
 
 /// Attacks on keys: on whose they are, on how they come, and on what is done with them.
 @Suite(.timeLimit(.minutes(60))) struct KeyAttacks {
-    @Test("A look-up is answered with a public key of the server's own: nothing that the server can open is sealed to it.")
+    @Test(
+        "A look-up is answered with a public key of the server's own: nothing that the server can open is sealed to it."
+    )
     func attack01_serverAnswersWithItsOwnPublicKey() async throws {
         let (bob, mallory) = (try await Person(), try await Person())
         let (ann, network) = try await Person().behindAttacker()
@@ -37,7 +39,8 @@ import Testing
         await expectRefused(.integrityFailure, by: .invalidSignature) {
             _ = try await ann.container.shareParticipant(forUserRecordID: bobsID)
         }
-        // An address certifies nothing, so Ann seals to the server's key: but inside to the URL's, which the server never sees.
+        // An address certifies nothing, so Ann seals to the server's key: but inside to the URL's, which the server
+        // never sees.
         network.beHonest()
         network.rewrite("directory/lookup", Sealkit_V1_LookupIdentitiesResponse.self) { $0.results[0].chain = theirs }
         let zone = try await ann.makeZone()
@@ -45,7 +48,8 @@ import Testing
         let invited = try await ann.container.shareParticipant(forEmailAddress: mail)
         share.addParticipant(invited)
         share = try await ann.own.save(share)
-        let append = try Sealkit_V1_AppendRosterRequest(serializedBytes: try #require(network.sent(to: "rosters/append").last))
+        let append = try Sealkit_V1_AppendRosterRequest(
+            serializedBytes: try #require(network.sent(to: "rosters/append").last))
         let grant = try #require(append.grants.last)
         let roster = try await ann.view(of: zone).roster
         let (epoch, id) = (roster.currentEpoch, try ID16(grant.subject))
@@ -55,13 +59,16 @@ import Testing
         let url = try ShareURL(try #require(share.oneTimeURL(for: invited.participantID)))
         let keys = try url.secret.invitationKeys(scopeID: roster.scopeID, invitationID: id)
         #expect(throws: Never.self, "with the URL the server's key does open it") {
-            try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, invitation: keys, keys: mallory.identity.keys)
+            try Grants<XWingHPKE>.open(
+                [UInt8](grant.sealed), epoch: epoch, invitation: keys, keys: mallory.identity.keys)
         }
         expectRefused(.authenticationFailed) {
-            _ = try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, invitation: guessed, keys: mallory.identity.keys)
+            _ = try Grants<XWingHPKE>.open(
+                [UInt8](grant.sealed), epoch: epoch, invitation: guessed, keys: mallory.identity.keys)
         }
         expectRefused(.authenticationFailed) {
-            _ = try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, as: mallory.userID, keys: mallory.identity.keys)
+            _ = try Grants<XWingHPKE>.open(
+                [UInt8](grant.sealed), epoch: epoch, as: mallory.userID, keys: mallory.identity.keys)
         }
         #expect(!network.everything.shows(url.secret.bytes.copyBytes()) && !network.everything.shows(seed.copyBytes()))
         network.beHonest()
@@ -81,7 +88,8 @@ import Testing
         let info = Forgery.grantInfo(roster.currentEpoch.context, roster.currentEpoch.keyID, .member(owner.userID))
         #expect(try XWingHPKE.open(sealed, seed: owner.identity.keys.grantSeed, info: info) == chosen)
         expectRefused(.keyMismatch) {
-            _ = try Grants<XWingHPKE>.open(sealed, epoch: roster.currentEpoch, as: owner.userID, keys: owner.identity.keys)
+            _ = try Grants<XWingHPKE>.open(
+                sealed, epoch: roster.currentEpoch, as: owner.userID, keys: owner.identity.keys)
         }
         let (ann, network) = try owner.freshBehindAttacker()
         network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { answer in
@@ -96,7 +104,9 @@ import Testing
         try await again.own.save(again.note(in: zone, "with the real key"))
     }
 
-    @Test("One bit flipped anywhere in a wrapped key, a recovery bundle or a header: one error, and nothing is overwritten.")
+    @Test(
+        "One bit flipped anywhere in a wrapped key, a recovery bundle or a header: one error, and nothing is overwritten."
+    )
     func attack03_oneBitFlipped() async throws {
         let world = try await AttackedZone()
         let (bob, view) = (world.bob, try await world.view(world.bob))
@@ -106,11 +116,15 @@ import Testing
         let wrapped = try Statement(canonicalBytes: [UInt8](good.statement)).wrappedKey
         var messages: Set<String> = []
         for index in stride(from: 0, to: wrapped.count, by: 5) {
-            let forged = try Forgery.resign(good, by: bob.identity.keys.signingKey) { $0.wrappedKey[index] ^= 1 << UInt8(index % 8) }
+            let forged = try Forgery.resign(good, by: bob.identity.keys.signingKey) {
+                $0.wrappedKey[index] ^= 1 << UInt8(index % 8)
+            }
             #expect(try Forgery.verifies(forged, view.roster))
             let (ann, network) = try world.ann.freshBehindAttacker()
             network.show([forged])
-            let error = await expectRefused(.integrityFailure, by: .authenticationFailed) { _ = try await ann.own.record(for: id) }
+            let error = await expectRefused(.integrityFailure, by: .authenticationFailed) {
+                _ = try await ann.own.record(for: id)
+            }
             messages.insert(error?.description ?? "none")
         }
         #expect(messages.count == 1)
@@ -130,7 +144,9 @@ import Testing
         let (account, recoveryKey) = try await Account.create(transport: network)
         for index in [0, 23, 24, 60] {
             network.beHonest()
-            network.rewrite("accounts/recover", Sealkit_V1_RecoverResponse.self) { $0.sealed[$0.sealed.startIndex + index] ^= 4 }
+            network.rewrite("accounts/recover", Sealkit_V1_RecoverResponse.self) {
+                $0.sealed[$0.sealed.startIndex + index] ^= 4
+            }
             await expectRefused(.integrityFailure, by: .authenticationFailed) {
                 _ = try await Account.recover(recoveryKey, transport: network)
             }
@@ -150,7 +166,9 @@ import Testing
         let altered = folder.url.appendingPathComponent("altered.json")
         let bytes = try JSONSerialization.data(withJSONObject: content)
         try bytes.write(to: altered)
-        await expectRefused(.wrongPassphrase) { _ = try KeyFile(contentsOf: altered).open { () throws(SealKitError) in "correct horse" } }
+        await expectRefused(.wrongPassphrase) {
+            _ = try KeyFile(contentsOf: altered).open { () throws(SealKitError) in "correct horse" }
+        }
         #expect(try Data(contentsOf: altered) == bytes)
         #expect(try KeyFile(contentsOf: file).open { () throws(SealKitError) in "correct horse" }.count == 1)
     }
@@ -187,7 +205,9 @@ import Testing
             network.show([forged])
             network.forget()
             let lines = server.log.split(separator: "\n").count
-            let error = await expectRefused(.integrityFailure, by: .authenticationFailed) { _ = try await ann.own.record(for: id) }
+            let error = await expectRefused(.integrityFailure, by: .authenticationFailed) {
+                _ = try await ann.own.record(for: id)
+            }
             texts.insert("\(try #require(error))")
             requests.insert(network.exchanges.map { Data($0.path.utf8) + $0.request })
             // A line is written after its answer; times and request numbers are each one's own.
@@ -198,8 +218,10 @@ import Testing
             }
             logged.insert(
                 fresh.map { line in
-                    line.split(separator: " ").dropFirst().filter { !$0.hasPrefix("request=") && !$0.hasPrefix("milliseconds=") }
-                        .joined(separator: " ")
+                    line.split(separator: " ").dropFirst().filter {
+                        !$0.hasPrefix("request=") && !$0.hasPrefix("milliseconds=")
+                    }
+                    .joined(separator: " ")
                 })
         }
         #expect(texts.count == 1)

@@ -12,7 +12,9 @@ import Testing
 
 /// Attacks with links and invitations that are used, revoked, renewed, or not accepted yet.
 extension LinkAttacks {
-    @Test("An invitation used twice or after its revocation is refused by clients too, from the roster; after its expiry by the server.")
+    @Test(
+        "An invitation used twice or after its revocation is refused by clients too, from the roster; after its expiry by the server."
+    )
     func attack43_anInvitationUsedAgain() async throws {
         let server = try ServerProcess()
         defer { server.stop() }
@@ -23,12 +25,16 @@ extension LinkAttacks {
         let url = try ShareURL(place.url)
         let keys = try url.secret.invitationKeys(scopeID: before.scopeID, invitationID: place.seat)
         var copy = before
-        #expect(throws: Never.self) { try copy.append(Self.acceptance(of: place.seat, by: mallory, on: before, signedBy: keys.signingKey)) }
+        #expect(throws: Never.self) {
+            try copy.append(Self.acceptance(of: place.seat, by: mallory, on: before, signedBy: keys.signingKey))
+        }
         _ = try await place.accept(carol)
         var roster = try await place.roster()
         let (ann, network) = try place.ann.behindAttacker()
         network.serve([Self.acceptance(of: place.seat, by: mallory, on: roster, signedBy: keys.signingKey)])
-        await expectRefused(.integrityFailure, by: .changeNotApplicable) { _ = try await ann.own.share(for: place.zone) }
+        await expectRefused(.integrityFailure, by: .changeNotApplicable) {
+            _ = try await ann.own.share(for: place.zone)
+        }
         await expectRefused(.unknownItem) { _ = try await mallory.container.shareMetadata(for: place.url) }
         // Revoked before anybody took it.
         let revoked = try await Placeholder(server, ann: place.ann)
@@ -40,21 +46,26 @@ extension LinkAttacks {
         let seat = try theirs.secret.invitationKeys(scopeID: roster.scopeID, invitationID: revoked.seat)
         network.beHonest()
         network.serve([Self.acceptance(of: revoked.seat, by: mallory, on: roster, signedBy: seat.signingKey)])
-        await expectRefused(.integrityFailure, by: .changeNotApplicable) { _ = try await ann.own.share(for: revoked.zone) }
+        await expectRefused(.integrityFailure, by: .changeNotApplicable) {
+            _ = try await ann.own.share(for: revoked.zone)
+        }
         await expectRefused(.unknownItem) { _ = try await mallory.container.shareMetadata(for: revoked.url) }
         network.beHonest()
 
-        // Expired: the server offers no seat whose time is over, and the owner's device revokes it when it next saves the share.
+        // Expired: the server offers no seat whose time is over, and the owner's device revokes it when it next saves
+        // the share.
         let bob = try await Person(server)
         let open = try await Placeholder(server, ann: place.ann)
         let view = try await place.ann.keeper(of: open.zone).refresh()
         let shareWide = try ShareURL(open.shareWide)
         var random = SystemRandom()
         let late = try InvitationDraft(
-            keys: shareWide.secret.invitationKeys(scopeID: view.roster.scopeID, invitationID: ID16(random: &random)), permission: .readOnly,
+            keys: shareWide.secret.invitationKeys(scopeID: view.roster.scopeID, invitationID: ID16(random: &random)),
+            permission: .readOnly,
             invitee: bob.identity.chain, expires: 1, using: XWingHPKE.self)
         let draft = try ann.container.core.author.next(
-            on: view.roster, changes: [], invitations: [late], rotating: false, current: view.currentKey(), time: 1, random: &random)
+            on: view.roster, changes: [], invitations: [late], rotating: false, current: view.currentKey(), time: 1,
+            random: &random)
         try await place.ann.own.append(draft, view: view)
         await expectRefused(.unknownItem) { _ = try await bob.container.shareMetadata(for: open.shareWide) }
         let unrevoked = try await open.roster()
@@ -65,11 +76,14 @@ extension LinkAttacks {
         }
         _ = try await place.ann.own.save(try await place.ann.own.share(for: open.zone))
         let revokedNow = try await open.roster()
-        #expect(revokedNow.invitations[late.id] == nil && revokedNow.currentEpoch.number == unrevoked.currentEpoch.number + 1)
+        #expect(
+            revokedNow.invitations[late.id] == nil
+                && revokedNow.currentEpoch.number == unrevoked.currentEpoch.number + 1)
         network.serve([Self.acceptance(of: late.id, by: bob, on: revokedNow, signedBy: over.signingKey)])
         await expectRefused(.integrityFailure, by: .changeNotApplicable) { _ = try await ann.own.share(for: open.zone) }
         network.beHonest()
-        #expect(try await ann.own.share(for: place.zone).participants.map(\.acceptanceStatus) == [.accepted, .accepted])
+        #expect(
+            try await ann.own.share(for: place.zone).participants.map(\.acceptanceStatus) == [.accepted, .accepted])
     }
 
     @Test("A link that was revoked or renewed opens nothing that is written afterwards.")
@@ -85,22 +99,28 @@ extension LinkAttacks {
         let invitation = try #require(before.invitations.values.first)
         let metadata = try await bob.container.shareMetadata(for: url.text())
         let keys = try url.secret.invitationKeys(scopeID: before.scopeID, invitationID: invitation.id)
-        let key = try Grants<XWingHPKE>.open(metadata.grant, epoch: before.currentEpoch, invitation: keys, keys: bob.identity.keys)
+        let key = try Grants<XWingHPKE>.open(
+            metadata.grant, epoch: before.currentEpoch, invitation: keys, keys: bob.identity.keys)
         try await AttackedZone.remove(bob, from: zone, of: ann)
         _ = try await ann.own.save(ann.note(in: zone, "after", name: "after"))
         let (fresh, network) = try ann.freshBehindAttacker()
-        for name in ["before", "after"] { _ = try await fresh.own.record(for: Record.ID(recordName: name, zoneID: zone)) }
+        for name in ["before", "after"] {
+            _ = try await fresh.own.record(for: Record.ID(recordName: name, zoneID: zone))
+        }
         let wires = Dictionary(network.records.map { ($0.recordName, $0) }) { $1 }
         #expect(Forgery.opens(try #require(wires["before"]), with: key))
         #expect(!Forgery.opens(try #require(wires["after"]), with: key))
         let after = try await ann.view(of: zone)
         #expect(after.roster.subjects == [.member(ann.userID)])
-        expectRefused(.authenticationFailed) { _ = try key.openPrevious(after.roster.currentEpoch.previousKey, epoch: after.roster.currentEpoch) }
+        expectRefused(.authenticationFailed) {
+            _ = try key.openPrevious(after.roster.currentEpoch.previousKey, epoch: after.roster.currentEpoch)
+        }
         // Renewed: the new link's seats are other keys, and the roster names the new secret.
         var random = SystemRandom()
         let renewed = LinkSecret(random: &random)
         let draft = try ann.container.core.author.next(
-            on: after.roster, changes: [], settings: SettingsDraft(secret: renewed, publicAccess: (ID16(random: &random), .readOnly)),
+            on: after.roster, changes: [],
+            settings: SettingsDraft(secret: renewed, publicAccess: (ID16(random: &random), .readOnly)),
             rotating: true, current: after.currentKey(), time: 1, random: &random)
         var roster = after.roster
         try roster.append(draft.entry)
@@ -108,11 +128,13 @@ extension LinkAttacks {
         let grant = try #require(draft.grants.first { $0.subject == .invitation(seat.id) })
         #expect(throws: Never.self) {
             try Grants<XWingHPKE>.open(
-                grant.sealed, epoch: roster.currentEpoch, invitation: renewed.invitationKeys(scopeID: roster.scopeID, invitationID: seat.id), keys: nil)
+                grant.sealed, epoch: roster.currentEpoch,
+                invitation: renewed.invitationKeys(scopeID: roster.scopeID, invitationID: seat.id), keys: nil)
         }
         expectRefused(.authenticationFailed) {
             _ = try Grants<XWingHPKE>.open(
-                grant.sealed, epoch: roster.currentEpoch, invitation: url.secret.invitationKeys(scopeID: roster.scopeID, invitationID: seat.id), keys: nil)
+                grant.sealed, epoch: roster.currentEpoch,
+                invitation: url.secret.invitationKeys(scopeID: roster.scopeID, invitationID: seat.id), keys: nil)
         }
         let linkID = try #require(roster.linkID)
         expectRefused(.keyMismatch) { try url.secret.check(linkID: linkID, scopeID: roster.scopeID) }
@@ -136,7 +158,11 @@ extension LinkAttacks {
         }
         #expect(try await place.roster().head == before)
         let carol = try await Person(server)
-        for _ in 0..<3 { #expect(await failure { _ = try await carol.container.shareMetadata(for: place.url) } == .participantMayNeedVerification) }
+        for _ in 0..<3 {
+            #expect(
+                await failure { _ = try await carol.container.shareMetadata(for: place.url) }
+                    == .participantMayNeedVerification)
+        }
         let joined = try await place.accept(carol)
         #expect(try await carol.body(of: Record.ID(recordName: "note", zoneID: joined)) == "for the invited")
         AttackOutcome.held("after 30 previews the one-time URL is as good as before")
@@ -159,25 +185,34 @@ extension LinkAttacks {
         #expect(try await bob.shared.allRecordZones().isEmpty)
         #expect(try await bob.shared.databaseChanges().modifications.isEmpty)
 
-        // A modified client opens the invitation's grant without accepting, and writes: the server and everybody refuse it.
+        // A modified client opens the invitation's grant without accepting, and writes: the server and everybody refuse
+        // it.
         let view = try await ann.view(of: zone)
         let url = try ShareURL(try #require(share.url))
         let invitation = try #require(view.roster.invitations.values.first)
         let metadata = try await bob.container.shareMetadata(for: url.text())
         let keys = try url.secret.invitationKeys(scopeID: view.roster.scopeID, invitationID: invitation.id)
-        let key = try Grants<XWingHPKE>.open(metadata.grant, epoch: view.roster.currentEpoch, invitation: keys, keys: bob.identity.keys)
+        let key = try Grants<XWingHPKE>.open(
+            metadata.grant, epoch: view.roster.currentEpoch, invitation: keys, keys: bob.identity.keys)
         let forged = try Forgery.record(
-            Forgery.statement(by: bob, view, name: "forged"), [("body", .encrypted(.string("not accepted")))], by: bob, key: key)
+            Forgery.statement(by: bob, view, name: "forged"), [("body", .encrypted(.string("not accepted")))], by: bob,
+            key: key)
         #expect(Forgery.opens(forged, with: try view.currentKey()))
         let request = Sealkit_V1_ModifyRecordsRequest.with {
             $0.operationID = newOperationID()
             $0.zone = view.scope.zoneIDOnWire
             $0.atomic = true
             $0.signature = forged.proof.signature
-            $0.records = [.with { $0 = forged; $0.clearProof() }]
+            $0.records = [
+                .with {
+                    $0 = forged
+                    $0.clearProof()
+                }
+            ]
         }
         await expectRefused(.zoneNotFound) {
-            let _: Sealkit_V1_ModifyRecordsResponse = try await bob.container.core.call(.shared, Endpoints.records.modify, request)
+            let _: Sealkit_V1_ModifyRecordsResponse = try await bob.container.core.call(
+                .shared, Endpoints.records.modify, request)
         }
         let (reader, hostile) = try ann.behindAttacker()
         hostile.show([forged])

@@ -45,7 +45,8 @@ extension LinkAttacks {
             network.beHonest()
             network.forget()
             _ = try await carol.container.shareMetadata(for: text)
-            let answer = try Sealkit_V1_ShareMetadataResponse(serializedBytes: try #require(network.exchanges.last).response)
+            let answer = try Sealkit_V1_ShareMetadataResponse(
+                serializedBytes: try #require(network.exchanges.last).response)
             return try url.secret.openPreview([UInt8](answer.preview), scopeID: try await roster().scopeID)
         }
     }
@@ -59,29 +60,37 @@ extension LinkAttacks {
         let (roster, good) = (try await shown.roster(), try await shown.stored())
         func claimed(_ author: UserID, signature: [UInt8]) -> SignedPreview {
             SignedPreview(
-                forged, author: author, rosterSequence: roster.sequence, rosterHead: roster.head, time: currentTime(), signature: signature)
+                forged, author: author, rosterSequence: roster.sequence, rosterHead: roster.head, time: currentTime(),
+                signature: signature)
         }
         // Under the owner's name: with the owner's signature of another title, and with a participant's.
         let bobs = SignedPreview(
-            forged, by: shown.bob.userID, key: shown.bob.identity.keys.signingKey, on: roster, time: currentTime(), after: nil)
+            forged, by: shown.bob.userID, key: shown.bob.identity.keys.signingKey, on: roster, time: currentTime(),
+            after: nil)
         for signature in [good.signature, bobs.signature] {
             try await shown.serve(claimed(shown.ann.userID, signature: signature))
-            await expectRefused(.integrityFailure, by: .invalidSignature) { _ = try await shown.carol.container.shareMetadata(for: shown.text) }
+            await expectRefused(.integrityFailure, by: .invalidSignature) {
+                _ = try await shown.carol.container.shareMetadata(for: shown.text)
+            }
         }
         // In the own name of a participant, and of a stranger who was given the URL.
         let mallory = try await Person(server)
         let mallorys = SignedPreview(
-            forged, by: mallory.userID, key: mallory.identity.keys.signingKey, on: roster, time: currentTime(), after: nil)
+            forged, by: mallory.userID, key: mallory.identity.keys.signingKey, on: roster, time: currentTime(),
+            after: nil)
         for preview in [bobs, mallorys] {
             try await shown.serve(preview)
-            await expectRefused(.integrityFailure, by: .authorNotPermitted) { _ = try await shown.carol.container.shareMetadata(for: shown.text) }
+            await expectRefused(.integrityFailure, by: .authorNotPermitted) {
+                _ = try await shown.carol.container.shareMetadata(for: shown.text)
+            }
         }
         // Good but for the right to say so: as an administrator's it is shown.
         try await shown.ann.promote(shown.bob, in: shown.zone)
         let promoted = try await shown.roster()
         try await shown.serve(
             SignedPreview(
-                forged, by: shown.bob.userID, key: shown.bob.identity.keys.signingKey, on: promoted, time: currentTime(), after: nil))
+                forged, by: shown.bob.userID, key: shown.bob.identity.keys.signingKey, on: promoted,
+                time: currentTime(), after: nil))
         #expect(try await shown.carol.container.shareMetadata(for: shown.text).title == "Family photos")
     }
 

@@ -65,7 +65,9 @@ import Testing
             by: person, on: roster, [.accept(.init(invitationID: seat, acceptor: chain, signature: key.sign(message)))])
     }
 
-    static func send(_ entry: SignedRosterEntry, by person: Person, to routing: ID16, epoch: UInt32 = 0, token: String = "") async throws {
+    static func send(
+        _ entry: SignedRosterEntry, by person: Person, to routing: ID16, epoch: UInt32 = 0, token: String = ""
+    ) async throws {
         let request = Sealkit_V1_AcceptShareRequest.with {
             $0.operationID = newOperationID()
             $0.routingID = Data(routing.bytes)
@@ -85,14 +87,17 @@ import Testing
         let (carol, hers) = try await Person(server).behindAttacker()
         _ = try await place.accept(carol)
         let urls = try [place.url, place.shareWide].map { try ShareURL($0) }
-        let page = try await HTTPTransport(server: server.origin).get("/s/\(Base64URL.encode(urls[0].routingID.bytes))", token: nil)
+        let page = try await HTTPTransport(server: server.origin).get(
+            "/s/\(Base64URL.encode(urls[0].routingID.bytes))", token: nil)
         #expect(page.status == 200)
         let heard = network.everything + hers.everything + page.body + server.everything
         // The ear is good: what may be heard is.
         #expect(heard.shows(urls[0].routingID.bytes) && heard.range(of: Data(place.mail.utf8)) != nil)
         for url in urls {
             let secret = url.secret.bytes.copyBytes()
-            for part in [secret, Array(secret.prefix(16)), Array(secret.suffix(16)), Array(secret[8..<24])] { #expect(!heard.shows(part)) }
+            for part in [secret, Array(secret.prefix(16)), Array(secret.suffix(16)), Array(secret[8..<24])] {
+                #expect(!heard.shows(part))
+            }
             #expect(heard.range(of: Data(url.text().split(separator: "#")[1].utf8)) == nil)
             #expect(!"\(url)".contains("#"))
         }
@@ -106,25 +111,32 @@ import Testing
         let (ann, network) = try await Person(server).behindAttacker()
         let place = try await Placeholder(server, ann: ann)
         _ = try await ann.own.share(for: place.zone)
-        let append = try Sealkit_V1_AppendRosterRequest(serializedBytes: try #require(network.sent(to: "rosters/append").last))
+        let append = try Sealkit_V1_AppendRosterRequest(
+            serializedBytes: try #require(network.sent(to: "rosters/append").last))
         let scopeID = try await place.roster().scopeID
         let secrets = try [place.url, place.shareWide].map { try ShareURL($0).secret }
         #expect(append.links.count == 2)
         for link in append.links {
             let preview = [UInt8](link.preview)
-            #expect(secrets.contains { (try? $0.openPreview(preview, scopeID: scopeID))?.preview.title == "Garden plans" })
+            #expect(
+                secrets.contains { (try? $0.openPreview(preview, scopeID: scopeID))?.preview.title == "Garden plans" })
             // Any 32 bytes of it all as the secret; and the kept copy under any key that is not the owner's.
-            let stored = [UInt8](link.keptSecret) + preview + [UInt8](link.routingID) + [UInt8](append.entry.entry) + scopeID.bytes
+            let stored =
+                [UInt8](link.keptSecret) + preview + [UInt8](link.routingID) + [UInt8](append.entry.entry)
+                + scopeID.bytes
             for start in 0...(stored.count - 32) {
                 let guess = try LinkSecret(SecretBytes(copying: stored[start..<start + 32]))
                 #expect((try? guess.openPreview(preview, scopeID: scopeID)) == nil)
             }
             let context = scopeID.bytes + [UInt8](link.routingID)
-            let own = try StorageBox.open([UInt8](link.keptSecret), purpose: OwnerLinks.purpose, context: context, under: ann.account.seed.storageKey())
+            let own = try StorageBox.open(
+                [UInt8](link.keptSecret), purpose: OwnerLinks.purpose, context: context,
+                under: ann.account.seed.storageKey())
             #expect(secrets.contains { SecretBytes.areEqual($0.bytes, own) })
             let stranger = try await Person(server).account.seed.storageKey()
             expectRefused(.authenticationFailed) {
-                _ = try StorageBox.open([UInt8](link.keptSecret), purpose: OwnerLinks.purpose, context: context, under: stranger)
+                _ = try StorageBox.open(
+                    [UInt8](link.keptSecret), purpose: OwnerLinks.purpose, context: context, under: stranger)
             }
         }
     }
@@ -141,21 +153,28 @@ import Testing
         let metadata: Sealkit_V1_ShareMetadataResponse = try await mallory.container.core.call(
             Endpoints.sharing.metadata, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(routing.bytes) })
         #expect(try ID16(metadata.invitationID) == place.seat && !metadata.grant.sealed.isEmpty)
-        // With the URL's secret that would be all: without it the grant does not open, and nobody believes the acceptance.
+        // With the URL's secret that would be all: without it the grant does not open, and nobody believes the
+        // acceptance.
         let roster = try await place.roster()
         let real = try ShareURL(place.url).secret.invitationKeys(scopeID: roster.scopeID, invitationID: place.seat)
         #expect(throws: Never.self) {
-            try Grants<XWingHPKE>.open([UInt8](metadata.grant.sealed), epoch: roster.currentEpoch, invitation: real, keys: nil)
+            try Grants<XWingHPKE>.open(
+                [UInt8](metadata.grant.sealed), epoch: roster.currentEpoch, invitation: real, keys: nil)
         }
         var random = SystemRandom()
         let guessed = try LinkSecret(random: &random).invitationKeys(scopeID: roster.scopeID, invitationID: place.seat)
         expectRefused(.authenticationFailed) {
-            _ = try Grants<XWingHPKE>.open([UInt8](metadata.grant.sealed), epoch: roster.currentEpoch, invitation: guessed, keys: nil)
+            _ = try Grants<XWingHPKE>.open(
+                [UInt8](metadata.grant.sealed), epoch: roster.currentEpoch, invitation: guessed, keys: nil)
         }
         let forged = Self.acceptance(of: place.seat, by: mallory, on: roster, signedBy: guessed.signingKey)
         var copy = roster
-        #expect(throws: Never.self) { try copy.append(Self.acceptance(of: place.seat, by: mallory, on: roster, signedBy: real.signingKey)) }
-        await expectRefused(.integrityFailure) { try await Self.send(forged, by: mallory, to: routing, token: token.text) }
+        #expect(throws: Never.self) {
+            try copy.append(Self.acceptance(of: place.seat, by: mallory, on: roster, signedBy: real.signingKey))
+        }
+        await expectRefused(.integrityFailure) {
+            try await Self.send(forged, by: mallory, to: routing, token: token.text)
+        }
         let (ann, network) = try place.ann.behindAttacker()
         network.serve([forged])
         await expectRefused(.integrityFailure, by: .invalidSignature) { _ = try await ann.own.share(for: place.zone) }
@@ -170,10 +189,12 @@ import Testing
         let mallory = try await Person()
         let zone = try await mallory.makeZone()
         // Another zone of the same owner, and one of somebody else: Dave is invited to all three.
-        let own = try await world.ann.share(try await world.ann.makeZone(), [(dave, .readOnly)], title: "Another of Ann's")
+        let own = try await world.ann.share(
+            try await world.ann.makeZone(), [(dave, .readOnly)], title: "Another of Ann's")
         let foreign = try await mallory.share(zone, [(dave, .readOnly)], title: "Mallory's")
         var share = try await world.ann.own.share(for: world.zone)
-        share.addParticipant(try await world.ann.container.shareParticipant(forUserRecordID: dave.container.userRecordID()))
+        share.addParticipant(
+            try await world.ann.container.shareParticipant(forUserRecordID: dave.container.userRecordID()))
         share = try await world.ann.own.save(share)
         let url = try #require(share.url)
         for other in [own, foreign] {
@@ -181,7 +202,9 @@ import Testing
             let routing = try ShareURL(try #require(other.url)).routingID
             let swapped: Sealkit_V1_ShareMetadataResponse = try await victim.container.core.call(
                 Endpoints.sharing.metadata, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(routing.bytes) })
-            #expect(try await dave.container.shareMetadata(for: try #require(other.url)).title == other.title, "good under its own URL")
+            #expect(
+                try await dave.container.shareMetadata(for: try #require(other.url)).title == other.title,
+                "good under its own URL")
             network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { $0 = swapped }
             await expectRefused(.invalidArguments) { _ = try await victim.container.shareMetadata(for: url) }
             #expect(network.sent(to: "share/accept").isEmpty)
@@ -200,7 +223,10 @@ import Testing
         let url = try ShareURL(place.url)
         let keys = try url.secret.invitationKeys(scopeID: roster.scopeID, invitationID: place.seat)
         let genuine = Self.acceptance(of: place.seat, by: carol, on: roster, signedBy: keys.signingKey)
-        guard case .accept(let accepted) = try RosterEntry(canonicalBytes: genuine.bytes, container: roster.scope.container).changes[0]
+        guard
+            case .accept(let accepted) = try RosterEntry(
+                canonicalBytes: genuine.bytes, container: roster.scope.container
+            ).changes[0]
         else { throw SealError.malformed }
         var copy = roster
         #expect(throws: Never.self) { try copy.append(genuine) }

@@ -9,7 +9,9 @@ import Testing
 
 /// Attacks on what all share: memory, places, and mail.
 @Suite(.timeLimit(.minutes(60))) struct LoadAttacks {
-    @Test("Somebody asks again and again for codes to an address, or with a share's URL: its owner and invitees still get theirs.")
+    @Test(
+        "Somebody asks again and again for codes to an address, or with a share's URL: its owner and invitees still get theirs."
+    )
     func attack80_codesUsedUp() async throws {
         let server = try ServerProcess()
         defer { server.stop() }
@@ -17,15 +19,20 @@ import Testing
         let mallory = try await Person(server)
         let tagged = place.mail.replacingOccurrences(of: "@", with: "+x@")
         for _ in 0..<3 { _ = try await mallory.container.beginVerification(of: tagged, for: place.url) }
-        for number in 0..<7 { _ = try await mallory.container.beginVerification(of: "mallory-\(number)@example.org", for: place.url) }
+        for number in 0..<7 {
+            _ = try await mallory.container.beginVerification(of: "mallory-\(number)@example.org", for: place.url)
+        }
         for address in [place.mail, "mallory@example.org"] {
             let asking = try mallory.through(HTTPTransport(server: server.origin), pacing: FakePacing().pacing)
-            await expectRefused(.requestRateLimited) { _ = try await asking.container.beginVerification(of: address, for: place.url) }
+            await expectRefused(.requestRateLimited) {
+                _ = try await asking.container.beginVerification(of: address, for: place.url)
+            }
         }
         let carol = try await Person(server)
         // The address is proven before the server shows what the URL leads to.
         let token = try await place.token(carol)
-        let joined = try await carol.container.accept(try await carol.container.shareMetadata(for: place.url), token: token)
+        let joined = try await carol.container.accept(
+            try await carol.container.shareMetadata(for: place.url), token: token)
         #expect(try await carol.body(of: Record.ID(recordName: "note", zoneID: joined)) == "for the invited")
     }
 
@@ -36,11 +43,15 @@ import Testing
         let ann = try await Person(server)
         let zone = try await ann.makeZone()
         var connections: [HTTPConnection] = []
-        for (length, count) in [("content-length: 4194304", 64), ("content-length: 262144", 64), ("transfer-encoding: chunked", 64)] {
+        for (length, count) in [
+            ("content-length: 4194304", 64), ("content-length: 262144", 64), ("transfer-encoding: chunked", 64),
+        ] {
             for _ in 0..<count {
                 let connection = try HTTPConnection(port: server.port)
                 try connection.send(
-                    Data("POST /1/accounts/challenge HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-protobuf\r\n\(length)\r\n\r\n".utf8))
+                    Data(
+                        "POST /1/accounts/challenge HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-protobuf\r\n\(length)\r\n\r\n"
+                            .utf8))
                 try connection.send(Data((length.hasPrefix("t") ? "1\r\n\n\r\n" : "\n").utf8))
                 connections.append(connection)
             }
@@ -57,7 +68,9 @@ import Testing
         withExtendedLifetime(connections) {}
     }
 
-    @Test("Some megabytes of empty elements, sent to a server or answered to a client, are refused before anything is decoded.")
+    @Test(
+        "Some megabytes of empty elements, sent to a server or answered to a client, are refused before anything is decoded."
+    )
     func attack82_emptyElements() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
@@ -81,14 +94,20 @@ import Testing
                 """.utf8) + body)
         let (status, answer) = try connection.receive()
         let failure = try Sealkit_V1_Failure(serializedBytes: answer)
-        #expect(status == 413 && failure.errorCode == .limitExceeded && failure.reason.contains("too many elements"), "\(failure)")
+        #expect(
+            status == 413 && failure.errorCode == .limitExceeded && failure.reason.contains("too many elements"),
+            "\(failure)")
         let request = Sealkit_V1_ModifyRecordsRequest.with { $0.records = Array(repeating: .init(), count: 2_000_000) }
         let refusal = await expectRefused(.limitExceeded) {
-            _ = try await ann.own.core.call(ann.own.scope, Endpoints.records.modify, request) as Sealkit_V1_ModifyRecordsResponse
+            _ =
+                try await ann.own.core.call(ann.own.scope, Endpoints.records.modify, request)
+                as Sealkit_V1_ModifyRecordsResponse
         }
         #expect(refusal?.reason.contains("too many elements") == true)
         // A client.
-        let empty = try Sealkit_V1_RecordChangesResponse.with { $0.records = Array(repeating: .init(), count: 1_000_000) }.serializedData()
+        let empty = try Sealkit_V1_RecordChangesResponse.with {
+            $0.records = Array(repeating: .init(), count: 1_000_000)
+        }.serializedData()
         // As much as its length allows, but in more items than any page has.
         let padded = try Sealkit_V1_RecordChangesResponse.with {
             $0.records = Array(repeating: .init(), count: 10_000)
@@ -96,8 +115,12 @@ import Testing
         }.serializedData()
         for lie in [empty, padded] {
             let deceived = try ann.through(
-                RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in path.hasSuffix("records/changes") ? lie : body })
-            await expectRefused(.serverRejectedRequest) { _ = try await deceived.own.recordZoneChanges(inZoneWith: zone) }
+                RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
+                    path.hasSuffix("records/changes") ? lie : body
+                })
+            await expectRefused(.serverRejectedRequest) {
+                _ = try await deceived.own.recordZoneChanges(inZoneWith: zone)
+            }
         }
         #expect(try await ann.own.recordZoneChanges(inZoneWith: zone).modifications.count == 1)
     }

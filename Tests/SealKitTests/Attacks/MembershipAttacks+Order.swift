@@ -23,12 +23,16 @@ extension MembershipAttacks {
         var roster = view.roster
         try roster.append(draft.entry)
         #expect(roster.currentEpoch.number == 1, "Bob may rotate now, and his epoch is good as he first made it")
-        let entry = try RosterEntry(canonicalBytes: draft.entry.bytes, container: world.ann.container.containerIdentifier)
+        let entry = try RosterEntry(
+            canonicalBytes: draft.entry.bytes, container: world.ann.container.containerIdentifier)
         let epoch = try #require(entry.epoch)
-        let strangers = [mallory, world.carol].map { EpochOpening.Coverage(subject: .member($0.userID), grantHash: .zero) }
+        let strangers = [mallory, world.carol].map {
+            EpochOpening.Coverage(subject: .member($0.userID), grantHash: .zero)
+        }
         let coverages: [[EpochOpening.Coverage]] = [
             epoch.coverage.filter { $0.subject != .member(world.ann.userID) }, epoch.coverage + [strangers[0]],
-            epoch.coverage + [strangers[1]], [], epoch.coverage.filter { $0.subject == .member(world.bob.userID) } + [strangers[0]],
+            epoch.coverage + [strangers[1]], [],
+            epoch.coverage.filter { $0.subject == .member(world.bob.userID) } + [strangers[0]],
         ]
         for coverage in coverages {
             let opening = EpochOpening(
@@ -36,10 +40,13 @@ extension MembershipAttacks {
                 coverage: coverage.sorted { $0.subject < $1.subject })
             let (ann, network) = try world.ann.behindAttacker()
             network.serve([Forgery.entry(by: world.bob, on: view.roster, [], epoch: opening)])
-            await expectRefused(.integrityFailure, by: .coverageMismatch) { _ = try await ann.keeper(of: world.zone).refresh() }
+            await expectRefused(.integrityFailure, by: .coverageMismatch) {
+                _ = try await ann.keeper(of: world.zone).refresh()
+            }
         }
         let saved = try await world.ann.own.save(world.ann.note(in: world.zone, "after an honest rotation"))
-        #expect(try await world.bob.body(of: Record.ID(recordName: saved.recordID.recordName, zoneID: world.joined)) != nil)
+        #expect(
+            try await world.bob.body(of: Record.ID(recordName: saved.recordID.recordName, zoneID: world.joined)) != nil)
     }
 
     @Test("Two administrators who rotate at once converge on one epoch, and nobody loses data.")
@@ -51,11 +58,13 @@ extension MembershipAttacks {
             async let bobs = world.bob.shared.rotateKeys(of: world.joined)
             _ = try await (anns, bobs)
             async let first = world.ann.own.save(world.ann.note(in: world.zone, "Ann's \(round)", name: "ann-\(round)"))
-            async let second = world.bob.shared.save(world.bob.note(in: world.joined, "Bob's \(round)", name: "bob-\(round)"))
+            async let second = world.bob.shared.save(
+                world.bob.note(in: world.joined, "Bob's \(round)", name: "bob-\(round)"))
             _ = try await (first, second)
         }
         let heads = [
-            try await world.ann.keeper(of: world.zone).refresh(), try await world.bob.keeper(of: world.joined).refresh(),
+            try await world.ann.keeper(of: world.zone).refresh(),
+            try await world.bob.keeper(of: world.joined).refresh(),
             try await world.carol.keeper(of: world.joined).refresh(),
         ]
         #expect(Set(heads.map(\.roster.head)).count == 1)
@@ -78,18 +87,23 @@ extension MembershipAttacks {
         try other.append(bobs.entry)
         let (ann, network) = try world.ann.behindAttacker()
         try await ann.own.rotateKeys(of: world.zone)
-        network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { $0.rosters[0].entries = [bobs.entry.wire] }
+        network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) {
+            $0.rosters[0].entries = [bobs.entry.wire]
+        }
         await expectRefused(.rollback) { _ = try await ann.own.share(for: world.zone) }
     }
 
-    @Test("What an administrator does after its demotion is refused, before it accepted: by its place in the roster, not by clocks.")
+    @Test(
+        "What an administrator does after its demotion is refused, before it accepted: by its place in the roster, not by clocks."
+    )
     func attack22_anAdministratorAfterItsDemotion() async throws {
         let world = try await AttackedZone()
         try await world.promote(world.bob)
         let promoted = try await world.bob.keeper(of: world.joined).refresh()
         let farFuture: Int64 = 4_000_000_000_000_000
         // Before: whatever the clock says.
-        let raise = Forgery.entry(by: world.bob, on: promoted.roster, [.setPermission(world.carol.userID, .readWrite)], time: farFuture)
+        let raise = Forgery.entry(
+            by: world.bob, on: promoted.roster, [.setPermission(world.carol.userID, .readWrite)], time: farFuture)
         try await world.bob.shared.append(.init(entry: raise, grants: [], epochKey: nil), view: promoted)
         let seen = try await world.ann.keeper(of: world.zone).refresh()
         #expect(seen.roster.permission(of: world.carol.userID) == .readWrite)
@@ -104,13 +118,16 @@ extension MembershipAttacks {
         // At the place before it, where it was valid: this device knows what came there.
         var random = SystemRandom()
         let backdated = try world.bob.container.core.author.next(
-            on: before, changes: [], invitations: [Forgery.invitation(of: try await Person(), to: before)], rotating: false,
+            on: before, changes: [], invitations: [Forgery.invitation(of: try await Person(), to: before)],
+            rotating: false,
             current: seen.currentKey(), time: 0, random: &random
         ).entry
         var branch = before
         #expect(throws: Never.self) { try branch.append(backdated) }
         network.beHonest()
-        network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { $0.rosters[0].entries = [backdated.wire] }
+        network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) {
+            $0.rosters[0].entries = [backdated.wire]
+        }
         await expectRefused(.rollback) { _ = try await ann.own.share(for: world.zone) }
         network.beHonest()
         #expect(try await ann.own.share(for: world.zone).participants.count == 3)
@@ -129,7 +146,9 @@ extension MembershipAttacks {
             answer.scopes[0].head = Data(known.hashes[Int(known.sequence) - 1].bytes)
         }
         #expect(try await novice.body(of: world.note.recordID) == "from Ann")
-        for (sequence, head) in [(known.sequence - 1, known.hashes[Int(known.sequence) - 1]), (0, known.hashes[0]), (known.sequence, .zero)] {
+        for (sequence, head) in [
+            (known.sequence - 1, known.hashes[Int(known.sequence) - 1]), (0, known.hashes[0]), (known.sequence, .zero),
+        ] {
             network.beHonest()
             network.rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
                 answer.scopes[0].sequence = sequence
@@ -168,7 +187,8 @@ extension MembershipAttacks {
         let saved = try await dave.shared.save(dave.note(in: joined, "by Dave"))
         let id = Record.ID(recordName: saved.recordID.recordName, zoneID: world.zone)
         let failures: [(Int, ErrorCode, SealKitError.Code)] = [
-            (503, .serviceUnavailable, .serviceUnavailable), (500, .internalError, .internalError), (403, .permissionFailure, .permissionFailure),
+            (503, .serviceUnavailable, .serviceUnavailable), (500, .internalError, .internalError),
+            (403, .permissionFailure, .permissionFailure),
             // Of a roster that this device knows as open that is no answer.
             (404, .unknownItem, .rollback), (429, .requestRateLimited, .requestRateLimited),
         ]
@@ -178,7 +198,8 @@ extension MembershipAttacks {
             let known = try await device.through(network, pacing: pacing.pacing)
             _ = try await known.own.record(for: world.note.recordID)
             try await world.ann.own.rotateKeys(of: world.zone)
-            let edited = try await dave.shared.save(dave.note(in: joined, "under epoch \(status)", name: "at-\(status)"))
+            let edited = try await dave.shared.save(
+                dave.note(in: joined, "under epoch \(status)", name: "at-\(status)"))
             network.lie { path, _, response in
                 guard path.hasSuffix("rosters/fetch") else { return }
                 response = TransportResponse(status: status, body: try Sealkit_V1_Failure(code, "no").serializedData())

@@ -22,7 +22,8 @@ import Testing
         let draft = try Forgery.invitation(of: mallory, to: view.roster)
         func entry(_ keys: IdentityKeys) throws -> SignedRosterEntry {
             try RosterAuthor<XWingHPKE>(user: ann.userID, keys: keys).next(
-                on: view.roster, changes: [], invitations: [draft], rotating: false, current: view.currentKey(), time: 1, random: &random
+                on: view.roster, changes: [], invitations: [draft], rotating: false, current: view.currentKey(),
+                time: 1, random: &random
             ).entry
         }
         var roster = view.roster
@@ -32,11 +33,16 @@ import Testing
         await expectRefused(.integrityFailure, by: .invalidSignature) { _ = try await ann.own.share(for: world.zone) }
         network.beHonest()
         let share = try await ann.own.share(for: world.zone)
-        #expect(share.participants.count == 3 && share.participants.allSatisfy { $0.userIdentity.userRecordID?.recordName != mallory.name })
+        #expect(
+            share.participants.count == 3
+                && share.participants.allSatisfy { $0.userIdentity.userRecordID?.recordName != mallory.name })
         network.forget()
         try await ann.own.rotateKeys(of: world.zone)
-        let sent = try Sealkit_V1_AppendRosterRequest(serializedBytes: try #require(network.sent(to: "rosters/append").first))
-        #expect(try Set(sent.grants.map { try $0.grantSubject() }) == Set([ann, world.bob, world.carol].map { .member($0.userID) }))
+        let sent = try Sealkit_V1_AppendRosterRequest(
+            serializedBytes: try #require(network.sent(to: "rosters/append").first))
+        #expect(
+            try Set(sent.grants.map { try $0.grantSubject() })
+                == Set([ann, world.bob, world.carol].map { .member($0.userID) }))
     }
 
     @Test("An entry by somebody without the right to make it is refused by clients, whatever the server says.")
@@ -48,17 +54,21 @@ import Testing
         var random = SystemRandom()
         let settings = RosterChange.settings(.init(linkID: LinkSecret(random: &random).id(in: roster.scopeID)))
         let changes: [RosterChange] = [
-            .setRole(bob.userID, .administrator), .setPermission(world.carol.userID, .readWrite), .remove(world.carol.userID),
+            .setRole(bob.userID, .administrator), .setPermission(world.carol.userID, .readWrite),
+            .remove(world.carol.userID),
             .block(mallory.userID), settings, .close,
         ]
         for change in changes {
             // The owner may do each of these; Bob's signature is as good as hers.
             #expect(throws: Never.self) { try roster.applying([change], by: ann.userID) }
             let forged = Forgery.entry(by: bob, on: roster, [change])
-            try bob.identity.keys.signingKey.verificationKey.verify(forged.signature, over: RosterEntry.signedBytes(forged.bytes))
+            try bob.identity.keys.signingKey.verificationKey.verify(
+                forged.signature, over: RosterEntry.signedBytes(forged.bytes))
             network.beHonest()
             network.serve([forged])
-            await expectRefused(.integrityFailure, by: .changeNotPermitted) { _ = try await ann.own.share(for: world.zone) }
+            await expectRefused(.integrityFailure, by: .changeNotPermitted) {
+                _ = try await ann.own.share(for: world.zone)
+            }
             // The honest server would not have taken it either.
             let view = try await world.view(bob)
             // (a zone's end has a call of its own)
@@ -97,7 +107,8 @@ import Testing
         #expect(try await world.ann.body(of: world.note.recordID) == "from Ann")
     }
 
-    @Test("A removed participant with its old keys and the server's whole database opens nothing that is written later.")
+    @Test(
+        "A removed participant with its old keys and the server's whole database opens nothing that is written later.")
     func attack17_aRemovedParticipantWithTheWholeDatabase() async throws {
         let world = try await AttackedZone()
         let old = try await world.view(world.bob)
@@ -105,7 +116,8 @@ import Testing
         let before = try await ann.own.share(for: world.zone).url.map { try ShareURL($0) }
         let url = try #require(before)
         var current = try await ann.own.share(for: world.zone)
-        current.removeParticipant(try #require(current.participants.first { $0.userIdentity.userRecordID?.recordName == world.bob.name }))
+        current.removeParticipant(
+            try #require(current.participants.first { $0.userIdentity.userRecordID?.recordName == world.bob.name }))
         _ = try await ann.own.save(current)
         let secret = try await ann.own.save(ann.note(in: world.zone, "after Bob left", name: "secret"))
         _ = try await ann.own.records(for: [world.note.recordID, secret.recordID])
@@ -116,7 +128,8 @@ import Testing
         #expect(old.keys.values.contains { Forgery.opens(note, with: $0) })
         #expect(old.keys.values.allSatisfy { !Forgery.opens(later, with: $0) })
         // Every grant of the new epoch, with his own seed and with all that the URL gives.
-        let append = try Sealkit_V1_AppendRosterRequest(serializedBytes: try #require(network.sent(to: "rosters/append").last))
+        let append = try Sealkit_V1_AppendRosterRequest(
+            serializedBytes: try #require(network.sent(to: "rosters/append").last))
         let roster = try await world.view(ann).roster
         #expect(append.grants.count == 2)
         for grant in append.grants {
@@ -124,20 +137,26 @@ import Testing
             let info = Forgery.grantInfo(roster.currentEpoch.context, roster.currentEpoch.keyID, subject)
             let keys = try url.secret.invitationKeys(scopeID: roster.scopeID, invitationID: subject.id)
             for seed in [world.bob.identity.keys.grantSeed, keys.grantSeed] {
-                expectRefused(.authenticationFailed) { _ = try XWingHPKE.open([UInt8](grant.sealed), seed: seed, info: info) }
+                expectRefused(.authenticationFailed) {
+                    _ = try XWingHPKE.open([UInt8](grant.sealed), seed: seed, info: info)
+                }
             }
         }
         // The chain of epochs leads back only: the new key opens the old one, not the other way round.
         let anns = try await world.view(ann)
-        #expect(throws: Never.self) { try anns.currentKey().openPrevious(roster.currentEpoch.previousKey, epoch: roster.epochs[0]) }
+        #expect(throws: Never.self) {
+            try anns.currentKey().openPrevious(roster.currentEpoch.previousKey, epoch: roster.epochs[0])
+        }
         expectRefused(.authenticationFailed) {
             _ = try old.currentKey().openPrevious(roster.currentEpoch.previousKey, epoch: roster.currentEpoch)
         }
         await expectRefused(.zoneNotFound) { _ = try await world.bob.shared.record(for: world.shared) }
-        #expect(try await world.carol.body(of: Record.ID(recordName: "secret", zoneID: world.joined)) == "after Bob left")
+        #expect(
+            try await world.carol.body(of: Record.ID(recordName: "secret", zoneID: world.joined)) == "after Bob left")
     }
 
-    @Test("Hints withheld (a rotation is due, a participant left): clients notice by themselves before they next write.")
+    @Test(
+        "Hints withheld (a rotation is due, a participant left): clients notice by themselves before they next write.")
     func attack18_withheldHints() async throws {
         let world = try await AttackedZone()
         let (bob, network) = try world.bob.behindAttacker()
@@ -148,7 +167,9 @@ import Testing
         #expect(Forgery.opens(unaware, with: try await world.view(world.carol).currentKey()))
         network.rewrite("zones/changes", Sealkit_V1_DatabaseChangesResponse.self) { $0.modifications = [] }
         network.rewrite("records/changes", Sealkit_V1_RecordChangesResponse.self) { $0.records = [] }
-        #expect(try await bob.shared.databaseChanges().modifications.map(\.zoneID) == [world.joined], "he knows it all the same")
+        #expect(
+            try await bob.shared.databaseChanges().modifications.map(\.zoneID) == [world.joined],
+            "he knows it all the same")
         _ = try await bob.shared.recordZoneChanges(inZoneWith: world.joined)
         network.forget()
         let saved = try await bob.shared.save(bob.note(in: world.joined, "under a new key"))
@@ -163,7 +184,9 @@ import Testing
         AttackOutcome.held("the new epoch comes before the first write, and no statement goes out under the old one")
     }
 
-    @Test("Leaving, removal, blocking, an end of public access and an account's new keys each lead to a new epoch before the next write.")
+    @Test(
+        "Leaving, removal, blocking, an end of public access and an account's new keys each lead to a new epoch before the next write."
+    )
     func attack19_whoeverGoesTakesNoKeyAlong() async throws {
         let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
@@ -171,15 +194,21 @@ import Testing
         let view = try await world.view(ann)
         var random = SystemRandom()
         // By the rules, which every client applies: an owner with a modified client who saves the new epoch.
-        for change in [.remove(world.bob.userID), .block(world.bob.userID), .setPermission(world.bob.userID, .readOnly)] as [RosterChange] {
+        for change in [
+            .remove(world.bob.userID), .block(world.bob.userID), .setPermission(world.bob.userID, .readOnly),
+        ] as [RosterChange] {
             let lazy = Forgery.entry(by: ann, on: roster, [change])
             #expect(throws: Never.self) { try roster.applying([change], by: ann.userID) }
             let (carol, hostile) = try world.carol.behindAttacker()
             hostile.serve([lazy])
-            await expectRefused(.integrityFailure, by: .epochRequired) { _ = try await carol.keeper(of: world.joined).refresh() }
+            await expectRefused(.integrityFailure, by: .epochRequired) {
+                _ = try await carol.keeper(of: world.joined).refresh()
+            }
         }
         let open = try ann.container.core.author.next(
-            on: roster, changes: [], settings: SettingsDraft(secret: LinkSecret(random: &random), publicAccess: (ID16(random: &random), .readOnly)),
+            on: roster, changes: [],
+            settings: SettingsDraft(
+                secret: LinkSecret(random: &random), publicAccess: (ID16(random: &random), .readOnly)),
             rotating: false, current: view.currentKey(), time: 1, random: &random)
         try roster.append(open.entry)
         let linkID = try #require(roster.linkID)
@@ -204,7 +233,8 @@ import Testing
         #expect(first.base?.statement.epoch == 1)
         let current = try await world.bob.keeper(of: world.joined).refresh()
         try await world.bob.shared.append(
-            world.bob.container.core.author.plain(.identity(Array(next.signed.suffix(1))), on: current.roster, time: 1), view: current)
+            world.bob.container.core.author.plain(.identity(Array(next.signed.suffix(1))), on: current.roster, time: 1),
+            view: current)
         let second = try await ann.own.save(ann.note(in: world.zone, "after new keys"))
         #expect(second.base?.statement.epoch == 2)
         try await AttackedZone.remove(world.bob, from: world.zone, of: ann)
@@ -217,13 +247,17 @@ import Testing
         let dave = try await Person()
         let known = try await dave.view(of: dave.join(share))
         share = try await ann.own.share(for: world.zone)
-        try share.blockParticipant(try #require(share.participants.first { $0.userIdentity.userRecordID?.recordName == dave.name }))
+        try share.blockParticipant(
+            try #require(share.participants.first { $0.userIdentity.userRecordID?.recordName == dave.name }))
         share = try await ann.own.save(share)
         let fourth = try await ann.own.save(ann.note(in: world.zone, "after blocking"))
         share.publicPermission = .none
         _ = try await ann.own.save(share)
         let fifth = try await ann.own.save(ann.note(in: world.zone, "after the end of public access"))
-        let epochs = [known.roster.currentEpoch.number, try #require(fourth.base).statement.epoch, try #require(fifth.base).statement.epoch]
+        let epochs = [
+            known.roster.currentEpoch.number, try #require(fourth.base).statement.epoch,
+            try #require(fifth.base).statement.epoch,
+        ]
         #expect(epochs[0] < epochs[1] && epochs[1] < epochs[2])
     }
 }

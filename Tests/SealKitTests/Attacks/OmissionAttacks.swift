@@ -29,14 +29,18 @@ import Testing
 
     // MARK: What is left out
 
-    @Test("A feed or a list from the beginning leaves out records or zones that a device knows: they are there all the same, verifiably gone, or refused; exports and audits go by it.")
+    @Test(
+        "A feed or a list from the beginning leaves out records or zones that a device knows: they are there all the same, verifiably gone, or refused; exports and audits go by it."
+    )
     func attack75_whatIsLeftOut() async throws {
         let ann = try await Person()
         let zone = try await zone(of: ann, ["a", "b", "c", "d", "e"])
         let all: Set = ["a", "b", "c", "d", "e"]
         let (device, network) = try ann.behindAttacker()
         let honest = try await device.own.recordZoneChanges(inZoneWith: zone)
-        #expect(names(honest) == all && network.sent(to: "records/lookup").isEmpty, "nothing is asked where nothing is missing")
+        #expect(
+            names(honest) == all && network.sent(to: "records/lookup").isEmpty,
+            "nothing is asked where nothing is missing")
 
         // The feed leaves it out: it is asked for, and comes. Of one page, and of several.
         network.leaveOut("b")
@@ -66,10 +70,14 @@ import Testing
         let export = try await device.container.exportData(to: folder("part"), zoneIDs: [zone])
         #expect(export.records == 4 && export.unreadable == 1)
         await expectRefused(.rollback) { _ = try await device.own.exportRaw(zone, to: folder("none")) }
-        await expectRefused(.rollback) { _ = try await device.own.exportRaw(zone, recordNames: ["b"], to: folder("none")) }
+        await expectRefused(.rollback) {
+            _ = try await device.own.exportRaw(zone, recordNames: ["b"], to: folder("none"))
+        }
         try await ann.container.forget(ann.container.violations())
         let found = try await device.container.audit()
-        #expect(found.outcome == .violated && found.violations.map(\.recordName) == ["b"] && found.violations.map(\.code) == [.rollback])
+        #expect(
+            found.outcome == .violated && found.violations.map(\.recordName) == ["b"]
+                && found.violations.map(\.code) == [.rollback])
         // A device that has never seen it cannot miss it.
         let (novice, hers) = try ann.freshBehindAttacker()
         hers.leaveOut("b")
@@ -95,7 +103,9 @@ import Testing
                 var answer = try Sealkit_V1_DatabaseChangesResponse(serializedBytes: response.body)
                 answer.modifications = []
                 response.body = try answer.serializedData()
-            } else if path.hasSuffix("zones/lookup"), try Sealkit_V1_LookupZonesRequest(serializedBytes: request).zones.isEmpty {
+            } else if path.hasSuffix("zones/lookup"),
+                try Sealkit_V1_LookupZonesRequest(serializedBytes: request).zones.isEmpty
+            {
                 response.body = Data()
             }
         }
@@ -109,7 +119,10 @@ import Testing
         // Denied as well: it stays in the list, and nothing passes for all of the account's data.
         network.rewrite("zones/lookup", Sealkit_V1_LookupZonesResponse.self) { answer in
             answer.results = answer.results.map { result in
-                .with { $0.zoneID = result.zone.zoneID; $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") }
+                .with {
+                    $0.zoneID = result.zone.zoneID
+                    $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone")
+                }
             }
         }
         network.lie { path, _, response in
@@ -118,7 +131,8 @@ import Testing
                     $0.rosters = [.with { $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") }]
                 }.serializedData()
             } else if path.hasSuffix("records/changes") {
-                response = TransportResponse(status: 404, body: try Sealkit_V1_Failure(.zoneNotFound, "gone").serializedData())
+                response = TransportResponse(
+                    status: 404, body: try Sealkit_V1_Failure(.zoneNotFound, "gone").serializedData())
             }
         }
         #expect(try await device.own.allRecordZones().map(\.zoneID) == [zone])
@@ -132,7 +146,9 @@ import Testing
 
     // MARK: Nothing for an answer
 
-    @Test("A look-up answers nothing for a record, or that its zone is gone: refused like a “no” that nothing signed shows.")
+    @Test(
+        "A look-up answers nothing for a record, or that its zone is gone: refused like a “no” that nothing signed shows."
+    )
     func attack76_nothingForAnAnswer() async throws {
         let ann = try await Person()
         let zone = try await zone(of: ann, ["note"])
@@ -147,11 +163,17 @@ import Testing
             let (device, network) = try ann.behindAttacker()
             network.rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { $0.results = [answer] }
             await expectRefused(.rollback) { _ = try await device.own.record(for: id) }
-            await expectRefused(.rollback, "nothing is deleted by that") { try await device.own.deleteRecord(withID: id) }
+            await expectRefused(.rollback, "nothing is deleted by that") {
+                try await device.own.deleteRecord(withID: id)
+            }
             network.leaveOut("note")
-            await expectRefused(.rollback) { _ = try await device.own.exportRaw(zone, recordNames: ["note"], to: folder("raw")) }
+            await expectRefused(.rollback) {
+                _ = try await device.own.exportRaw(zone, recordNames: ["note"], to: folder("raw"))
+            }
             // Nobody is told that something is not there by silence.
-            let code = await failure { _ = try await device.own.record(for: Record.ID(recordName: "other", zoneID: zone)) }
+            let code = await failure {
+                _ = try await device.own.record(for: Record.ID(recordName: "other", zoneID: zone))
+            }
             #expect(code == unseen)
         }
         // The answer to a save, too.
@@ -171,13 +193,19 @@ import Testing
         for code in [ErrorCode.zoneNotFound, .userDeletedZone] {
             network.beHonest()
             network.lie { path, _, response in
-                guard path.hasSuffix("records/modify") || path.hasSuffix("records/changes") || path.hasSuffix("records/query") else { return }
+                guard
+                    path.hasSuffix("records/modify") || path.hasSuffix("records/changes")
+                        || path.hasSuffix("records/query")
+                else { return }
                 response = TransportResponse(status: 404, body: try Sealkit_V1_Failure(code, "gone").serializedData())
             }
             await expectRefused(.rollback) { _ = try await device.own.save(change) }
             await expectRefused(.rollback) { _ = try await device.own.recordZoneChanges(inZoneWith: zone) }
             await expectRefused(.rollback) { _ = try await device.own.exportRaw(zone, to: folder("raw")) }
-            await expectRefused(.rollback) { _ = try await device.own.records(matching: Query(recordType: "Note", predicate: try Query.Predicate("age > 0")), inZoneWith: zone) }
+            await expectRefused(.rollback) {
+                _ = try await device.own.records(
+                    matching: Query(recordType: "Note", predicate: try Query.Predicate("age > 0")), inZoneWith: zone)
+            }
         }
         // A share that the server denies is not left out of an export.
         _ = try await ann.share(zone, [])
@@ -191,7 +219,9 @@ import Testing
 
     // MARK: One lie
 
-    @Test("After a server once showed a fresh device nothing, its user takes honest records over, and none of somebody's who may write no more.")
+    @Test(
+        "After a server once showed a fresh device nothing, its user takes honest records over, and none of somebody's who may write no more."
+    )
     func attack77_oneLieBarsNobodyForGood() async throws {
         let world = try await AttackedZone()
         for name in ["r0", "r1"] { try await world.ann.own.save(world.ann.note(in: world.zone, "honest", name: name)) }
@@ -213,10 +243,17 @@ import Testing
         let results = try await carol.shared.accept(late)
         #expect(try results[id("r0")]?.get()?.encryptedValues["body"] == "honest")
         expectRefused(results[id("r2")]?.error, .permissionFailure)
-        #expect(try await carol.body(of: id("r1")) == "honest" && results[id("r2")]?.error?.lateRecord?.isAuthorVouchedFor == false)
+        #expect(
+            try await carol.body(of: id("r1")) == "honest"
+                && results[id("r2")]?.error?.lateRecord?.isAuthorVouchedFor == false)
         let audit = try await carol.container.audit()
-        #expect(Set(audit.acceptances.map(\.recordName)) == Set(late.filter(\.isAuthorVouchedFor).map(\.recordID.recordName)))
-        #expect(audit.acceptances.allSatisfy { $0.authorUserRecordID.recordName == world.ann.name && $0.zoneID == world.joined })
+        #expect(
+            Set(audit.acceptances.map(\.recordName))
+                == Set(late.filter(\.isAuthorVouchedFor).map(\.recordID.recordName)))
+        #expect(
+            audit.acceptances.allSatisfy {
+                $0.authorUserRecordID.recordName == world.ann.name && $0.zoneID == world.joined
+            })
 
         // What was not written then looks just like it, and is refused just so: also when the user says yes.
         network.show([forged])
@@ -230,7 +267,8 @@ import Testing
         network.show([other])
         expectRefused(try await carol.shared.accept([wanted])[id("forged")]?.error, .serverRecordChanged)
 
-        // The owner, who says who may write, accepts what a former participant left; sealed again it counts for everybody.
+        // The owner, who says who may write, accepts what a former participant left; sealed again it counts for
+        // everybody.
         let (ann, hers) = try world.ann.freshBehindAttacker()
         hers.rewrite("records/changes", Sealkit_V1_RecordChangesResponse.self) { $0.records = [] }
         _ = try await ann.own.recordZoneChanges(inZoneWith: world.zone)
@@ -260,10 +298,13 @@ import Testing
         _ = try await fresh.own.recordZoneChanges(inZoneWith: zone)
         func run(_ arguments: String...) async throws -> Command {
             try await Command.finished(
-                ServerProcess.executable, arguments + ["--key-file", file.path, "--container", ann.container.containerIdentifier])
+                ServerProcess.executable,
+                arguments + ["--key-file", file.path, "--container", ann.container.containerIdentifier])
         }
         let refused = try await run("record", "get", "r0", "--zone", "Notes")
-        #expect(refused.status == 76 && refused.errors.contains("sealkit record accept") && !refused.errors.contains("removed"), "\(refused)")
+        #expect(
+            refused.status == 76 && refused.errors.contains("sealkit record accept")
+                && !refused.errors.contains("removed"), "\(refused)")
         let list = try await run("record", "accept", "--list", "--zone", "Notes")
         #expect(list.status == 0 && list.output.contains("r0") && list.output.contains(ann.name), "\(list)")
         #expect(try await run("record", "accept", "--zone", "Notes").status == 64)
@@ -274,7 +315,9 @@ import Testing
         #expect(try await run("record", "list", "--zone", "Notes").status == 0)
         _ = try await run("audit", "--forget")
         let audit = try await run("audit")
-        #expect(audit.status == 0 && audit.output.contains("accepted") && audit.output.contains("r1, which came late"), "\(audit)")
+        #expect(
+            audit.status == 0 && audit.output.contains("accepted") && audit.output.contains("r1, which came late"),
+            "\(audit)")
     }
 
     // MARK: Without end
@@ -287,23 +330,35 @@ import Testing
         typealias Lie = @Sendable (_ asked: Data, inout Sealkit_V1_RecordChangesResponse) throws -> Void
         let number = LockedValue(0)
         let lies: [(String, Lie)] = [
-            ("the same again", { _, answer in
-                number.change { $0 += 1 }
-                answer.token += Data([UInt8(truncatingIfNeeded: number.value)])
-                answer.moreComing = true
-            }),
-            ("a token that stays", { asked, answer in
-                if !asked.isEmpty { answer.token = asked }
-                answer.moreComing = true
-            }),
-            ("no token", { _, answer in
-                answer.token = Data()
-                answer.moreComing = true
-            }),
-            ("nothing, and more", { _, answer in
-                answer.records = []
-                answer.moreComing = true
-            }),
+            (
+                "the same again",
+                { _, answer in
+                    number.change { $0 += 1 }
+                    answer.token += Data([UInt8(truncatingIfNeeded: number.value)])
+                    answer.moreComing = true
+                }
+            ),
+            (
+                "a token that stays",
+                { asked, answer in
+                    if !asked.isEmpty { answer.token = asked }
+                    answer.moreComing = true
+                }
+            ),
+            (
+                "no token",
+                { _, answer in
+                    answer.token = Data()
+                    answer.moreComing = true
+                }
+            ),
+            (
+                "nothing, and more",
+                { _, answer in
+                    answer.records = []
+                    answer.moreComing = true
+                }
+            ),
             ("one twice", { _, answer in if let first = answer.records.first { answer.records.append(first) } }),
         ]
         for (what, lie) in lies {
@@ -324,13 +379,19 @@ import Testing
             }
             let readers: [(String, @Sendable (Person) async throws -> Void)] = [
                 ("an app", { _ = try await read($0.own, zone) }),
-                ("an archive", { _ = try await $0.container.exportData(to: folder(UUID().uuidString), zoneIDs: [zone]) }),
+                (
+                    "an archive",
+                    { _ = try await $0.container.exportData(to: folder(UUID().uuidString), zoneIDs: [zone]) }
+                ),
                 ("a raw export", { _ = try await $0.own.exportRaw(zone, to: folder(UUID().uuidString)) }),
                 ("new seals", { _ = try await $0.own.rekey(zone) }),
-                ("an audit", { person in
-                    let audit = try await person.container.audit()
-                    if let error = audit.failures.first?.error { throw error }
-                }),
+                (
+                    "an audit",
+                    { person in
+                        let audit = try await person.container.audit()
+                        if let error = audit.failures.first?.error { throw error }
+                    }
+                ),
             ]
             for (who, reader) in readers {
                 let (person, network) = try deceived()
@@ -382,29 +443,37 @@ import Testing
         let (queries, third) = try ann.behindAttacker()
         third.rewrite("records/query", Sealkit_V1_QueryRecordsResponse.self) { $0.cursor = Data([1]) }
         await expectRefused(.serverRejectedRequest, "a query") {
-            var page = try await queries.own.records(matching: Query(recordType: "Thing", predicate: try Query.Predicate("age > 0")), inZoneWith: zone)
+            var page = try await queries.own.records(
+                matching: Query(recordType: "Thing", predicate: try Query.Predicate("age > 0")), inZoneWith: zone)
             for _ in 0..<5 {
                 guard let cursor = page.queryCursor else { return }
                 third.beHonest()
                 third.lie { path, _, response in
                     guard path.hasSuffix("records/query") else { return }
-                    response = TransportResponse(status: 200, body: try Sealkit_V1_QueryRecordsResponse.with { $0.cursor = Data([1]) }.serializedData())
+                    response = TransportResponse(
+                        status: 200,
+                        body: try Sealkit_V1_QueryRecordsResponse.with { $0.cursor = Data([1]) }.serializedData())
                 }
                 page = try await queries.own.records(continuingMatchFrom: cursor)
             }
         }
         let (sealing, fourth) = try ann.behindAttacker()
         fourth.rewrite("records/stale", Sealkit_V1_StaleRecordsResponse.self) { $0.records.reverse() }
-        await expectRefused(.serverRejectedRequest, "records under older keys") { _ = try await sealing.own.rekey(zone) }
+        await expectRefused(.serverRejectedRequest, "records under older keys") {
+            _ = try await sealing.own.rekey(zone)
+        }
         #expect(fourth.sent(to: "records/modify").isEmpty, "before anything is sealed")
     }
 
     /// Reads a zone to its end, or until an attacker has kept it busy for a while.
-    private func read(_ database: Database, _ zone: RecordZone.ID, limit: Int? = nil) async throws -> Database.RecordZoneChanges {
+    private func read(_ database: Database, _ zone: RecordZone.ID, limit: Int? = nil) async throws
+        -> Database.RecordZoneChanges
+    {
         var all = try await database.recordZoneChanges(inZoneWith: zone, resultsLimit: limit)
         for _ in 0..<20 {
             guard all.moreComing else { return all }
-            let next = try await database.recordZoneChanges(inZoneWith: zone, since: all.changeToken, resultsLimit: limit)
+            let next = try await database.recordZoneChanges(
+                inZoneWith: zone, since: all.changeToken, resultsLimit: limit)
             all.modifications += next.modifications
             all.deletions += next.deletions
             (all.changeToken, all.moreComing) = (next.changeToken, next.moreComing)
@@ -414,7 +483,9 @@ import Testing
 
     // MARK: After the end
 
-    @Test("A former participant writes under the last key of a share that ended: refused by whoever has read past the end.")
+    @Test(
+        "A former participant writes under the last key of a share that ended: refused by whoever has read past the end."
+    )
     func attack79_afterTheEndOfAShare() async throws {
         let it = try await HierarchicalShareTests().shared()
         let share = Record.ID(recordName: it.share.recordID.recordName, zoneID: it.joined)
@@ -441,7 +512,9 @@ import Testing
 extension HostileNetwork {
     /// Feeds leave this record out.
     fileprivate func leaveOut(_ name: String) {
-        rewrite("records/changes", Sealkit_V1_RecordChangesResponse.self) { $0.records.removeAll { $0.recordName == name } }
+        rewrite("records/changes", Sealkit_V1_RecordChangesResponse.self) {
+            $0.records.removeAll { $0.recordName == name }
+        }
     }
 
     /// Look-ups say that there is no such record.
@@ -449,7 +522,10 @@ extension HostileNetwork {
         rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
             answer.results = answer.results.map { result in
                 guard result.recordName == name else { return result }
-                return .with { $0.recordName = name; $0.failure = Sealkit_V1_Failure(.unknownItem, "gone") }
+                return .with {
+                    $0.recordName = name
+                    $0.failure = Sealkit_V1_Failure(.unknownItem, "gone")
+                }
             }
         }
     }

@@ -8,7 +8,9 @@ import Testing
 @testable import SealKit
 
 extension RecordAttacks {
-    @Test("Records that are their own ancestors: refused by an honest server; shown by another, noted, and no walk is endless.")
+    @Test(
+        "Records that are their own ancestors: refused by an honest server; shown by another, noted, and no walk is endless."
+    )
     func attack68_recordsThatAreTheirOwnAncestors() async throws {
         let world = try await AttackedZone()
         let (ann, bob) = (world.ann, world.bob)
@@ -32,7 +34,8 @@ extension RecordAttacks {
         let found = try await reader.container.violations()
         #expect(found.map(\.recordName) == ["a"] && found.map(\.code) == [.integrityFailure])
         #expect(found[0].zoneID == zone && found[0].reason.contains("a, c, b"))
-        // Whoever was shown them deletes them or ends the circle; that there are no such records the honest server can show by nothing.
+        // Whoever was shown them deletes them or ends the circle; that there are no such records the honest server can
+        // show by nothing.
         network.beHonest()
         var one = try #require(try changes.modifications.first?.result.get())
         one.parent = nil

@@ -8,7 +8,9 @@ import Testing
 
 /// Deletions that are said to have taken others along.
 extension RecordAttacks {
-    @Test("A server says that a record went with a deletion that does not cover it as it is now, is back-dated, or by somebody without the right: it stays.")
+    @Test(
+        "A server says that a record went with a deletion that does not cover it as it is now, is back-dated, or by somebody without the right: it stays."
+    )
     func attack70_aDeletionSaidToHaveTakenAlong() async throws {
         let world = try await AttackedZone()
         let target = try await world.ann.own.save(world.ann.note(in: world.zone, "target", name: "list"))
@@ -24,7 +26,9 @@ extension RecordAttacks {
         // As of what the newest statement cites: an older deletion takes nothing.
         let old = try await ann.view(of: world.zone)
 
-        func expectKept(_ code: SealKitError.Code, by check: SealError? = nil, _ comment: Comment, _ notice: Sealkit_V1_Record) async throws {
+        func expectKept(
+            _ code: SealKitError.Code, by check: SealError? = nil, _ comment: Comment, _ notice: Sealkit_V1_Record
+        ) async throws {
             network.show([notice])
             await expectRefused(code, by: check, comment) { _ = try await ann.own.record(for: id) }
             network.beHonest()
@@ -47,14 +51,17 @@ extension RecordAttacks {
             try Forgery.notice(of: newest, with: deletion(by: world.carol, covering: [newest]), covering: [newest]))
         let other = try await ann.makeZone()
         let elsewhere = try await ann.own.save(ann.note(in: other, "target", name: "list"))
-        let outside = try Forgery.deletion(of: elsewhere.base, by: world.ann, try await ann.view(of: other), covering: [newest])
+        let outside = try Forgery.deletion(
+            of: elsewhere.base, by: world.ann, try await ann.view(of: other), covering: [newest])
         try await expectKept(
-            .integrityFailure, by: .wrongContext, "a deletion in another zone", try Forgery.notice(of: newest, with: outside, covering: [newest]))
+            .integrityFailure, by: .wrongContext, "a deletion in another zone",
+            try Forgery.notice(of: newest, with: outside, covering: [newest]))
 
         // Bob might have deleted it; removed, he signs so with the server's help, under the key that he had.
         try await AttackedZone.remove(world.bob, from: world.zone, of: world.ann)
         _ = try await ann.own.recordZoneChanges(inZoneWith: world.zone)
-        let backdated = try Forgery.notice(of: newest, with: deletion(by: world.bob, covering: [newest]), covering: [newest])
+        let backdated = try Forgery.notice(
+            of: newest, with: deletion(by: world.bob, covering: [newest]), covering: [newest])
         try await expectKept(.rollback, "a back-dated deletion", backdated)
         // All else about it holds: whoever has read nothing yet has nothing to go by.
         let (novice, hostile) = try world.ann.freshBehindAttacker()

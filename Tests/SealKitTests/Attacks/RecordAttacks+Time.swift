@@ -22,7 +22,8 @@ extension RecordAttacks {
         try await ann.own.deleteRecord(withID: doomed.recordID)
         network.show([alive])
         await expectRefused(.rollback) { _ = try await ann.own.record(for: doomed.recordID) }
-        expectRefused(try await ann.own.recordZoneChanges(inZoneWith: world.zone).modifications.first?.result.error, .rollback)
+        expectRefused(
+            try await ann.own.recordZoneChanges(inZoneWith: world.zone).modifications.first?.result.error, .rollback)
         network.beHonest()
         #expect(await failure { _ = try await ann.own.record(for: doomed.recordID) } == .unknownItem)
 
@@ -42,14 +43,21 @@ extension RecordAttacks {
         network.beHonest()
         _ = try await ann.own.record(for: id)
         let real = try #require(network.records.last)
-        network.show([.with { $0 = real; $0.deleted = true }])
+        network.show([
+            .with {
+                $0 = real
+                $0.deleted = true
+            }
+        ])
         await expectRefused(.integrityFailure, by: .wrongContext) { _ = try await ann.own.record(for: id) }
         network.beHonest()
         network.rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
             answer.results = answer.results.map { _ in .with { $0.failure = Sealkit_V1_Failure(.unknownItem, "gone") } }
         }
         await expectRefused(.rollback) { _ = try await ann.own.record(for: id) }
-        await expectRefused(.rollback, "nor is it deleted by a client that is told so") { try await ann.own.deleteRecord(withID: id) }
+        await expectRefused(.rollback, "nor is it deleted by a client that is told so") {
+            try await ann.own.deleteRecord(withID: id)
+        }
         network.beHonest()
         #expect(try await ann.body(of: id) == "from Ann")
     }
@@ -85,25 +93,29 @@ extension RecordAttacks {
         AttackOutcome.held("40 seals of one restored state: 40 nonces")
     }
 
-    @Test("Plaintexts of one padding bucket give equal sizes; nothing is deduplicated or compressed across participants.")
+    @Test(
+        "Plaintexts of one padding bucket give equal sizes; nothing is deduplicated or compressed across participants.")
     func attack36_sizesTellTheBucketAndNothingIsShared() async throws {
         let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
         let lengths = Array(1...300)
         try await ann.own.modifyRecords(
             saving: lengths.map { ann.note(in: world.zone, String(repeating: "x", count: $0), name: "length-\($0)") })
-        let request = try Sealkit_V1_ModifyRecordsRequest(serializedBytes: try #require(network.sent(to: "records/modify").first))
+        let request = try Sealkit_V1_ModifyRecordsRequest(
+            serializedBytes: try #require(network.sent(to: "records/modify").first))
         var sizes: [Int: Set<Int>] = [:]
         for record in request.records {
             let length = try #require(Int(record.recordName.dropFirst(7)))
             let canonical = try Value.string(String(repeating: "x", count: length)).canonicalBytes().count
-            sizes[Int(Padding.paddedLength(UInt64(canonical))), default: []].insert(record.fields[0].encrypted.sealed.count)
+            sizes[Int(Padding.paddedLength(UInt64(canonical))), default: []].insert(
+                record.fields[0].encrypted.sealed.count)
         }
         // Bare sizes would tell 300 lengths apart.
         #expect(request.records.count == 300 && sizes.count < 40)
         #expect(sizes.allSatisfy { $0.value == [$0.key + AEAD.overhead] })
 
-        // The same words, and the same file, of two people and twice of one: nothing in common. Zeros take as much as noise.
+        // The same words, and the same file, of two people and twice of one: nothing in common. Zeros take as much as
+        // noise.
         let folder = try TemporaryFolder()
         let (zeros, noise) = (folder.url.appendingPathComponent("zeros"), folder.url.appendingPathComponent("noise"))
         try Data(count: 100_000).write(to: zeros)

@@ -33,8 +33,11 @@ import Testing
         ]
         for move in moves {
             let forged = try Forgery.record(
-                move.statement, [], stored: [(move.field, stolen)], by: bob, key: try move.view.currentKey(), recordKey: key)
-            #expect(try Forgery.verifies(forged, move.view.roster) && Forgery.opens(forged, with: try move.view.currentKey()))
+                move.statement, [], stored: [(move.field, stolen)], by: bob, key: try move.view.currentKey(),
+                recordKey: key)
+            #expect(
+                try Forgery.verifies(forged, move.view.roster)
+                    && Forgery.opens(forged, with: try move.view.currentKey()))
             let (ann, hostile) = try world.ann.freshBehindAttacker()
             hostile.show([forged])
             let id = Record.ID(recordName: move.statement.recordName, zoneID: move.zone)
@@ -43,7 +46,8 @@ import Testing
 
         // What a ciphertext is bound to, one by one: the same keys, and only the place is another.
         let changes: [(inout Statement) -> Void] = [
-            { $0.container = "org.example.other" }, { $0.environment = .production }, { $0.owner = bob.userID }, { $0.zoneName += "2" },
+            { $0.container = "org.example.other" }, { $0.environment = .production }, { $0.owner = bob.userID },
+            { $0.zoneName += "2" },
             { $0.zoneIncarnation += 1 }, { $0.recordName += "2" }, { $0.recordType += "2" },
         ]
         let home = Forgery.statement(by: bob, view, name: "note")
@@ -58,10 +62,13 @@ import Testing
     }
 
     /// With a record key that was wrapped for exactly this place.
-    private func opens(_ field: StoredField, as name: String, in statement: Statement, under recordKey: SecretBytes) throws -> Bool {
+    private func opens(_ field: StoredField, as name: String, in statement: Statement, under recordKey: SecretBytes)
+        throws -> Bool
+    {
         var random = SystemRandom()
         let key = EpochKey(random: &random, context: statement.epochContext)
-        let draft = RecordDraft(statement: statement, recordKey: recordKey, fields: [(name, .carried(try field.digest(name: name)))])
+        let draft = RecordDraft(
+            statement: statement, recordKey: recordKey, fields: [(name, .carried(try field.digest(name: name)))])
         let sealed = try RecordSealer.seal(
             [draft], epochKey: key, signingKey: try SigningKey(seed: SecretBytes(random: &random)), random: &random
         ).records[0]
@@ -109,7 +116,8 @@ import Testing
         network.show([old])
         let id = note.recordID
         await expectRefused(.rollback) { _ = try await ann.own.record(for: id) }
-        expectRefused(try await ann.own.recordZoneChanges(inZoneWith: zone).modifications.first?.result.error, .rollback)
+        expectRefused(
+            try await ann.own.recordZoneChanges(inZoneWith: zone).modifications.first?.result.error, .rollback)
         // The old answer is good in itself: a device that never saw the second revision takes it.
         #expect(try await ann.onFreshDevice(transport: network).body(of: id) == "first")
         network.beHonest()
@@ -135,7 +143,8 @@ import Testing
             let proof = try StatementProof(forged.proof)
             try ann.identity.keys.signingKey.verificationKey.verify(
                 proof.signature,
-                over: StatementTree.signedBytes(root: try proof.root(from: Statement.hash([UInt8](forged.statement))), leafCount: 1))
+                over: StatementTree.signedBytes(
+                    root: try proof.root(from: Statement.hash([UInt8](forged.statement))), leafCount: 1))
             #expect(throws: Never.self) { try forged.fields.map { try WireField($0) } }
             network.beHonest()
             network.show([forged])
@@ -167,15 +176,34 @@ import Testing
         var variants = [forged]
         let dates: [Int64] = [0, 1, -1, .min, .max]
         for date in dates {
-            variants.append(.with { $0 = forged; $0.creationDate = date; $0.modificationDate = date })
+            variants.append(
+                .with {
+                    $0 = forged
+                    $0.creationDate = date
+                    $0.modificationDate = date
+                })
             variants.append(
                 try Forgery.resign(forged, by: world.carol.identity.keys.signingKey) { $0.clientTime = date })
         }
-        for tag in ["", "0", "99999999999", "trusted"] { variants.append(.with { $0 = forged; $0.changeTag = tag }) }
-        for position in [0, .max] as [UInt64] { variants.append(.with { $0 = forged; $0.position = position }) }
+        for tag in ["", "0", "99999999999", "trusted"] {
+            variants.append(
+                .with {
+                    $0 = forged
+                    $0.changeTag = tag
+                })
+        }
+        for position in [0, .max] as [UInt64] {
+            variants.append(
+                .with {
+                    $0 = forged
+                    $0.position = position
+                })
+        }
         // Fields that a later version might have.
         for number in [11, 15, 99, 120, 140, 2000] as [UInt64] {
-            let extra = Data([UInt8(truncatingIfNeeded: number << 3 & 0x7F | 0x80), UInt8(truncatingIfNeeded: number >> 4), 1])
+            let extra = Data([
+                UInt8(truncatingIfNeeded: number << 3 & 0x7F | 0x80), UInt8(truncatingIfNeeded: number >> 4), 1,
+            ])
             variants.append(try Sealkit_V1_Record(serializedBytes: try forged.serializedData() + extra))
         }
         for variant in variants {
@@ -185,7 +213,12 @@ import Testing
         }
         // Said to have left a share, which only the owner's move can show.
         network.beHonest()
-        network.show([.with { $0 = forged; $0.departed = true }])
+        network.show([
+            .with {
+                $0 = forged
+                $0.departed = true
+            }
+        ])
         await expectRefused(.integrityFailure, by: .wrongContext) { _ = try await ann.own.record(for: id) }
         network.beHonest()
         network.show([forged])
@@ -210,7 +243,8 @@ import Testing
         let view = try await world.view(world.carol)
         // Mallory is nobody in the zone; somebody even gave her its key.
         let statement = Forgery.statement(by: mallory, view, name: "forged")
-        let forged = try Forgery.record(statement, [("body", .encrypted(.string("x")))], by: mallory, key: try view.currentKey())
+        let forged = try Forgery.record(
+            statement, [("body", .encrypted(.string("x")))], by: mallory, key: try view.currentKey())
         #expect(Forgery.opens(forged, with: try view.currentKey()))
         let (ann, network) = try world.ann.behindAttacker()
         network.show([forged])
@@ -228,12 +262,15 @@ import Testing
             if path.hasSuffix("zones/lookup") {
                 response = TransportResponse(
                     status: 200,
-                    body: try Sealkit_V1_LookupZonesResponse.with { $0.results = [.with { $0.zone = Forgery.zone(anns) }] }.serializedData())
+                    body: try Sealkit_V1_LookupZonesResponse.with {
+                        $0.results = [.with { $0.zone = Forgery.zone(anns) }]
+                    }.serializedData())
             }
             if path.hasSuffix("zones/changes") {
                 response = TransportResponse(
                     status: 200,
-                    body: try Sealkit_V1_DatabaseChangesResponse.with { $0.modifications = [Forgery.zone(anns)] }.serializedData())
+                    body: try Sealkit_V1_DatabaseChangesResponse.with { $0.modifications = [Forgery.zone(anns)] }
+                        .serializedData())
             }
             if path.hasSuffix("rosters/fetch") {
                 response = TransportResponse(
@@ -260,15 +297,21 @@ import Testing
         #expect(try await ann.own.record(for: child.recordID).parent?.recordName == "first")
         let real = try #require(network.records.last)
         let stranger = try await Person().identity.keys.signingKey
-        for change in [{ $0.parent = "second" }, { $0.parent = nil }, { $0.share = "a share" }] as [(inout Statement) -> Void] {
+        for change in [{ $0.parent = "second" }, { $0.parent = nil }, { $0.share = "a share" }]
+            as [(inout Statement) -> Void]
+        {
             var forged = try Forgery.resign(real, by: stranger, change)
-            #expect(try Statement(canonicalBytes: [UInt8](forged.statement)).parent != "first" || forged.statement != real.statement)
+            #expect(
+                try Statement(canonicalBytes: [UInt8](forged.statement)).parent != "first"
+                    || forged.statement != real.statement)
             network.beHonest()
             // With the author's signature over what it was, or with one over what it is.
             for proof in [real.proof, forged.proof] {
                 forged.proof = proof
                 network.show([forged])
-                await expectRefused(.integrityFailure, by: .invalidSignature) { _ = try await ann.own.record(for: child.recordID) }
+                await expectRefused(.integrityFailure, by: .invalidSignature) {
+                    _ = try await ann.own.record(for: child.recordID)
+                }
             }
         }
         network.beHonest()

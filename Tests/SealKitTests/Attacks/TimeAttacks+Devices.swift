@@ -39,8 +39,14 @@ extension TimeAttacks {
         #expect(audit.outcome == .violated && audit.newDevices == [device])
         // The server can neither make a device up, nor give the thief's another name or date, nor count one twice.
         let lies: [@Sendable (inout Sealkit_V1_DevicesResponse) -> Void] = [
-            { $0.devices.append(.with { ($0.id, $0.name, $0.signature) = (Data(repeating: 1, count: 16), "made up", Data(count: 64)) }) },
-            { $0.devices[1].name = "the television" }, { $0.devices[1].added -= 1 }, { $0.devices[1].id = Data(repeating: 2, count: 16) },
+            {
+                $0.devices.append(
+                    .with {
+                        ($0.id, $0.name, $0.signature) = (Data(repeating: 1, count: 16), "made up", Data(count: 64))
+                    })
+            },
+            { $0.devices[1].name = "the television" }, { $0.devices[1].added -= 1 },
+            { $0.devices[1].id = Data(repeating: 2, count: 16) },
             { $0.devices[0].signature = $0.devices[1].signature }, { $0.devices.append($0.devices[1]) },
         ]
         for lie in lies {
@@ -52,7 +58,9 @@ extension TimeAttacks {
         #expect(violated.newDevices == [device])
         // With a login's answer it is no other: a device that starts anew believes nothing of such a list.
         let (fresh, hers) = try ann.freshBehindAttacker()
-        hers.rewrite("accounts/login", Sealkit_V1_SessionResponse.self) { $0.devices.devices[1].name = "the television" }
+        hers.rewrite("accounts/login", Sealkit_V1_SessionResponse.self) {
+            $0.devices.devices[1].name = "the television"
+        }
         _ = try await fresh.own.allRecordZones()
         await expectRefused(.integrityFailure) { _ = try await fresh.account.newDevices() }
         network.beHonest()
@@ -104,7 +112,9 @@ extension TimeAttacks {
         #expect((try kept[record("before").recordID]?.get()) != nil)
     }
 
-    @Test("The server makes an enrolment fail, again and again, for another try at the digits: no device begins or answers one again by itself.")
+    @Test(
+        "The server makes an enrolment fail, again and again, for another try at the digits: no device begins or answers one again by itself."
+    )
     func attack74_noSecondTryByItself() async throws {
         let ann = try await Person()
         let (old, network) = try ann.behindAttacker()
@@ -128,7 +138,9 @@ extension TimeAttacks {
         #expect(network.sent(to: "enrol/deliver").isEmpty)
     }
 
-    @Test("The server stands between two devices that enrol and grinds keys for a matching short code: the commitment stops it.")
+    @Test(
+        "The server stands between two devices that enrol and grinds keys for a matching short code: the commitment stops it."
+    )
     func attack62_grindingTheShortCode() async throws {
         var random = SystemRandom()
         let seed = AccountSeed(random: &random)
@@ -137,27 +149,32 @@ extension TimeAttacks {
         let attacker = try Enrolment.NewDevice<XWingHPKE>(random: &random)
         let answer = Digest(random: &random)
         let honest = try newDevice.transcript(answer: answer, loginKey: loginKey)
-        // If the attacker might choose its nonce last, it would look for one whose code ends alike: a thousand tries for
-        // three digits, a million for all six.
+        // If the attacker might choose its nonce last, it would look for one whose code ends alike: a thousand tries
+        // for three digits, a million for all six.
         var ground: Enrolment.Reveal?
         for _ in 0..<200_000 where ground == nil {
             let reveal = Enrolment.Reveal(grantKey: attacker.reveal.grantKey, nonce: Digest(random: &random))
             let late = try Enrolment.Transcript(
-                enrolmentID: newDevice.enrolmentID, commitment: reveal.commitment(enrolmentID: newDevice.enrolmentID), answer: answer,
+                enrolmentID: newDevice.enrolmentID, commitment: reveal.commitment(enrolmentID: newDevice.enrolmentID),
+                answer: answer,
                 reveal: reveal, loginKey: loginKey)
             if late.code.suffix(2) == honest.code.suffix(2) { ground = reveal }
         }
         let found = try #require(ground, "grinding works where nothing was committed to")
         // But the old device has the commitment since before it answered.
-        for reveal in [found, attacker.reveal, Enrolment.Reveal(grantKey: found.grantKey, nonce: newDevice.reveal.nonce)] {
+        for reveal in [
+            found, attacker.reveal, Enrolment.Reveal(grantKey: found.grantKey, nonce: newDevice.reveal.nonce),
+        ] {
             expectRefused(.keyMismatch) {
                 _ = try Enrolment.Transcript(
-                    enrolmentID: newDevice.enrolmentID, commitment: newDevice.commitment, answer: answer, reveal: reveal, loginKey: loginKey)
+                    enrolmentID: newDevice.enrolmentID, commitment: newDevice.commitment, answer: answer,
+                    reveal: reveal, loginKey: loginKey)
             }
         }
         // A commitment of the attacker's own from the start leads to another code than the new device shows.
         let between = try Enrolment.Transcript(
-            enrolmentID: newDevice.enrolmentID, commitment: found.commitment(enrolmentID: newDevice.enrolmentID), answer: answer, reveal: found,
+            enrolmentID: newDevice.enrolmentID, commitment: found.commitment(enrolmentID: newDevice.enrolmentID),
+            answer: answer, reveal: found,
             loginKey: loginKey)
         expectRefused(.keyMismatch) { _ = try between.confirmed(byScanning: honest.hash) }
         let package = Enrolment.Package(seeds: [seed], heads: [])
@@ -207,18 +224,23 @@ extension TimeAttacks {
             { $0.loginKey = malloryKey }, { $0.answer = Data(repeating: 9, count: 32) },
         ] {
             let hostile = try HostileNetwork(ann.server)
-            hostile.rewrite("enrol/state", Sealkit_V1_EnrolmentStateResponse.self) { if !$0.answer.isEmpty { lie(&$0) } }
+            hostile.rewrite("enrol/state", Sealkit_V1_EnrolmentStateResponse.self) {
+                if !$0.answer.isEmpty { lie(&$0) }
+            }
             let third = try await EnrolmentInProgress(ann.account, server: hostile)
             let (here, there) = try await third.comparisons()
             #expect(here.transcript != there.transcript)
-            await expectRefused(.integrityFailure) { _ = try await third.new.confirm(scanned: there.transcript, trust: try TrustStore()) }
+            await expectRefused(.integrityFailure) {
+                _ = try await third.new.confirm(scanned: there.transcript, trust: try TrustStore())
+            }
         }
         // What both have confirmed cannot be exchanged for another package, sealed to the right key.
         let hostile = try HostileNetwork(ann.server)
         let last = try await EnrolmentInProgress(ann.account, server: hostile)
         let (here, there) = try await last.comparisons()
         #expect(here == there)
-        let reveal = try Sealkit_V1_RevealEnrolmentRequest(serializedBytes: try #require(hostile.sent(to: "enrol/reveal").first))
+        let reveal = try Sealkit_V1_RevealEnrolmentRequest(
+            serializedBytes: try #require(hostile.sent(to: "enrol/reveal").first))
         let forged = try XWingHPKE.seal([UInt8](repeating: 0, count: 64), to: [UInt8](reveal.grantKey), info: [])
         try await last.old.confirm()
         hostile.rewrite("enrol/state", Sealkit_V1_EnrolmentStateResponse.self) { $0.sealed = Data(forged) }
@@ -237,28 +259,37 @@ extension TimeAttacks {
         var random = SystemRandom()
         let head = Enrolment.Head(scopeID: roster.scopeID, sequence: roster.sequence, hash: roster.head)
         let newDevice = try Enrolment.NewDevice<XWingHPKE>(random: &random)
-        let transcript = try newDevice.transcript(answer: Digest(random: &random), loginKey: world.ann.account.seed.loginKey().verificationKey)
+        let transcript = try newDevice.transcript(
+            answer: Digest(random: &random), loginKey: world.ann.account.seed.loginKey().verificationKey)
         let package = Enrolment.Package(seeds: [world.ann.account.seed], heads: [head])
         let sealed = try Enrolment.seal(package, to: transcript.confirmedByUser(), using: XWingHPKE.self)
         // The server can neither change nor leave out what came along with the seeds.
         for index in [0, 1_119, 1_120, sealed.count - 1] {
             var altered = sealed
             altered[index] ^= 1
-            expectRefused(.authenticationFailed) { _ = try newDevice.open(altered, confirmed: transcript.confirmedByUser()) }
+            expectRefused(.authenticationFailed) {
+                _ = try newDevice.open(altered, confirmed: transcript.confirmedByUser())
+            }
         }
         #expect(try newDevice.open(sealed, confirmed: transcript.confirmedByUser()).heads == [head])
         // The older roster is whole and valid in itself: only the head tells.
         #expect(before.members[world.bob.userID] != nil && before.hashes[...] == roster.hashes[..<before.hashes.count])
         #expect(before.nextSequence <= head.sequence)
         let (fresh, network) = try world.ann.freshBehindAttacker()
-        network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { $0.rosters[0].entries = Array($0.rosters[0].entries.prefix(before.hashes.count)) }
-        #expect(try await fresh.keeper(of: world.zone).refresh().roster.head == before.head, "a device without heads cannot tell")
+        network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) {
+            $0.rosters[0].entries = Array($0.rosters[0].entries.prefix(before.hashes.count))
+        }
+        #expect(
+            try await fresh.keeper(of: world.zone).refresh().roster.head == before.head,
+            "a device without heads cannot tell")
         // Through the SDK: the device that Ann's enrols refuses it, and takes what there is.
         let hostile = try HostileNetwork(world.ann.server)
         let trust = try TrustStore()
         let account = try await EnrolmentInProgress(world.ann.account, server: hostile).confirm(trust: trust)
         let enrolled = try Container(world.ann.container.containerIdentifier, account: account, trust: trust)
-        hostile.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { $0.rosters[0].entries = Array($0.rosters[0].entries.prefix(before.hashes.count)) }
+        hostile.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) {
+            $0.rosters[0].entries = Array($0.rosters[0].entries.prefix(before.hashes.count))
+        }
         await expectRefused(.rollback) { _ = try await enrolled.privateDatabase.record(for: world.note.recordID) }
         #expect(try await enrolled.violations().map(\.code) == [.rollback])
         // The device that this one enrols in its turn gets the head as well.
@@ -267,6 +298,7 @@ extension TimeAttacks {
         let heads = try await store.heads()
         #expect(heads.contains(head), "it has the head, though it has not seen the roster")
         hostile.beHonest()
-        #expect(try await enrolled.privateDatabase.record(for: world.note.recordID).encryptedValues["body"] == "from Ann")
+        #expect(
+            try await enrolled.privateDatabase.record(for: world.note.recordID).encryptedValues["body"] == "from Ann")
     }
 }

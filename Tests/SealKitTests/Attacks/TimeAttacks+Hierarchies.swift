@@ -30,7 +30,8 @@ extension TimeAttacks {
                 let saved = try await ann.own.save(share, rootRecord: root).share
                 _ = try await person.join(saved.url)
                 let core = ann.container.core
-                views.append(try await core.keeper(of: try core.scope(of: zone).ofShare(saved.recordID.recordName)).refresh())
+                views.append(
+                    try await core.keeper(of: try core.scope(of: zone).ofShare(saved.recordID.recordName)).refresh())
             }
             (list, diary) = (views[0], views[1])
             joined = RecordZone.ID(zoneName: zone.zoneName, ownerName: ann.name)
@@ -114,7 +115,9 @@ extension TimeAttacks {
             // Who has never seen the true one seals for Bob what was secret: that is what seeing it is worth.
             let (novice, open) = try ann.freshBehindAttacker()
             try await lure(novice, open, under: claim, with: below, citing: [it.list, it.diary])
-            #expect(try sentScopes(open).contains(it.list.scope.id), "the lie is good enough for a device that has seen nothing")
+            #expect(
+                try sentScopes(open).contains(it.list.scope.id),
+                "the lie is good enough for a device that has seen nothing")
             let (reader, network) = try ann.behindAttacker()
             try await lure(reader, network, under: claim, with: below, citing: [it.list, it.diary])
             #expect(try sentScopes(network).subtracting([own.scope.id]).isEmpty)
@@ -122,9 +125,11 @@ extension TimeAttacks {
         #expect(try await ann.own.record(for: below.recordID).base?.statement.scopeID == own.scope.id)
     }
 
-    /// The server says that a record is to follow its parent, and shows the claim as that; then something new is made below it.
+    /// The server says that a record is to follow its parent, and shows the claim as that; then something new is made
+    /// below it.
     private func lure(
-        _ person: Person, _ network: HostileNetwork, under claim: Sealkit_V1_Record, with below: Record, citing views: [ZoneView]
+        _ person: Person, _ network: HostileNetwork, under claim: Sealkit_V1_Record, with below: Record,
+        citing views: [ZoneView]
     ) async throws {
         _ = try await person.own.record(for: below.recordID)
         let child = try #require(network.records.last)
@@ -149,8 +154,10 @@ extension TimeAttacks {
     /// For which scopes records were signed and sealed.
     private func sentScopes(_ network: HostileNetwork) throws -> Set<Digest> {
         Set(
-            try network.sent(to: "records/modify").flatMap { try Sealkit_V1_ModifyRecordsRequest(serializedBytes: $0).records }
-                .map { try Statement(canonicalBytes: [UInt8]($0.statement)).scopeID })
+            try network.sent(to: "records/modify").flatMap {
+                try Sealkit_V1_ModifyRecordsRequest(serializedBytes: $0).records
+            }
+            .map { try Statement(canonicalBytes: [UInt8]($0.statement)).scopeID })
     }
 
     private func expectRefusedByTheServer(_ wire: Sealkit_V1_Record, _ person: Person, _ view: ZoneView) async throws {
@@ -168,7 +175,8 @@ extension TimeAttacks {
                 }
             ]
         }
-        let response: Sealkit_V1_ModifyRecordsResponse = try await person.container.core.call(.shared, Endpoints.records.modify, request)
+        let response: Sealkit_V1_ModifyRecordsResponse = try await person.container.core.call(
+            .shared, Endpoints.records.modify, request)
         guard case .failure? = response.results.first?.outcome else {
             Issue.record("the honest server took it")
             return

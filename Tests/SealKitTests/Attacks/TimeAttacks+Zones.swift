@@ -11,19 +11,29 @@ import Testing
 
 /// Attacks on the ends and beginnings of zones and seats.
 extension TimeAttacks {
-    @Test("The server says that a zone or share was deleted or purged: what is known is kept and the claim reported, without a verified end.")
+    @Test(
+        "The server says that a zone or share was deleted or purged: what is known is kept and the claim reported, without a verified end."
+    )
     func attack59_anEndThatNobodySigned() async throws {
         let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
         let (bob, his) = try world.bob.behindAttacker()
         for server in [network, his] {
             server.rewrite("zones/changes", Sealkit_V1_DatabaseChangesResponse.self) { answer in
-                answer.deletions = answer.modifications.map { zone in .with { $0.zoneID = zone.zoneID; $0.reason = 2 } }
+                answer.deletions = answer.modifications.map { zone in
+                    .with {
+                        $0.zoneID = zone.zoneID
+                        $0.reason = 2
+                    }
+                }
                 answer.modifications = []
             }
             server.rewrite("zones/lookup", Sealkit_V1_LookupZonesResponse.self) { answer in
                 answer.results = answer.results.map { result in
-                    .with { $0.zoneID = result.zone.zoneID; $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") }
+                    .with {
+                        $0.zoneID = result.zone.zoneID
+                        $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone")
+                    }
                 }
             }
         }
@@ -53,7 +63,9 @@ extension TimeAttacks {
         #expect(await failure { _ = try await ann.own.recordZone(for: world.zone) } == .zoneNotFound)
     }
 
-    @Test("A zone is deleted and made again under its name: clients go on; its old roster, records and grants, replayed, are refused.")
+    @Test(
+        "A zone is deleted and made again under its name: clients go on; its old roster, records and grants, replayed, are refused."
+    )
     func attack60_aZonesEarlierLife() async throws {
         let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
@@ -62,7 +74,9 @@ extension TimeAttacks {
         let old = try #require(recording.records.last)
         let before = try await world.view(ann)
         let tail = try #require(
-            recording.exchanges.first { $0.path.hasSuffix("rosters/fetch") }.map { try Sealkit_V1_FetchRostersResponse(serializedBytes: $0.response) })
+            recording.exchanges.first { $0.path.hasSuffix("rosters/fetch") }.map {
+                try Sealkit_V1_FetchRostersResponse(serializedBytes: $0.response)
+            })
         try await ann.own.deleteRecordZone(withID: world.zone)
         try await ann.own.save(RecordZone(zoneID: world.zone))
         let again = try await ann.own.save(ann.note(in: world.zone, "second life", name: "note"))
@@ -95,30 +109,39 @@ extension TimeAttacks {
         #expect(try await ann.body(of: again.recordID) == "second life")
     }
 
-    @Test("The server gives a placeholder's seat to another account that holds the share-wide URL: no grant opens, and no higher permission.")
+    @Test(
+        "The server gives a placeholder's seat to another account that holds the share-wide URL: no grant opens, and no higher permission."
+    )
     func attack61_aPlaceholdersSeatForSomebodyElse() async throws {
         let server = try ServerProcess()
         defer { server.stop() }
         let place = try await LinkAttacks.Placeholder(server)
         let bob = try await Person(server)
         var share = try await place.ann.own.share(for: place.zone)
-        share.addParticipant(try await place.ann.container.shareParticipant(forUserRecordID: bob.container.userRecordID(), permission: .readOnly))
+        share.addParticipant(
+            try await place.ann.container.shareParticipant(
+                forUserRecordID: bob.container.userRecordID(), permission: .readOnly))
         share = try await place.ann.own.save(share)
         // Bob's own seat is for reading; the server offers him the placeholder's, which is for writing, with its grant.
         let roster = try await place.roster()
         let (mallory, network) = try bob.behindAttacker()
         let honest = try await bob.container.shareMetadata(for: try #require(share.url))
         #expect(honest.participantPermission == .readOnly && roster.invitations[place.seat]?.permission == .readWrite)
-        network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { $0.invitationID = Data(place.seat.bytes) }
+        network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) {
+            $0.invitationID = Data(place.seat.bytes)
+        }
         let offered = try await mallory.container.shareMetadata(for: try #require(share.url))
         #expect(offered.seat?.id == place.seat)
         await expectRefused(.invalidArguments) { _ = try await mallory.container.accept(offered) }
         #expect(network.sent(to: "share/accept").isEmpty)
         // By hand: what the share-wide secret gives for that seat are not its keys.
-        let wide = try ShareURL(place.shareWide).secret.invitationKeys(scopeID: roster.scopeID, invitationID: place.seat)
+        let wide = try ShareURL(place.shareWide).secret.invitationKeys(
+            scopeID: roster.scopeID, invitationID: place.seat)
         let own = try ShareURL(place.url).secret.invitationKeys(scopeID: roster.scopeID, invitationID: place.seat)
         var copy = roster
-        #expect(throws: Never.self) { try copy.append(LinkAttacks.acceptance(of: place.seat, by: bob, on: roster, signedBy: own.signingKey)) }
+        #expect(throws: Never.self) {
+            try copy.append(LinkAttacks.acceptance(of: place.seat, by: bob, on: roster, signedBy: own.signingKey))
+        }
         let forged = LinkAttacks.acceptance(of: place.seat, by: bob, on: roster, signedBy: wide.signingKey)
         let (ann, hostile) = try place.ann.behindAttacker()
         hostile.serve([forged])
@@ -126,10 +149,13 @@ extension TimeAttacks {
         // The seat's grant, from the owner's own request, does not open with them either.
         hostile.beHonest()
         try await ann.own.rotateKeys(of: place.zone)
-        let append = try Sealkit_V1_AppendRosterRequest(serializedBytes: try #require(hostile.sent(to: "rosters/append").last))
+        let append = try Sealkit_V1_AppendRosterRequest(
+            serializedBytes: try #require(hostile.sent(to: "rosters/append").last))
         let grant = try #require(try append.grants.first { try $0.grantSubject() == .invitation(place.seat) })
         let epoch = try await ann.view(of: place.zone).roster.currentEpoch
-        #expect(throws: Never.self) { try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, invitation: own, keys: nil) }
+        #expect(throws: Never.self) {
+            try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, invitation: own, keys: nil)
+        }
         for keys in [nil, bob.identity.keys] {
             expectRefused(.authenticationFailed) {
                 _ = try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, invitation: wide, keys: keys)

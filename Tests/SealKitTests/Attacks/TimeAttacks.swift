@@ -11,7 +11,9 @@ import Testing
 
 /// Attacks that the review of the design thought of: on what was once right, shown at the wrong time or place.
 @Suite(.timeLimit(.minutes(60))) struct TimeAttacks {
-    @Test("A removed participant and the server back-date a write under the old epoch: a client that has read past the rotation refuses it.")
+    @Test(
+        "A removed participant and the server back-date a write under the old epoch: a client that has read past the rotation refuses it."
+    )
     func attack53_aBackdatedWrite() async throws {
         let world = try await AttackedZone()
         let old = try await world.view(world.bob)
@@ -20,8 +22,8 @@ import Testing
         let forged = try await Forgery.record(by: world.bob, zone: world.joined, body: "back-dated", view: old)
         let edited = try await Forgery.record(
             by: world.bob, zone: world.joined, body: "back-dated", name: "note", view: old, following: world.note.base)
-        // At the head that they cite he might write, under the epoch in force there: all else holds, and a device that has
-        // read nothing yet has nothing to go by.
+        // At the head that they cite he might write, under the epoch in force there: all else holds, and a device that
+        // has read nothing yet has nothing to go by.
         let view = try await world.view(world.ann)
         for (wire, name) in [(forged, "forged"), (edited, "note")] {
             let id = Record.ID(recordName: name, zoneID: world.zone)
@@ -32,19 +34,24 @@ import Testing
             let (ann, hostile) = try world.ann.behindAttacker()
             hostile.show([wire])
             await expectRefused(.rollback) { _ = try await ann.own.record(for: id) }
-            expectRefused(try await ann.own.recordZoneChanges(inZoneWith: world.zone).modifications.first?.result.error, .rollback)
+            expectRefused(
+                try await ann.own.recordZoneChanges(inZoneWith: world.zone).modifications.first?.result.error, .rollback
+            )
             hostile.beHonest()
         }
         #expect(try await world.ann.body(of: world.note.recordID) == "from Ann")
     }
 
-    @Test("Two different statements with one revision, shown to two clients or one after the other: whoever sees both refuses.")
+    @Test(
+        "Two different statements with one revision, shown to two clients or one after the other: whoever sees both refuses."
+    )
     func attack54_twoStatementsWithOneRevision() async throws {
         let world = try await AttackedZone()
         let base = try await world.bob.shared.record(for: world.shared).base
         let faces = [
             try await Forgery.record(by: world.bob, zone: world.joined, body: "for Ann", name: "note", following: base),
-            try await Forgery.record(by: world.bob, zone: world.joined, body: "for Carol", name: "note", following: base),
+            try await Forgery.record(
+                by: world.bob, zone: world.joined, body: "for Carol", name: "note", following: base),
         ]
         let (ann, annsServer) = try world.ann.behindAttacker()
         let (carol, carolsServer) = try world.carol.behindAttacker()
@@ -71,7 +78,8 @@ import Testing
         await expectRefused(.rollback) { _ = try await ann.own.record(for: id) }
     }
 
-    @Test("A writer in one share signs a statement about a record outside of it, or its tombstone: refused by everyone.")
+    @Test(
+        "A writer in one share signs a statement about a record outside of it, or its tombstone: refused by everyone.")
     func attack55_aWriterSignsOutsideOfItsShare() async throws {
         let world = try await AttackedZone()
         let view = try await world.view(world.bob)
@@ -86,7 +94,11 @@ import Testing
         let forged: [(Sealkit_V1_Record, SealError)] = [
             (try Forgery.record(outside, [("body", .encrypted(.string("x")))], by: world.bob, key: key), .wrongContext),
             (try Forgery.record(tombstone, [], by: world.bob, key: key), .wrongContext),
-            (try Forgery.record(inside, [("body", .encrypted(.string("x")))], by: world.bob, key: secret.currentKey()), .authorNotPermitted),
+            (
+                try Forgery.record(
+                    inside, [("body", .encrypted(.string("x")))], by: world.bob, key: secret.currentKey()),
+                .authorNotPermitted
+            ),
         ]
         #expect(try Forgery.verifies(forged[0].0, view.roster), "in his own zone it would be a record like any other")
         for (wire, check) in forged {
@@ -98,17 +110,25 @@ import Testing
                 $0.zone = secret.scope.zoneIDOnWire
                 $0.atomic = true
                 $0.signature = wire.proof.signature
-                $0.records = [.with { $0 = wire; $0.clearProof() }]
+                $0.records = [
+                    .with {
+                        $0 = wire
+                        $0.clearProof()
+                    }
+                ]
             }
             await expectRefused(.zoneNotFound, "the honest server") {
-                let _: Sealkit_V1_ModifyRecordsResponse = try await world.bob.container.core.call(.shared, Endpoints.records.modify, request)
+                let _: Sealkit_V1_ModifyRecordsResponse = try await world.bob.container.core.call(
+                    .shared, Endpoints.records.modify, request)
             }
         }
         #expect(try await world.ann.body(of: letter.recordID) == "private")
         try await attack55BetweenHierarchies(world)
     }
 
-    @Test("A demoted writer signs under its last writing epoch, citing the old head: refused by whoever has read past the demotion.")
+    @Test(
+        "A demoted writer signs under its last writing epoch, citing the old head: refused by whoever has read past the demotion."
+    )
     func attack56_aDemotedWriter() async throws {
         let world = try await AttackedZone()
         let old = try await world.view(world.bob)
@@ -137,14 +157,17 @@ import Testing
         #expect(try await world.ann.body(of: world.note.recordID) == "from Ann")
     }
 
-    @Test("A reader's forged field is answered to a writer who saves another field: nobody's signature comes to cover it.")
+    @Test(
+        "A reader's forged field is answered to a writer who saves another field: nobody's signature comes to cover it."
+    )
     func attack57_nobodySignsAForgedField() async throws {
         let world = try await AttackedZone(bob: .readOnly)
         // Bob may read, so he can seal; the server hands his field out next to Ann's own.
         let view = try await world.view(world.bob)
         let base = try #require(try await world.bob.shared.record(for: world.shared).base)
         let forged = try Forgery.record(
-            Forgery.statement(by: world.bob, view, name: "note", following: base), [("body", .encrypted(.string("forged")))],
+            Forgery.statement(by: world.bob, view, name: "note", following: base),
+            [("body", .encrypted(.string("forged")))],
             by: world.bob, key: try view.currentKey(), recordKey: base.recordKey)
         #expect(try Forgery.opens(forged, view: view))
         let digest = try WireField(forged.fields[0]).digest(name: "body")
@@ -160,7 +183,8 @@ import Testing
             network.beHonest()
             network.show([lie])
             for keys in [nil, [], ["title"]] as [[String]?] {
-                let result = try await ann.own.records(for: [world.note.recordID], desiredKeys: keys)[world.note.recordID]
+                let result = try await ann.own.records(for: [world.note.recordID], desiredKeys: keys)[
+                    world.note.recordID]
                 expectRefused(result?.error, .integrityFailure)
             }
         }
@@ -171,7 +195,9 @@ import Testing
             newer["headline"] = UUID().uuidString
             _ = try await world.ann.own.save(newer)
             network.rewrite("records/modify", Sealkit_V1_ModifyRecordsResponse.self) { answer in
-                for index in answer.results.indices where answer.results[index].hasServerRecord { answer.results[index].serverRecord = lie }
+                for index in answer.results.indices where answer.results[index].hasServerRecord {
+                    answer.results[index].serverRecord = lie
+                }
             }
             stale["headline"] = "from another device"
             let change = stale

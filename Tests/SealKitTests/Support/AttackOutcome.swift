@@ -1,11 +1,11 @@
 import Foundation
-import SealPrimitives
 import SealKit
+import SealPrimitives
 import Synchronization
 import Testing
 
-/// What became of an attack, for the table that `make attacks` prints: noted while its test runs, so that the table says
-/// what happened and not what somebody once wrote down.
+/// What became of an attack, for the table that `make attacks` prints: noted while its test runs, so that the table
+/// says what happened and not what somebody once wrote down.
 enum AttackOutcome {
     private static let file = Mutex<FileHandle?>(
         ProcessInfo.processInfo.environment["SEALKIT_ATTACK_OUTCOMES"].flatMap { FileHandle(forWritingAtPath: $0) })
@@ -58,7 +58,8 @@ func expectRefused(
 
 /// Expects that the core refuses for exactly this reason.
 func expectRefused(
-    _ check: SealError, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+    _ check: SealError, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () throws -> Void
 ) {
     do {
         try body()

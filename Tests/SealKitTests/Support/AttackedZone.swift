@@ -36,7 +36,8 @@ struct AttackedZone {
     /// The owner takes somebody out; a new epoch comes with it.
     static func remove(_ person: Person, from zone: RecordZone.ID, of owner: Person) async throws {
         var current = try await owner.own.share(for: zone)
-        current.removeParticipant(try #require(current.participants.first { $0.userIdentity.userRecordID?.recordName == person.name }))
+        current.removeParticipant(
+            try #require(current.participants.first { $0.userIdentity.userRecordID?.recordName == person.name }))
         _ = try await owner.own.save(current)
     }
 
@@ -54,16 +55,21 @@ struct AttackedZone {
     func promote(_ person: Person) async throws { try await append([.setRole(person.userID, .administrator)]) }
 
     /// The zone as somebody's device has verified it.
-    func view(_ person: Person) async throws -> ZoneView { try await person.view(of: person.name == ann.name ? zone : joined) }
+    func view(_ person: Person) async throws -> ZoneView {
+        try await person.view(of: person.name == ann.name ? zone : joined)
+    }
 }
 
 extension Person {
-    func share(_ zone: RecordZone.ID, _ invitees: [(Person, Share.Participant.Permission)], title: String = "Garden plans") async throws -> Share {
+    func share(
+        _ zone: RecordZone.ID, _ invitees: [(Person, Share.Participant.Permission)], title: String = "Garden plans"
+    ) async throws -> Share {
         var share = Share(recordZoneID: zone)
         share.title = title
         for (person, permission) in invitees {
             share.addParticipant(
-                try await container.shareParticipant(forUserRecordID: person.container.userRecordID(), permission: permission))
+                try await container.shareParticipant(
+                    forUserRecordID: person.container.userRecordID(), permission: permission))
         }
         return try await own.save(share)
     }
@@ -73,7 +79,9 @@ extension Person {
         try await container.accept(try await container.shareMetadata(for: try #require(share.url)))
     }
 
-    func keeper(of zone: RecordZone.ID) throws -> ZoneKeeper { container.core.keeper(of: try container.core.scope(of: zone)) }
+    func keeper(of zone: RecordZone.ID) throws -> ZoneKeeper {
+        container.core.keeper(of: try container.core.scope(of: zone))
+    }
     func view(of zone: RecordZone.ID) async throws -> ZoneView { try await keeper(of: zone).current() }
 
     /// Keys and chain of this person: what a modified client signs with.

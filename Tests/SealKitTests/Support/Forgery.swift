@@ -30,7 +30,8 @@ enum Forgery {
         let previous = base?.statement
         return Statement(
             kind: kind, container: roster.scope.container, environment: roster.scope.environment, owner: roster.owner,
-            zoneName: roster.scope.zoneName, zoneIncarnation: roster.incarnations.zone, recordName: name, recordType: type,
+            zoneName: roster.scope.zoneName, zoneIncarnation: roster.incarnations.zone, recordName: name,
+            recordType: type,
             creator: previous?.creator ?? person.userID, author: person.userID, clientTime: 0,
             revision: (previous?.revision ?? 0) + 1, previous: base?.hash ?? .zero,
             scopeID: roster.scopeID, scopeIncarnation: roster.incarnations.scope, epoch: roster.currentEpoch.number,
@@ -44,7 +45,8 @@ enum Forgery {
     ///   - recordKey: of another record, for ciphertexts that are carried over from there; nil for a fresh one.
     ///   - stored: fields as they are, under any name, whatever they were sealed for.
     static func record(
-        _ statement: Statement, _ fields: [(name: String, field: FieldDraft)], stored: [(name: String, field: WireField)] = [],
+        _ statement: Statement, _ fields: [(name: String, field: FieldDraft)],
+        stored: [(name: String, field: WireField)] = [],
         by person: Person, key: EpochKey, recordKey: SecretBytes? = nil, taking taken: TakenRecords = .none
     ) throws -> Sealkit_V1_Record {
         let carried = try stored.map { (name: $0.name, field: FieldDraft.carried(try $0.field.digest(name: $0.name))) }
@@ -65,7 +67,8 @@ enum Forgery {
     /// A notice that a record went with a deletion which covers these statements.
     /// - Parameter index: of the leaf whose path comes along, where it is not the record's own.
     static func notice(
-        of gone: Sealkit_V1_Record, with tombstone: Sealkit_V1_Record, covering records: [Sealkit_V1_Record], index: Int? = nil
+        of gone: Sealkit_V1_Record, with tombstone: Sealkit_V1_Record, covering records: [Sealkit_V1_Record],
+        index: Int? = nil
     ) throws -> Sealkit_V1_Record {
         let taken = try Self.taken(records)
         let leaf = index ?? taken.names.firstIndex(of: gone.recordName) ?? 0
@@ -90,17 +93,21 @@ enum Forgery {
     ) throws -> Sealkit_V1_Record {
         let name = base?.statement.recordName ?? "list"
         return try record(
-            statement(by: person, view, kind: .delete, name: name, following: base), [], by: person, key: view.currentKey(),
+            statement(by: person, view, kind: .delete, name: name, following: base), [], by: person,
+            key: view.currentKey(),
             taking: taken(records))
     }
 
     /// The same statement with something in it changed, signed anew.
-    static func resign(_ wire: Sealkit_V1_Record, by key: SigningKey, _ change: (inout Statement) -> Void) throws -> Sealkit_V1_Record {
+    static func resign(_ wire: Sealkit_V1_Record, by key: SigningKey, _ change: (inout Statement) -> Void) throws
+        -> Sealkit_V1_Record
+    {
         var statement = try Statement(canonicalBytes: [UInt8](wire.statement))
         change(&statement)
         let bytes = statement.canonicalBytes()
         let root = try StatementTree(leaves: [Statement.hash(bytes)]).root
-        return self.wire(statement, bytes, wire.fields, signature: key.sign(StatementTree.signedBytes(root: root, leafCount: 1)))
+        return self.wire(
+            statement, bytes, wire.fields, signature: key.sign(StatementTree.signedBytes(root: root, leafCount: 1)))
     }
 
     private static func wire(
@@ -123,7 +130,8 @@ enum Forgery {
         author: UserID? = nil
     ) -> SignedRosterEntry {
         let entry = RosterEntry(
-            scopeID: roster.scopeID, sequence: roster.nextSequence, previous: roster.head, author: author ?? person.userID, time: time,
+            scopeID: roster.scopeID, sequence: roster.nextSequence, previous: roster.head,
+            author: author ?? person.userID, time: time,
             changes: changes, epoch: epoch)
         let bytes = entry.canonicalBytes()
         return SignedRosterEntry(
@@ -131,15 +139,20 @@ enum Forgery {
     }
 
     /// A seat for somebody under a link secret that only its maker knows.
-    static func invitation(of person: Person, to roster: Roster, _ permission: Permission = .readWrite) throws -> InvitationDraft {
+    static func invitation(of person: Person, to roster: Roster, _ permission: Permission = .readWrite) throws
+        -> InvitationDraft
+    {
         var random = SystemRandom()
-        let keys = try LinkSecret(random: &random).invitationKeys(scopeID: roster.scopeID, invitationID: ID16(random: &random))
-        return try InvitationDraft(keys: keys, permission: permission, invitee: person.identity.chain, using: XWingHPKE.self)
+        let keys = try LinkSecret(random: &random).invitationKeys(
+            scopeID: roster.scopeID, invitationID: ID16(random: &random))
+        return try InvitationDraft(
+            keys: keys, permission: permission, invitee: person.identity.chain, using: XWingHPKE.self)
     }
 
     /// The grant of a key that its maker chose, bound to whatever it says: HPKE asks nobody who seals.
     static func grant(_ key: [UInt8], for epoch: Roster.Epoch, to member: IdentityChain) throws -> [UInt8] {
-        try XWingHPKE.seal(key, to: member.current.grantKey, info: grantInfo(epoch.context, epoch.keyID, .member(member.userID)))
+        try XWingHPKE.seal(
+            key, to: member.current.grantKey, info: grantInfo(epoch.context, epoch.keyID, .member(member.userID)))
     }
 
     static func grantInfo(_ context: EpochContext, _ keyID: Digest, _ subject: GrantSubject) -> [UInt8] {
@@ -178,11 +191,14 @@ enum Forgery {
         return RecordOpener.unwraps(statement, with: key)
     }
 
-    /// Whether the core's verifier takes statement, signature and fields, as of this roster: what is left is to open it.
+    /// Whether the core's verifier takes statement, signature and fields, as of this roster: what is left is to open
+    /// it.
     static func verifies(_ wire: Sealkit_V1_Record, _ roster: Roster) throws -> Bool {
         var verifier = StatementVerifier(roster: roster)
-        let verified = try verifier.verify([UInt8](wire.statement), proof: StatementProof(wire.proof), recordName: wire.recordName)
-        try verified.check(wire.fields.map { FieldDigest(name: $0.name, digest: try WireField($0).digest(name: $0.name)) })
+        let verified = try verifier.verify(
+            [UInt8](wire.statement), proof: StatementProof(wire.proof), recordName: wire.recordName)
+        try verified.check(
+            wire.fields.map { FieldDigest(name: $0.name, digest: try WireField($0).digest(name: $0.name)) })
         return true
     }
 }

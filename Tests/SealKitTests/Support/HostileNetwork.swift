@@ -9,7 +9,8 @@ import Synchronization
 
 @testable import SealKit
 
-/// A server in an attacker's hands: the real one's answers, rewritten as long as the test says so, and all that was said kept.
+/// A server in an attacker's hands: the real one's answers, rewritten as long as the test says so, and all that was
+/// said kept.
 final class HostileNetwork: Transport {
     /// One request with its answer, as the server saw it.
     struct Exchange: Sendable {
@@ -20,7 +21,8 @@ final class HostileNetwork: Transport {
         let response: Data
     }
 
-    typealias Lie = @Sendable (_ path: String, _ request: Data, _ response: inout TransportResponse) async throws -> Void
+    typealias Lie =
+        @Sendable (_ path: String, _ request: Data, _ response: inout TransportResponse) async throws -> Void
     typealias BlobLie = @Sendable (_ path: String, _ range: Range<UInt64>, _ bytes: Data) throws -> Data
 
     private struct State {
@@ -75,7 +77,9 @@ final class HostileNetwork: Transport {
     func duringUpload(_ body: @escaping @Sendable () async throws -> Void) { state.withLock { $0.duringUpload = body } }
 
     /// The next download that starts there breaks off.
-    func breakDownloads(startingAt start: UInt64, after count: Int) { state.withLock { $0.breakPoint = (start, count) } }
+    func breakDownloads(startingAt start: UInt64, after count: Int) {
+        state.withLock { $0.breakPoint = (start, count) }
+    }
     var brokenDownloads: Int { state.withLock { $0.broken } }
 
     /// From now on the real answers.
@@ -109,8 +113,12 @@ final class HostileNetwork: Transport {
     var records: [Sealkit_V1_Record] {
         var found: [Sealkit_V1_Record] = []
         for exchange in exchanges where exchange.path.hasSuffix("records/lookup") {
-            guard let answer = try? Sealkit_V1_LookupRecordsResponse(serializedBytes: exchange.response) else { continue }
-            found += answer.results.map { $0.hasServerRecord ? $0.serverRecord : $0.record }.filter { !$0.statement.isEmpty }
+            guard let answer = try? Sealkit_V1_LookupRecordsResponse(serializedBytes: exchange.response) else {
+                continue
+            }
+            found += answer.results.map { $0.hasServerRecord ? $0.serverRecord : $0.record }.filter {
+                !$0.statement.isEmpty
+            }
         }
         return found
     }
@@ -120,12 +128,15 @@ final class HostileNetwork: Transport {
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
         var response = try await next.post(path, body: body, token: token)
         try await tellLies(path, body, &response)
-        let exchange = Exchange(path: path, token: token, request: body, status: response.status, response: response.body)
+        let exchange = Exchange(
+            path: path, token: token, request: body, status: response.status, response: response.body)
         state.withLock { $0.exchanges.append(exchange) }
         return response
     }
 
-    private func tellLies(_ path: String, _ request: Data, _ response: inout TransportResponse) async throws(SealKitError) {
+    private func tellLies(_ path: String, _ request: Data, _ response: inout TransportResponse)
+        async throws(SealKitError)
+    {
         do {
             for lie in state.withLock({ $0.lies }) { try await lie(path, request, &response) }
         } catch let error as SealKitError {

@@ -9,7 +9,8 @@ import Testing
 @testable import SealEnvelope
 @testable import SealKit
 
-/// A member who may write, with a modified client: what it signs an honest server takes, since nobody but members can open it.
+/// A member who may write, with a modified client: what it signs an honest server takes, since nobody but members can
+/// open it.
 struct Insider {
     let person: Person
     /// As this person names it.
@@ -33,15 +34,18 @@ struct Insider {
         statement.share = existing?.base?.statement.share
         if let parent { statement.parent = parent }
         let field = type == Share.recordType ? "title" : "body"
-        let good = try Forgery.record(statement, [(field, .encrypted(.string("x")))], by: person, key: view.currentKey())
+        let good = try Forgery.record(
+            statement, [(field, .encrypted(.string("x")))], by: person, key: view.currentKey())
         var random = SystemRandom()
         let key = random.bytes(Statement.wrappedKeyBytes)
-        try await send(try Forgery.resign(good, by: person.identity.keys.signingKey) { $0.wrappedKey = key }, following: existing)
+        try await send(
+            try Forgery.resign(good, by: person.identity.keys.signingKey) { $0.wrappedKey = key }, following: existing)
     }
 
     /// Good as a whole, with a field that nothing opens, beside a plain one.
     func signWithRandomField(
-        _ name: String, parent: String? = nil, with references: [String: Record.Reference] = [:], following existing: Record? = nil
+        _ name: String, parent: String? = nil, with references: [String: Record.Reference] = [:],
+        following existing: Record? = nil
     ) async throws {
         let view = try await view()
         var statement = Forgery.statement(by: person, view, name: name, following: existing?.base)
@@ -51,7 +55,8 @@ struct Insider {
         var plain: [(name: String, field: FieldDraft)] = [(name: "headline", field: .plain(.string("plain")))]
         for (key, reference) in references { plain.append((name: key, field: .plain(reference.recordValue))) }
         let wire = try Forgery.record(
-            statement, plain, stored: [("body", sealed)], by: person, key: view.currentKey(), recordKey: SecretBytes(random: &random, count: 32))
+            statement, plain, stored: [("body", sealed)], by: person, key: view.currentKey(),
+            recordKey: SecretBytes(random: &random, count: 32))
         try await send(wire, following: existing)
     }
 
@@ -67,10 +72,12 @@ struct Insider {
         var root = sealed.root.bytes
         root[0] ^= 1
         let swapped = SealedAsset(
-            fileKey: sealed.fileKey, size: sealed.size, salt: sealed.salt, chunkCount: sealed.chunkCount, root: try Digest(root))
+            fileKey: sealed.fileKey, size: sealed.size, salt: sealed.salt, chunkCount: sealed.chunkCount,
+            root: try Digest(root))
         let view = try await person.keeper(of: zone).refresh()
         var wire = try Forgery.record(
-            Forgery.statement(by: person, view, name: name, following: found.base), [("file", .asset(swapped))], by: person,
+            Forgery.statement(by: person, view, name: name, following: found.base), [("file", .asset(swapped))],
+            by: person,
             key: view.currentKey())
         wire.fields = try wire.fields.map { field in
             guard field.name == "file", case .stored(let stored, _) = try WireField(field) else { return field }
@@ -108,12 +115,15 @@ struct Insider {
         let garbage = random.bytes(1200)
         let grants = good.grants.map { grant in
             RosterAuthor<XWingHPKE>.Grant(
-                subject: grant.subject, epoch: grant.epoch, sealed: subjects.contains(grant.subject) ? garbage : grant.sealed)
+                subject: grant.subject, epoch: grant.epoch,
+                sealed: subjects.contains(grant.subject) ? garbage : grant.sealed)
         }
         let opened = try #require(try RosterEntry(canonicalBytes: good.entry.bytes, container: core.identifier).epoch)
         let epoch = EpochOpening(
             number: opened.number, keyID: opened.keyID, checkpoint: Checkpoint.none, previousKey: opened.previousKey,
-            coverage: grants.map { .init(subject: $0.subject, grantHash: GrantHash.of($0.sealed)) }.sorted { $0.subject < $1.subject })
+            coverage: grants.map { .init(subject: $0.subject, grantHash: GrantHash.of($0.sealed)) }.sorted {
+                $0.subject < $1.subject
+            })
         let entry = Forgery.entry(by: person, on: view.roster, [], epoch: epoch)
         try await person.shared.append(.init(entry: entry, grants: grants, epochKey: good.epochKey), view: view)
         _ = try await person.keeper(of: zone).refresh()

@@ -47,7 +47,9 @@ extension Person {
         try starting(from: kept.seeds, trust: container.core.trust, transport: transport)
     }
 
-    func finishKeyRotation() async throws(SealKitError) { try await account.finishKeyRotation(trust: container.core.trust) }
+    func finishKeyRotation() async throws(SealKitError) {
+        try await account.finishKeyRotation(trust: container.core.trust)
+    }
 
     /// A device that gets the account back and has verified nothing yet.
     func recovered(with key: RecoveryKey) async throws -> Person {

@@ -49,7 +49,9 @@ final class LossyTransport: Transport {
     func lose(_ losses: [Loss]) { state.withLock { $0.losses = losses } }
     func goDown() { isDown.withLock { $0 = true } }
 
-    private func through<T>(_ path: String, body: Data, _ send: () async throws(SealKitError) -> T) async throws(SealKitError) -> T {
+    private func through<T>(_ path: String, body: Data, _ send: () async throws(SealKitError) -> T)
+        async throws(SealKitError) -> T
+    {
         let loss = state.withLock { state -> Loss? in
             state.calls.append(path)
             guard path.contains(suffix) else { return nil }
@@ -71,11 +73,14 @@ final class LossyTransport: Transport {
     }
 
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
-        try await through(path, body: body) { () async throws(SealKitError) in try await next.post(path, body: body, token: token) }
+        try await through(path, body: body) { () async throws(SealKitError) in
+            try await next.post(path, body: body, token: token)
+        }
     }
 
     func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
-        try await through(path, body: Data()) { () async throws(SealKitError) in try await next.get(path, token: token) }
+        try await through(path, body: Data()) { () async throws(SealKitError) in try await next.get(path, token: token)
+        }
     }
 
     func upload(

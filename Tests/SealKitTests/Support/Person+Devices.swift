@@ -16,7 +16,8 @@ extension Account {
 extension Person {
     /// The same person on the device that the store is of.
     func device(_ name: String, trust: TrustStore) throws -> Account {
-        let account = try Account(seeds: account.seeds, transport: HTTPTransport(server: server.origin), deviceName: name)
+        let account = try Account(
+            seeds: account.seeds, transport: HTTPTransport(server: server.origin), deviceName: name)
         account.deviceKeeper.attach(trust)
         return account
     }

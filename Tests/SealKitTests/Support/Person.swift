@@ -16,10 +16,13 @@ struct Person {
     var own: Database { container.privateDatabase }
     var shared: Database { container.sharedDatabase }
 
-    init(_ server: ServerProcess? = nil, container identifier: String = "org.example.notes", trust: TrustStore? = nil) async throws {
+    init(_ server: ServerProcess? = nil, container identifier: String = "org.example.notes", trust: TrustStore? = nil)
+        async throws
+    {
         let server = try server ?? ServerProcess.shared.get()
         self.server = server
-        account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "test").account
+        account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "test")
+            .account
         container = try Container(identifier, account: account, trust: trust)
         // The first call tells the server this account's identity in the container.
         _ = try await container.privateDatabase.allRecordZones()
@@ -34,7 +37,8 @@ struct Person {
     /// The same person on a device that has seen nothing yet.
     func onFreshDevice(transport: (any Transport)? = nil) throws -> Person {
         let account = try Account(seeds: account.seeds, transport: transport ?? HTTPTransport(server: server.origin))
-        return Person(account: account, container: try Container(container.containerIdentifier, account: account), server: server)
+        return Person(
+            account: account, container: try Container(container.containerIdentifier, account: account), server: server)
     }
 
     /// This account's device as it starts from what it has kept.

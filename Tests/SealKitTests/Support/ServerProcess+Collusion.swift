@@ -8,7 +8,8 @@ extension ServerProcess {
         // The server writes, too.
         var configuration = Configuration()
         configuration.busyMode = .timeout(60)
-        let database = try DatabaseQueue(path: dataFolder.appendingPathComponent("sealkit.sqlite").path, configuration: configuration)
+        let database = try DatabaseQueue(
+            path: dataFolder.appendingPathComponent("sealkit.sqlite").path, configuration: configuration)
         try await database.write {
             try $0.execute(sql: "UPDATE blob SET root = ? WHERE id = ?", arguments: [Data(root), id])
         }

@@ -13,7 +13,9 @@ final class ServerProcess: SealLab.ServerProcess, @unchecked Sendable {
         let mail = withMail ? try MailServer(folder: folder.appendingPathComponent("mail")) : nil
         self.mail = mail
         do {
-            let smtp = mail.map { ["--smtp-url", $0.url, "--smtp-from", "sealkit@example.org", "--smtp-starttls", "off"] } ?? []
+            let smtp =
+                mail.map { ["--smtp-url", $0.url, "--smtp-from", "sealkit@example.org", "--smtp-starttls", "off"] }
+                ?? []
             try super.init(folder: folder, port: port, logLevel: "info", arguments: smtp + arguments)
             try waitUntilListening()
         } catch {

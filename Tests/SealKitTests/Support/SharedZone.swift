@@ -37,7 +37,9 @@ struct SharedZone {
         person.name == owner.name ? zoneID : RecordZone.ID(zoneName: zoneID.zoneName, ownerName: owner.name)
     }
 
-    func recordID(_ name: String, for person: Person) -> Record.ID { Record.ID(recordName: name, zoneID: id(for: person)) }
+    func recordID(_ name: String, for person: Person) -> Record.ID {
+        Record.ID(recordName: name, zoneID: id(for: person))
+    }
 
     func database(of person: Person) -> Database { person.name == owner.name ? person.own : person.shared }
 
@@ -84,7 +86,9 @@ final class RefusalCounter: @unchecked Sendable {
     private var codes: [String] = []
 
     func note(_ body: Data) {
-        guard let failure = try? Sealkit_V1_Failure(serializedBytes: body), SealKitError.Code.known.contains(failure.code) else { return }
+        guard let failure = try? Sealkit_V1_Failure(serializedBytes: body),
+            SealKitError.Code.known.contains(failure.code)
+        else { return }
         lock.withLock { codes.append(failure.code) }
     }
 

@@ -20,7 +20,8 @@ final class SilentServer: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let listens = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0 && getsockname(descriptor, $0, &length) == 0
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0
+                    && getsockname(descriptor, $0, &length) == 0
             }
         }
         self.descriptor = descriptor
@@ -33,7 +34,9 @@ final class SilentServer: Sendable {
                 guard connection >= 0 else { return }
                 var request = [UInt8](repeating: 0, count: 65_536)
                 _ = recv(connection, &request, request.count, 0)
-                _ = Array(answer.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                _ = Array(answer.utf8).withUnsafeBytes {
+                    send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
                 shutdown(connection, Int32(SHUT_RDWR))
                 close(connection)
             }
@@ -59,7 +62,9 @@ final class SplitTransport: PassingTransport {
 
     func upload(
         _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-    ) async throws(SealKitError) -> TransportResponse { try await assets.upload(path, length: length, parts: parts, token: token) }
+    ) async throws(SealKitError) -> TransportResponse {
+        try await assets.upload(path, length: length, parts: parts, token: token)
+    }
 
     func download(
         _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void

@@ -127,7 +127,8 @@ final class SyncApp: SyncEngineDelegate {
         /// The app is gone when it has been told as many events more; nil for never.
         var eventsToLive: Int?
         var isAlive = true
-        var waiting: [(isMet: @Sendable (SyncEngine.Event) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiting: [(isMet: @Sendable (SyncEngine.Event) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
+            []
     }
 
     init(disk: SyncDisk) { self.disk = disk }
@@ -186,7 +187,9 @@ final class SyncApp: SyncEngineDelegate {
     /// After a crash: the engine's state may be older than what the app has kept.
     func addWhatIsUnsent(to engine: SyncEngine) {
         let (changes, zones) = disk.content.withLock { disk in
-            let saves = disk.notes.filter(\.value.isDirty).keys.map { SyncEngine.PendingRecordZoneChange.saveRecord($0) }
+            let saves = disk.notes.filter(\.value.isDirty).keys.map {
+                SyncEngine.PendingRecordZoneChange.saveRecord($0)
+            }
             return (saves + disk.deleted.map { .deleteRecord($0) }, disk.deletedZones)
         }
         engine.state.add(pendingDatabaseChanges: zones.map { .deleteZone($0) })
@@ -236,7 +239,8 @@ final class SyncApp: SyncEngineDelegate {
                 engine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
                 return nil
             }
-            var record = note.systemFields.flatMap { try? Record(systemFields: $0) } ?? Record(recordType: "Note", recordID: id)
+            var record =
+                note.systemFields.flatMap { try? Record(systemFields: $0) } ?? Record(recordType: "Note", recordID: id)
             record.encryptedValues["words"] = note.words.sorted()
             return record
         }
@@ -295,7 +299,9 @@ final class SyncApp: SyncEngineDelegate {
                 disk.notes[deletion.recordID] = nil
                 disk.deleted.remove(deletion.recordID)
             }
-            engine.state.remove(pendingRecordZoneChanges: [.saveRecord(deletion.recordID), .deleteRecord(deletion.recordID)])
+            engine.state.remove(pendingRecordZoneChanges: [
+                .saveRecord(deletion.recordID), .deleteRecord(deletion.recordID),
+            ])
         }
     }
 
@@ -368,7 +374,8 @@ extension SyncEngine.Event {
         case .willFetchRecordZoneChanges(let zone): "willFetch \(zone.zoneID.zoneName)"
         case .fetchedRecordZoneChanges(let changes):
             "records \(changes.modifications.map(\.record.recordID.recordName)) \(changes.deletions.map(\.recordID.recordName))"
-        case .didFetchRecordZoneChanges(let zone): "didFetch \(zone.zoneID.zoneName)" + (zone.error.map { " \($0.code)" } ?? "")
+        case .didFetchRecordZoneChanges(let zone):
+            "didFetch \(zone.zoneID.zoneName)" + (zone.error.map { " \($0.code)" } ?? "")
         case .didFetchChanges(let end): "didFetch" + (end.error.map { " \($0.code)" } ?? "")
         case .willSendChanges: "willSend"
         case .sentDatabaseChanges(let sent):
@@ -416,7 +423,8 @@ final class SyncDevice: @unchecked Sendable {
     private static func configuration(
         _ container: Container, _ scope: Database.Scope, _ app: SyncApp, _ state: SyncEngine.State.Serialization?
     ) -> SyncEngine.Configuration {
-        var configuration = SyncEngine.Configuration(container: container, databaseScope: scope, stateSerialization: state, delegate: app)
+        var configuration = SyncEngine.Configuration(
+            container: container, databaseScope: scope, stateSerialization: state, delegate: app)
         configuration.automaticallySync = false
         return configuration
     }
@@ -424,10 +432,12 @@ final class SyncDevice: @unchecked Sendable {
     /// With what the device has verified as that person.
     /// - Parameter lost: whose keys were all lost, so that the person made this account.
     func signIn(_ person: Person, replacing lost: Person? = nil) throws {
-        let known = try trusts[person.name] ?? {
-            let client = Client(transport: transport, pacing: pacing.pacing)
-            return (try TrustStore(), try Account(seeds: person.account.seeds, client: client))
-        }()
+        let known =
+            try trusts[person.name]
+            ?? {
+                let client = Client(transport: transport, pacing: pacing.pacing)
+                return (try TrustStore(), try Account(seeds: person.account.seeds, client: client))
+            }()
         trusts[person.name] = known
         accounts.signIn(known.1, trust: known.0, replacing: lost.map { [Record.ID(recordName: $0.name)] } ?? [])
     }

@@ -1,13 +1,15 @@
 import Foundation
 import SealLab
 
-/// What a program does to make files durable, as the system is asked for it (strace): a crash that a test could make leaves what
-/// was written in the system's memory, where a power cut would not.
+/// What a program does to make files durable, as the system is asked for it (strace): a crash that a test could make
+/// leaves what was written in the system's memory, where a power cut would not.
 struct SystemCalls {
     /// Whether strace is installed, and may watch.
     static func canBeWatched() async -> Bool { await watching.value }
 
-    private static let watching = Task { (try? await Command.finished(strace, ["-o", "/dev/null", "/bin/true"]))?.status == 0 }
+    private static let watching = Task {
+        (try? await Command.finished(strace, ["-o", "/dev/null", "/bin/true"]))?.status == 0
+    }
 
     private static let strace = URL(fileURLWithPath: "/usr/bin/strace")
     private let log: URL
@@ -16,7 +18,8 @@ struct SystemCalls {
 
     private var options: [String] {
         [
-            "-f", "-q", "-y", "-s", "4096", "--seccomp-bpf", "-e", "trace=fsync,fdatasync,link,linkat,rename,renameat,renameat2",
+            "-f", "-q", "-y", "-s", "4096", "--seccomp-bpf", "-e",
+            "trace=fsync,fdatasync,link,linkat,rename,renameat,renameat2",
             "-o", log.path,
         ]
     }

@@ -33,14 +33,19 @@ final class TLSServer: @unchecked Sendable {
         }
         authority = path("authority.pem")
         try await openssl(
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=Test authority", "-keyout", path("authority.key"),
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+            "/CN=Test authority", "-keyout", path("authority.key"),
             "-out", authority)
-        try await openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=server", "-keyout", path("key.pem"), "-out", path("request.pem"))
+        try await openssl(
+            "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=server", "-keyout",
+            path("key.pem"), "-out", path("request.pem"))
         try Data("subjectAltName=\(name)\n".utf8).write(to: folder.url.appendingPathComponent("names"))
         try await openssl(
-            "x509", "-req", "-in", path("request.pem"), "-CA", authority, "-CAkey", path("authority.key"), "-CAcreateserial", "-days",
+            "x509", "-req", "-in", path("request.pem"), "-CA", authority, "-CAkey", path("authority.key"),
+            "-CAcreateserial", "-days",
             "\(days)", "-extfile", path("names"), "-out", path("certificate.pem"))
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
             .appendingPathComponent("Support/tls-server.py")
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")

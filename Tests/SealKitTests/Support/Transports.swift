@@ -18,8 +18,14 @@ final class RecordingTransport: PassingTransport {
 
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
         let response = try await next.post(path, body: body, token: token)
-        if path.hasSuffix("records/lookup"), let answer = try? Sealkit_V1_LookupRecordsResponse(serializedBytes: response.body) {
-            seen.withLock { $0 += answer.results.map { $0.hasServerRecord ? $0.serverRecord : $0.record }.filter { !$0.statement.isEmpty || $0.hasDerived } }
+        if path.hasSuffix("records/lookup"),
+            let answer = try? Sealkit_V1_LookupRecordsResponse(serializedBytes: response.body)
+        {
+            seen.withLock {
+                $0 += answer.results.map { $0.hasServerRecord ? $0.serverRecord : $0.record }.filter {
+                    !$0.statement.isEmpty || $0.hasDerived
+                }
+            }
         }
         return response
     }

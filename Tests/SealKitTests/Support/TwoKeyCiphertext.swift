@@ -1,8 +1,9 @@
 import CSodium
 import SealPrimitives
 
-/// One ciphertext with one tag that XChaCha20-Poly1305 opens under two keys, to two plaintexts: Poly1305 commits to no key
-/// ("invisible salamanders", Dodis et al. 2018). Two blocks: the first is free, the second is solved for equal tags.
+/// One ciphertext with one tag that XChaCha20-Poly1305 opens under two keys, to two plaintexts: Poly1305 commits to no
+/// key ("invisible salamanders", Dodis et al. 2018). Two blocks: the first is free, the second is solved for equal
+/// tags.
 enum TwoKeyCiphertext {
     static func make(_ first: SecretBytes, _ second: SecretBytes, associatedData: [UInt8]) -> [UInt8] {
         var random = SystemRandom()
@@ -60,7 +61,9 @@ private struct Field {
 
     init(_ bytes: [UInt8]) {
         limbs = [0, 0, 0, 0, 0]
-        for bit in 0..<bytes.count * 8 where bytes[bit / 8] >> UInt8(bit % 8) & 1 == 1 { limbs[bit / 26] |= 1 << UInt64(bit % 26) }
+        for bit in 0..<bytes.count * 8 where bytes[bit / 8] >> UInt8(bit % 8) & 1 == 1 {
+            limbs[bit / 26] |= 1 << UInt64(bit % 26)
+        }
     }
 
     init(block: [UInt8]) { self.init(block + [1]) }

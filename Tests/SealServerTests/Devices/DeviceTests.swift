@@ -21,7 +21,8 @@ import Testing
             let created = try await phone.create()
             phone.token = created.token
             let first = created.devices.revision
-            #expect(first == UInt64(server.clock.now) && created.devices.devices.map(\.id) == [Data(phone.device.bytes)])
+            #expect(
+                first == UInt64(server.clock.now) && created.devices.devices.map(\.id) == [Data(phone.device.bytes)])
             var desk = phone.onAnotherDevice("Bob's desk ü")
             let login = try await desk.login()
             desk.token = login.token
@@ -53,7 +54,8 @@ import Testing
             @Sendable func header() async throws -> String? {
                 var request = HTTPClientRequest(url: origin + "/1/accounts/me")
                 request.headers.add(name: "Authorization", value: "Bearer \(token)")
-                return try await HTTPClient.shared.execute(request, timeout: .seconds(300)).headers.first(name: "sealkit-devices")
+                return try await HTTPClient.shared.execute(request, timeout: .seconds(300)).headers.first(
+                    name: "sealkit-devices")
             }
             let first = server.clock.now
             #expect(try await header() == "\(first)")
@@ -81,9 +83,13 @@ import Testing
                 ("another name", .notAuthenticated, { $0.deviceName = "other" }),
                 ("another time", .notAuthenticated, { $0.deviceAdded = 2 }),
                 ("no signature", .notAuthenticated, { $0.deviceSignature = Data() }),
-                ("another key", .notAuthenticated, {
-                    $0.deviceSignature = Data(stranger.sign(Challenges.device(phone.device, name: "test", added: 1)))
-                }),
+                (
+                    "another key", .notAuthenticated,
+                    {
+                        $0.deviceSignature = Data(
+                            stranger.sign(Challenges.device(phone.device, name: "test", added: 1)))
+                    }
+                ),
             ]
             for (what, code, change) in changes {
                 var request = try await phone.loginRequest()
@@ -113,8 +119,12 @@ import Testing
             let mine = phone
             try await expectRefusal(.unknownItem, "of another account") { try await carol.name(ready.device, "hers") }
             try await expectRefusal(.unknownItem, "of nobody") { try await mine.name(.random(), "nobody's") }
-            try await expectRefusal(.unknownItem, "added at another time") { try await mine.name(ready.device, "x", added: 2) }
-            try await expectRefusal(.notAuthenticated) { try await mine.name(ready.device, "x", signer: carol.loginKey) }
+            try await expectRefusal(.unknownItem, "added at another time") {
+                try await mine.name(ready.device, "x", added: 2)
+            }
+            try await expectRefusal(.notAuthenticated) {
+                try await mine.name(ready.device, "x", signer: carol.loginKey)
+            }
             #expect(try await phone.devices().devices.map(\.name) == ["test", "the old desk"])
         }
     }
@@ -133,7 +143,8 @@ import Testing
             let (mine, gone, other) = (phone, desk, process)
             try await expectRefusal(.unknownItem, "another account's") { try await carol.revoke(gone.device) }
             let left = try await mine.revoke(gone.device)
-            #expect(left.devices.map(\.id) == [Data(mine.device.bytes)] && left.revision == UInt64(server.clock.now) + 2)
+            #expect(
+                left.devices.map(\.id) == [Data(mine.device.bytes)] && left.revision == UInt64(server.clock.now) + 2)
             for client in [gone, other] { try await expectRefusal(.sessionExpired) { try await client.me() } }
             try await expectRefusal(.permissionFailure) { try await gone.login() }
             try await expectRefusal(.permissionFailure) { try await gone.create() }

@@ -23,7 +23,8 @@ import Testing
             let opened = try await new.openEnrolment(id, commitment: commitment)
             #expect(opened.ticket.count == 32 && opened.expires == server.clock.now + 600_000_000)
             #expect(try await new.enrolmentState(id, ticket: opened.ticket) == Sealkit_V1_EnrolmentStateResponse())
-            // Nothing is revealed before the answer, nothing delivered before the reveal, nothing answered before the claim.
+            // Nothing is revealed before the answer, nothing delivered before the reveal, nothing answered before the
+            // claim.
             try await expectRefusal(.serverRejectedRequest) {
                 try await new.revealEnrolment(id, ticket: opened.ticket, key: key, nonce: nonce)
             }
@@ -34,7 +35,8 @@ import Testing
             // Each message twice: an answer that was lost costs nothing.
             for _ in 0..<2 { try await old.answerEnrolment(id, answer) }
             let answered = try await new.enrolmentState(id, ticket: opened.ticket)
-            #expect([UInt8](answered.answer) == answer && [UInt8](answered.loginKey) == old.loginKey.verificationKey.bytes)
+            #expect(
+                [UInt8](answered.answer) == answer && [UInt8](answered.loginKey) == old.loginKey.verificationKey.bytes)
             for _ in 0..<2 { try await new.revealEnrolment(id, ticket: opened.ticket, key: key, nonce: nonce) }
             let revealed = try await old.enrolmentState(id)
             #expect([UInt8](revealed.grantKey) == key && [UInt8](revealed.nonce) == nonce)
@@ -69,12 +71,16 @@ import Testing
             try await old.answerEnrolment(id, answer)
             try await expectRefusal(.unknownItem) { try await stranger.answerEnrolment(id, answer) }
             let wrong = Data(randomBytes(32))
-            try await expectRefusal(.unknownItem) { try await stranger.revealEnrolment(id, ticket: wrong, key: key, nonce: nonce) }
+            try await expectRefusal(.unknownItem) {
+                try await stranger.revealEnrolment(id, ticket: wrong, key: key, nonce: nonce)
+            }
             try await new.revealEnrolment(id, ticket: ticket, key: key, nonce: nonce)
             try await expectRefusal(.unknownItem) { try await stranger.deliverEnrolment(id, sealed) }
             try await expectRefusal(.unknownItem) { try await stranger.enrolmentState(id) }
             try await expectRefusal(.unknownItem) { try await new.enrolmentState(id, ticket: wrong) }
-            try await expectRefusal(.notAuthenticated, "neither ticket nor session") { try await new.enrolmentState(id) }
+            try await expectRefusal(.notAuthenticated, "neither ticket nor session") {
+                try await new.enrolmentState(id)
+            }
             try await stranger.endEnrolment(id)
             try await stranger.endEnrolment(id, ticket: wrong)
             try await old.deliverEnrolment(id, sealed)
@@ -102,7 +108,9 @@ import Testing
                 try await expectRefusal(.unknownItem) { try await new.enrolmentState(id, ticket: ticket) }
                 try await expectRefusal(.unknownItem) { try await old.claimEnrolment(id) }
                 try await expectRefusal(.unknownItem) { try await old.answerEnrolment(id, answer) }
-                try await expectRefusal(.unknownItem) { try await new.revealEnrolment(id, ticket: ticket, key: key, nonce: nonce) }
+                try await expectRefusal(.unknownItem) {
+                    try await new.revealEnrolment(id, ticket: ticket, key: key, nonce: nonce)
+                }
                 try await expectRefusal(.unknownItem) { try await old.deliverEnrolment(id, sealed) }
             }
             // The next one to open sweeps them away.

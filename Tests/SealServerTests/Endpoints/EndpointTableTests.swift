@@ -17,38 +17,48 @@ import Testing
     /// Names are labels of metrics and ids of operations: nothing that would need an escape.
     @Test func namesAreShort() {
         for route in Endpoints.all {
-            #expect(route.name.utf8.count <= 32 && route.name.allSatisfy { $0.isASCII && ($0.isLowercase || "-/".contains($0)) }, "\(route.name)")
+            #expect(
+                route.name.utf8.count <= 32
+                    && route.name.allSatisfy { $0.isASCII && ($0.isLowercase || "-/".contains($0)) }, "\(route.name)")
         }
     }
 
     @Test func everyRouteIsFoundByWhatTheServerCallsIt() {
-        for route in Endpoints.all { #expect(Endpoints.route(route.method.rawValue, template: route.template)?.name == route.name) }
+        for route in Endpoints.all {
+            #expect(Endpoints.route(route.method.rawValue, template: route.template)?.name == route.name)
+        }
         #expect(Endpoints.route("GET", template: "NotFound") == nil)
     }
 
-    /// What an account, or a key, may do as often as it likes beside the rate of requests is said here too: it takes nothing from a database
-    /// that is worth a count, or a rule of its own counts it.
+    /// What an account, or a key, may do as often as it likes beside the rate of requests is said here too: it takes
+    /// nothing from a database that is worth a count, or a rule of its own counts it.
     @Test func whatIsCountedWithTheRequestAlone() {
         let known: Set<String> = [
             "health", "limits", "token-keys", "webhook-keys", "share-page", "share-page/head",
-            "accounts/challenge", "accounts/create", "accounts/login", "accounts/rotate", "accounts/delete", "accounts/recover", "accounts/logout",
+            "accounts/challenge", "accounts/create", "accounts/login", "accounts/rotate", "accounts/delete",
+            "accounts/recover", "accounts/logout",
             "accounts/recovery/delete", "devices/revoke",
             "devices/enrol/open", "devices/enrol/state",
-            "schema/export", "schema/import", "schema/deploy", "schema/reset", "schema/roles/assign", "schema/roles/revoke",
+            "schema/export", "schema/import", "schema/deploy", "schema/reset", "schema/roles/assign",
+            "schema/roles/revoke",
             "schema/roles/list", "management-tokens/create", "management-tokens/list", "management-tokens/revoke",
         ]
         #expect(Set(Endpoints.all.filter { $0.rate == .request }.map(\.name)) == known)
     }
 
     @Test func aPathIsFilledInWhole() {
-        let place = ["container": "a.b", "environment": "production", "database": "private", "owner": "-", "zone": "n%2Fo", "id": "00"]
+        let place = [
+            "container": "a.b", "environment": "production", "database": "private", "owner": "-", "zone": "n%2Fo",
+            "id": "00",
+        ]
         #expect(
             Endpoints.assets.finish.route.path(place) == "/database/1/a.b/production/private/assets/-/n%2Fo/00/finish")
         #expect(Endpoints.accounts.me.route.path([:]) == "/1/accounts/me")
     }
 
     @Test func theTransportPageHasTheTable() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Vectors/PROTOCOL-TRANSPORT.md")
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../Vectors/PROTOCOL-TRANSPORT.md")
         let page = try String(contentsOf: file, encoding: .utf8)
         #expect(try TransportTables.replacing(in: page) == page, "run sealkit vectors routes")
         // The same page with a table that is gone, or there twice.
@@ -85,7 +95,8 @@ import Testing
             }
             #expect(twice == UnservedEndpoints(missing: [], repeated: ["token-keys"], unknown: []))
             let other = misfits { $0.on(Endpoints.server.limits) { _ in Sealkit_V1_LimitsResponse() } }
-            #expect(other == UnservedEndpoints(missing: ["token-keys", "webhook-keys"], repeated: [], unknown: ["limits"]))
+            #expect(
+                other == UnservedEndpoints(missing: ["token-keys", "webhook-keys"], repeated: [], unknown: ["limits"]))
         }
     }
 }

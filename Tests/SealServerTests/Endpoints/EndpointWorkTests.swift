@@ -14,11 +14,15 @@ import Testing
     /// One an hour: whoever has had it gets nothing more.
     private static let once = RateLimiter.Rule(count: 1, window: 3_600_000_000)
 
-    @Test(arguments: [RateClass.write, .read, .sharing]) func whereARateIsUsedUpAllOfItsRoutesAreRefused(_ rate: RateClass) async throws {
+    @Test(arguments: [RateClass.write, .read, .sharing]) func whereARateIsUsedUpAllOfItsRoutesAreRefused(
+        _ rate: RateClass
+    ) async throws {
         let (kind, limits) = Self.limiting(rate)
         try await RunningServer.with(limits: limits) { server in
             let anna = try await Person.ready(server)
-            let account = try await server.services.database.read { try $0.first("SELECT id FROM account", []) { try $0.int64(0) } }
+            let account = try await server.services.database.read {
+                try $0.first("SELECT id FROM account", []) { try $0.int64(0) }
+            }
             let file = server.folder.file("data.secrets/" + ManagementTokens.fileName)
             let operatorToken = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first
             let client = RefusalClient(
@@ -31,8 +35,11 @@ import Testing
             let logout = Endpoints.accounts.logout.route.name
             for route in routes.filter({ $0.route.name != logout }) + routes.filter({ $0.route.name == logout }) {
                 var body: HTTPClientRequest.Body?
-                if let sample = route.sample { body = .bytes(ByteBuffer(bytes: try sample.serializedBytes() as [UInt8])) }
-                let answer = try await client.permitted(route).send(route.method, route.filled(), type: RefusalClient.protobuf, body)
+                if let sample = route.sample {
+                    body = .bytes(ByteBuffer(bytes: try sample.serializedBytes() as [UInt8]))
+                }
+                let answer = try await client.permitted(route).send(
+                    route.method, route.filled(), type: RefusalClient.protobuf, body)
                 #expect((answer.status == 429) == (route.route.rate == rate), "\(route.route.name): \(answer.status)")
             }
         }

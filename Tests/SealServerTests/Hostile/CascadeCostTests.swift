@@ -10,23 +10,29 @@ import Testing
 
 /// What one deletion may cost everybody else.
 @Suite(.timeLimit(.minutes(60))) struct CascadeCostTests {
-    /// Records are read while other writes wait, and references followed: both are bounded, over all targets of a request
-    /// together.
+    /// Records are read while other writes wait, and references followed: both are bounded, over all targets of a
+    /// request together.
     @Test func whatWouldTakeTooMuchIsRefused() async throws {
         try await RunningServer.withZone { anna, zone, server in
             let targets = try await anna.save([Write("one"), Write("two")], in: zone)
-            let sources = (0..<10).map { Write("s\($0)", String(repeating: "x", count: 10_000)).going(with: $0 < 5 ? "one" : "two") }
+            let sources = (0..<10).map {
+                Write("s\($0)", String(repeating: "x", count: 10_000)).going(with: $0 < 5 ? "one" : "two")
+            }
             #expect(try await anna.codes(sources, in: zone) == Array(repeating: nil, count: 10))
-            let deletions = try anna.request(targets.map { Write(after: $0, kind: .delete) }, in: zone).sealed.map(\.statement)
+            let deletions = try anna.request(targets.map { Write(after: $0, kind: .delete) }, in: zone).sealed.map(
+                \.statement)
             /// How many go with each, or the code of its refusal.
             func going(_ bounds: ReferenceReader.Bounds, with deletions: [Statement]) async throws -> [String] {
                 try await server.services.database.read { connection in
-                    let row = try #require(try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
+                    let row = try #require(
+                        try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
                     var references = ReferenceReader(zone: row, connection, bounds: bounds)
                     var dependents = Dependents(
                         zone: row, user: anna.user, rosters: server.services.rosters, connection: connection)
                     return try deletions.map { deletion in
-                        switch try references.takenAlong(with: deletion, staying: [], scope: CascadeScope(nil), &dependents) {
+                        switch try references.takenAlong(
+                            with: deletion, staying: [], scope: CascadeScope(nil), &dependents)
+                        {
                         case .found(let along): "\(along.members.count)"
                         case .refused(let refusal): refusal.error.code.rawValue
                         }
@@ -60,7 +66,8 @@ import Testing
             let one = try refused[0].taken.serializedData().count
             func answer(_ room: Int) async throws -> [Sealkit_V1_RecordResult] {
                 try await server.services.database.read { connection in
-                    let row = try #require(try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
+                    let row = try #require(
+                        try connection.first("SELECT \(ZoneRow.columns) FROM zone z", [], ZoneRow.init))
                     var response = Sealkit_V1_ModifyRecordsResponse()
                     response.results = refused.map { result in
                         var bare = result
@@ -68,14 +75,16 @@ import Testing
                         return bare
                     }
                     let answer = TakenAnswer(
-                        message: request, zone: row, user: anna.user, rosters: server.services.rosters, connection: connection,
+                        message: request, zone: row, user: anna.user, rosters: server.services.rosters,
+                        connection: connection,
                         answerBytes: room)
                     try answer.add(to: &response)
                     return response.results
                 }
             }
             let some = try await answer(one + one / 2)
-            #expect(some.map(\.hasTaken) == [true, false] && some.map(\.code) == [.deletionIncomplete, .deletionIncomplete])
+            #expect(
+                some.map(\.hasTaken) == [true, false] && some.map(\.code) == [.deletionIncomplete, .deletionIncomplete])
             let none = try await answer(one / 2)
             #expect(none.map(\.hasTaken) == [false, false] && none.map(\.code) == [.limitExceeded, .limitExceeded])
         }

@@ -30,11 +30,12 @@ import Testing
         for (var (request, bytes), body) in zip(requests, bodies) {
             request.body = .stream(body.stream, length: .unknown)
             if let first = bytes.first { body.continuation.yield(ByteBuffer(bytes: [first])) }
-            tasks.append(Task { [request] in
-                let response = try await client.execute(request, timeout: .seconds(300))
-                let data = Data(buffer: try await response.body.collect(upTo: 1 << 24))
-                return (response.status.code, try? Sealkit_V1_Failure(serializedBytes: data))
-            })
+            tasks.append(
+                Task { [request] in
+                    let response = try await client.execute(request, timeout: .seconds(300))
+                    let data = Data(buffer: try await response.body.collect(upTo: 1 << 24))
+                    return (response.status.code, try? Sealkit_V1_Failure(serializedBytes: data))
+                })
         }
         try await waitUntil("all have come") { server.services.transfers.count == requests.count }
         try await meanwhile()
@@ -67,9 +68,14 @@ import Testing
             for endsByTime in [false, true] {
                 let anna = try await Person.ready(server)
                 _ = try await anna.makeZone()
-                let routes = RefusalTable.routes.filter { if case .session = $0.access { $0.sample != nil } else { false } }
+                let routes = RefusalTable.routes.filter {
+                    if case .session = $0.access { $0.sample != nil } else { false }
+                }
                 let requests = try routes.map { route in
-                    (Self.post(server.origin + route.filled(), token: anna.client.token), try route.sample?.serializedBytes() ?? [UInt8]())
+                    (
+                        Self.post(server.origin + route.filled(), token: anna.client.token),
+                        try route.sample?.serializedBytes() ?? [UInt8]()
+                    )
                 }
                 let answers = try await Self.heldBack(requests, on: server) {
                     if endsByTime {
@@ -80,7 +86,9 @@ import Testing
                     }
                 }
                 for (route, (status, failure)) in zip(routes, answers) {
-                    #expect(status == 401 && failure?.errorCode == .sessionExpired, "\(route.path): \(status) \(failure.debugDescription)")
+                    #expect(
+                        status == 401 && failure?.errorCode == .sessionExpired,
+                        "\(route.path): \(status) \(failure.debugDescription)")
                 }
             }
         }
@@ -95,7 +103,9 @@ import Testing
                 $0.recoveryID = Data(repeating: 9, count: 16)
                 $0.sealed = Data([1, 2, 3])
             }
-            let request = (Self.post(server.origin + "/1/accounts/recovery", token: token), try bundle.serializedBytes() as [UInt8])
+            let request = (
+                Self.post(server.origin + "/1/accounts/recovery", token: token), try bundle.serializedBytes() as [UInt8]
+            )
             let answer = try await Self.heldBack([request], on: server) {
                 let challenge = try await owner.challenge()
                 let time = server.clock.now
@@ -133,26 +143,43 @@ import Testing
                 $0.sealed = Data([1, 2, 3])
             }
             let calls: [(String, @Sendable (Person) async throws -> Void)] = [
-                ("a bundle", { _ = try await $0.client.call("/1/accounts/recovery", bundle, as: Sealkit_V1_AccountResponse.self) }),
-                ("no bundle", {
-                    _ = try await $0.client.call(
-                        "/1/accounts/recovery/delete", Sealkit_V1_DeleteRecoveryBundleRequest(), as: Sealkit_V1_AccountResponse.self)
-                }),
+                (
+                    "a bundle",
+                    {
+                        _ = try await $0.client.call(
+                            "/1/accounts/recovery", bundle, as: Sealkit_V1_AccountResponse.self)
+                    }
+                ),
+                (
+                    "no bundle",
+                    {
+                        _ = try await $0.client.call(
+                            "/1/accounts/recovery/delete", Sealkit_V1_DeleteRecoveryBundleRequest(),
+                            as: Sealkit_V1_AccountResponse.self)
+                    }
+                ),
                 ("a device's name", { try await $0.client.name($0.client.device, "renamed") }),
                 ("a device's end", { try await $0.client.revoke($0.client.device) }),
                 ("an enrolment", { _ = try await $0.client.claimEnrolment(enrolment) }),
                 ("an identity", { _ = try await $0.client.register(chain: $0.chain.wire, signer: $0.keys.signingKey) }),
-                ("an address", {
-                    _ = try await $0.client.call(
-                        "/1/addresses/unlink", Sealkit_V1_UnlinkAddressRequest.with { $0.address.address = "a@example.org" },
-                        as: Sealkit_V1_UnlinkAddressResponse.self)
-                }),
+                (
+                    "an address",
+                    {
+                        _ = try await $0.client.call(
+                            "/1/addresses/unlink",
+                            Sealkit_V1_UnlinkAddressRequest.with { $0.address.address = "a@example.org" },
+                            as: Sealkit_V1_UnlinkAddressResponse.self)
+                    }
+                ),
                 ("a code", { _ = try await $0.client.begin("a@example.org") }),
                 ("a zone", { _ = try await $0.makeZone("other") }),
-                ("a roster", {
-                    var zone = zone
-                    try await $0.append(try $0.next(on: zone, rotating: true), to: &zone)
-                }),
+                (
+                    "a roster",
+                    {
+                        var zone = zone
+                        try await $0.append(try $0.next(on: zone, rotating: true), to: &zone)
+                    }
+                ),
                 ("records", { _ = try await $0.save([Write("short")], in: zone) }),
                 ("records of a zone that is new", { _ = try await $0.save([Write("long")], in: fresh) }),
                 ("public records", { _ = try await $0.savePublic([PublicWrite("public")]) }),
@@ -180,7 +207,8 @@ import Testing
             let owner = try await Person.ready(server)
             let key = try await ServerKeyClient.ready(by: owner)
             let blob = Hex.encode(randomBytes(16))
-            var call = try key.call(Person.publicPath("assets/-/\(Names.defaultZone)/\(blob)"), Sealkit_V1_AccountResponse())
+            var call = try key.call(
+                Person.publicPath("assets/-/\(Names.defaultZone)/\(blob)"), Sealkit_V1_AccountResponse())
             call.method = "PUT"
             var request = HTTPClientRequest(url: server.origin + call.path)
             request.method = .PUT
@@ -210,11 +238,15 @@ import Testing
                 as: Sealkit_V1_CreateManagementTokenResponse.self, token: boss.token)
             let routes = RefusalTable.routes.filter { $0.path.contains("/schema/") }
             let requests = try routes.map { route in
-                (Self.post(server.origin + route.filled(), token: made.secret), try route.sample?.serializedBytes() ?? [UInt8]())
+                (
+                    Self.post(server.origin + route.filled(), token: made.secret),
+                    try route.sample?.serializedBytes() ?? [UInt8]()
+                )
             }
             let answers = try await Self.heldBack(requests, on: server) {
                 _ = try await boss.client.call(
-                    "/1/management-tokens/revoke", Sealkit_V1_RevokeManagementTokenRequest.with { $0.id = made.token.id },
+                    "/1/management-tokens/revoke",
+                    Sealkit_V1_RevokeManagementTokenRequest.with { $0.id = made.token.id },
                     as: Sealkit_V1_RevokeManagementTokenResponse.self, token: boss.token)
             }
             for (route, (status, failure)) in zip(routes, answers) {

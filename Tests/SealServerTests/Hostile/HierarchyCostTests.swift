@@ -32,7 +32,8 @@ import Testing
     /// Shares new records, all in one request.
     @discardableResult
     private func share(
-        _ prefix: String, _ range: Range<Int>, below parent: String?, _ anna: Person, _ zone: TestZone, _ code: ErrorCode? = nil
+        _ prefix: String, _ range: Range<Int>, below parent: String?, _ anna: Person, _ zone: TestZone,
+        _ code: ErrorCode? = nil
     ) async throws -> [(share: TestZone, records: [SavedRecord])] {
         var (writes, openings, scopes): ([PlacedWrite], [Sealkit_V1_ShareOpening], [TestZone]) = ([], [], [])
         for index in range {
@@ -41,7 +42,8 @@ import Testing
             record.type = Names.shareType
             writes += [
                 PlacedWrite(record, in: scope),
-                PlacedWrite(Write("\(prefix)\(index)", nil, parent: parent), in: scope, share: "\(prefix)share\(index)"),
+                PlacedWrite(
+                    Write("\(prefix)\(index)", nil, parent: parent), in: scope, share: "\(prefix)share\(index)"),
             ]
             openings.append(opening)
             scopes.append(scope)
@@ -93,7 +95,8 @@ import Testing
 
     @Test func twoOfOneRequestDoNotOverlapEither() async throws {
         try await RunningServer.withZone { anna, zone, _ in
-            let saved = try await anna.save([Write("top"), Write("middle", parent: "top"), Write("below", parent: "middle")], in: zone)
+            let saved = try await anna.save(
+                [Write("top"), Write("middle", parent: "top"), Write("below", parent: "middle")], in: zone)
             var (writes, openings): ([PlacedWrite], [Sealkit_V1_ShareOpening]) = ([], [])
             for (record, parent) in [(saved[0], nil), (saved[2], "middle")] {
                 let (scope, opening) = try anna.newShare("s\(record.name)", root: record.name, in: zone)
@@ -108,7 +111,8 @@ import Testing
         }
     }
 
-    /// Whatever is done to roots and to what is above them, in one request or in many, what is kept of them is what there is.
+    /// Whatever is done to roots and to what is above them, in one request or in many, what is kept of them is what
+    /// there is.
     @Test func whatIsKeptOfRootsIsWhatThereIs() async throws {
         try await RunningServer.withZone { anna, zone, server in
             let names = (0..<7).map { "n\($0)" }
@@ -123,7 +127,10 @@ import Testing
                     records[result.recordName] = try SavedRecord(result.record)
                     parents[result.recordName] = try Statement(canonicalBytes: [UInt8](result.record.statement)).parent
                 }
-                func write(_ name: String, _ parent: String?, in scope: TestZone, from former: TestZone? = nil, share: String? = nil) throws -> PlacedWrite {
+                func write(
+                    _ name: String, _ parent: String?, in scope: TestZone, from former: TestZone? = nil,
+                    share: String? = nil
+                ) throws -> PlacedWrite {
                     var write = Write(after: try #require(records[name]))
                     write.parent = parent
                     return PlacedWrite(write, in: scope, from: former, share: share)
@@ -142,15 +149,18 @@ import Testing
                     var gone = Write(after: try #require(records[share.name]), kind: .delete)
                     gone.type = Names.shareType
                     let root = try write(name, Bool.random() ? parents[name] : nil, in: zone, from: share.scope)
-                    codes = try await anna.save([PlacedWrite(gone, in: share.scope), root], closing: [anna.closing(share.scope)])
-                        .map(\.result.code)
+                    codes = try await anna.save(
+                        [PlacedWrite(gone, in: share.scope), root], closing: [anna.closing(share.scope)]
+                    )
+                    .map(\.result.code)
                     if codes == [nil, nil] { shares[name] = nil }
                 } else {
                     let (scope, opening) = try anna.newShare("share\(step)", root: name, in: zone)
                     var record = Write("share\(step)", nil)
                     record.type = Names.shareType
                     let root = try write(name, parents[name], in: scope, from: zone, share: record.name)
-                    codes = try await anna.save([PlacedWrite(record, in: scope), root], opening: [opening]).map(\.result.code)
+                    codes = try await anna.save([PlacedWrite(record, in: scope), root], opening: [opening]).map(
+                        \.result.code)
                     if codes == [nil, nil] { shares[name] = (record.name, scope) }
                 }
                 if codes.allSatisfy({ $0 == nil }) { done += 1 }
@@ -162,7 +172,9 @@ import Testing
                 }
                 let stored = try await server.services.database.read { connection in
                     Dictionary(
-                        uniqueKeysWithValues: try connection.rows("SELECT name, parent FROM record WHERE deleted = 0 AND parent IS NOT NULL") {
+                        uniqueKeysWithValues: try connection.rows(
+                            "SELECT name, parent FROM record WHERE deleted = 0 AND parent IS NOT NULL"
+                        ) {
                             (try $0.text(0), try $0.text(1))
                         })
                 }
@@ -196,7 +208,8 @@ import Testing
             #expect(try await anna.codes([Write("list")], in: zone) == [nil])
             let children = 1_200
             for start in stride(from: 0, to: children, by: 400) {
-                let codes = try await anna.codes((start..<start + 400).map { Write("i\($0)", nil, parent: "list") }, in: zone)
+                let codes = try await anna.codes(
+                    (start..<start + 400).map { Write("i\($0)", nil, parent: "list") }, in: zone)
                 #expect(codes.compactMap(\.self).isEmpty)
             }
             let list = try SavedRecord(try await anna.lookup(["list"], in: zone).results[0].record)

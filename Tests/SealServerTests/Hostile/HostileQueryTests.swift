@@ -24,13 +24,15 @@ import Testing
             }, as: Sealkit_V1_QueryRecordsResponse.self)
     }
 
-    /// Records that only their creators may read: a page that ends among them, because it has cost enough, must not say in
-    /// its cursor where it stands.
+    /// Records that only their creators may read: a page that ends among them, because it has cost enough, must not say
+    /// in its cursor where it stands.
     @Test func aCursorDoesNotTellWhatItsReaderMayNotRead() async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)
             for batch in 0..<6 {
-                let writes = (0..<400).map { PublicWrite("canary-name-\(batch * 400 + $0)", "canary-text-\(batch * 400 + $0)") }
+                let writes = (0..<400).map {
+                    PublicWrite("canary-name-\(batch * 400 + $0)", "canary-text-\(batch * 400 + $0)")
+                }
                 let refused = try await anna.publicCodes(writes).compactMap(\.self)
                 #expect(refused.isEmpty)
             }
@@ -49,8 +51,11 @@ import Testing
                 Query(recordType: "Note", predicate: all),
                 Query(recordType: "Note", predicate: all, sortDescriptors: [.init(key: "body", ascending: true)]),
                 Query(recordType: "Note", predicate: all, sortDescriptors: [.init(key: "body", ascending: false)]),
-                Query(recordType: "Note", predicate: all, sortDescriptors: [.init(key: "body", ascending: true), .init(key: "recordID", ascending: true)]),
-                try QueryTests.query("body > 'c'", type: "Note"), try QueryTests.query("self CONTAINS 'canary'", type: "Note"),
+                Query(
+                    recordType: "Note", predicate: all,
+                    sortDescriptors: [.init(key: "body", ascending: true), .init(key: "recordID", ascending: true)]),
+                try QueryTests.query("body > 'c'", type: "Note"),
+                try QueryTests.query("self CONTAINS 'canary'", type: "Note"),
             ] {
                 var cursor = Data()
                 var pages = 0
@@ -74,7 +79,8 @@ import Testing
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)
             let boss = try Management(server)
-            let note = "DEFINE SCHEMA RECORD TYPE Note (body STRING%, GRANT READ TO \"_world\", GRANT CREATE TO \"_icloud\");"
+            let note =
+                "DEFINE SCHEMA RECORD TYPE Note (body STRING%, GRANT READ TO \"_world\", GRANT CREATE TO \"_icloud\");"
             try await boss.importing(note.replacing("%", with: ""))
             #expect(try await anna.publicCodes([PublicWrite("a", "first"), PublicWrite("b", "second")]) == [nil, nil])
             let query = try QueryTests.query("body BEGINSWITH 'f'", type: "Note")
@@ -89,13 +95,15 @@ import Testing
             try await boss.importing(note.replacing("%", with: ""))
             try await server.services.jobs.run(.indexes)
             let entries = try await server.services.database.read { connection in
-                try connection.exists("SELECT 1 FROM record_index WHERE owner < 0 UNION ALL SELECT 1 FROM search_document")
+                try connection.exists(
+                    "SELECT 1 FROM record_index WHERE owner < 0 UNION ALL SELECT 1 FROM search_document")
             }
             #expect(!entries)
         }
     }
 
-    /// A record of a megabyte could bring a quarter of a million words, each entered with the names of its zone and type.
+    /// A record of a megabyte could bring a quarter of a million words, each entered with the names of its zone and
+    /// type.
     @Test func wordsDoNotMakeAnIndexOfManyTimesTheirRoom() async throws {
         try await RunningServer.withZone { anna, zone, server in
             let boss = try Management(server)
@@ -109,7 +117,9 @@ import Testing
             #expect(try await server.schema().schema.types[type] == nil)
             // Without an index it is a text like any other; one that is made later leaves it out, and takes the others.
             try await boss.importing("DEFINE SCHEMA RECORD TYPE \(type) (text STRING);")
-            #expect(try await anna.codes([write, .thing("small", ["text": .string("few words")], type: type)], in: zone) == [nil, nil])
+            #expect(
+                try await anna.codes([write, .thing("small", ["text": .string("few words")], type: type)], in: zone)
+                    == [nil, nil])
             try await boss.importing("DEFINE SCHEMA RECORD TYPE \(type) (text STRING SEARCHABLE);")
             try await server.services.jobs.run(.indexes)
             #expect(try await anna.names(QueryTests.query("self CONTAINS 'words'", type: type), in: zone) == ["small"])

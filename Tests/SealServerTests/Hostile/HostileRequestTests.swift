@@ -28,14 +28,17 @@ import Testing
                     return write
                 }
                 for isJSON in [false, true] {
-                    let request = try anna.request(writes.map { write in
-                        var write = write
-                        write.name += isJSON ? "j" : "p"
-                        return write
-                    }, in: zone).request
+                    let request = try anna.request(
+                        writes.map { write in
+                            var write = write
+                            write.name += isJSON ? "j" : "p"
+                            return write
+                        }, in: zone
+                    ).request
                     let body: [UInt8] = try isJSON ? request.jsonUTF8Bytes() : request.serializedBytes()
                     let answer = try await RefusalClient(origin: server.origin, token: anna.client.token).send(
-                        "POST", anna.path("records/modify"), type: isJSON ? RefusalClient.json : RefusalClient.protobuf, bytes: body)
+                        "POST", anna.path("records/modify"), type: isJSON ? RefusalClient.json : RefusalClient.protobuf,
+                        bytes: body)
                     #expect(answer.status == (code == nil ? 200 : UInt(ErrorCode.limitExceeded.httpStatus)))
                     #expect(code == nil || answer.code == code)
                 }
@@ -48,7 +51,8 @@ import Testing
         try await RunningServer.withZone { anna, zone, server in
             // gzip of 1,000 zeros.
             let packed: [UInt8] = [
-                0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0x63, 0x60, 0x18, 0x05, 0xA3, 0x60, 0, 0, 0x79, 0xF2, 0x89, 0x37, 0xE8, 3, 0, 0,
+                0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0x63, 0x60, 0x18, 0x05, 0xA3, 0x60, 0, 0, 0x79, 0xF2, 0x89, 0x37,
+                0xE8, 3, 0, 0,
             ]
             for encoding in ["gzip", "deflate", "br", "identity"] {
                 var request = HTTPClientRequest(url: server.origin + anna.path("records/modify"))
@@ -58,7 +62,8 @@ import Testing
                 request.headers.add(name: "Authorization", value: "Bearer \(anna.client.token)")
                 request.body = .bytes(ByteBuffer(bytes: packed))
                 let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
-                let failure = try Sealkit_V1_Failure(serializedBytes: Data(buffer: try await response.body.collect(upTo: 1 << 16)))
+                let failure = try Sealkit_V1_Failure(
+                    serializedBytes: Data(buffer: try await response.body.collect(upTo: 1 << 16)))
                 #expect(response.status == .badRequest && failure.errorCode == .invalidArguments, "\(encoding)")
             }
             #expect(try await anna.changes(in: zone).records.isEmpty)
@@ -68,7 +73,10 @@ import Testing
     /// What development gives out is nothing in production, whatever it is.
     @Test func nothingOfOneEnvironmentIsGoodInTheOther() async throws {
         try await RunningServer.withZone { anna, zone, server in
-            try await server.deploy(try await server.schema().schema.adding(types: ["Note": ["body": .init(ValueType(.string), isEncrypted: true), "pinned": .init(ValueType(.int64))]]))
+            try await server.deploy(
+                try await server.schema().schema.adding(types: [
+                    "Note": ["body": .init(ValueType(.string), isEncrypted: true), "pinned": .init(ValueType(.int64))]
+                ]))
             let production = anna.inProduction
             let there = try await production.makeZone()
             _ = try await anna.save([Write("a")], in: zone)
@@ -83,7 +91,9 @@ import Testing
             let (request, _) = try anna.request([Write("c")], in: zone)
             let code = try await refusal {
                 let results = try await production.send(request, to: there)
-                if let code = results[0].code { throw Refusal(status: 0, failure: .init(code, "refused", remedy: "none")) }
+                if let code = results[0].code {
+                    throw Refusal(status: 0, failure: .init(code, "refused", remedy: "none"))
+                }
                 return results
             }
             #expect(code == .integrityFailure || code == .invalidArguments || code == .staleEpoch)

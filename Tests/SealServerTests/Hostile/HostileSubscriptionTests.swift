@@ -68,7 +68,8 @@ import Testing
             let results = try await anna.modifySubscriptions(saving: subscriptions)
             for result in results {
                 let stored = try result.subscription.serializedData().count
-                #expect(result.failure.errorCode == .limitExceeded || stored < 4_096, "\(result.subscriptionID): \(stored)")
+                #expect(
+                    result.failure.errorCode == .limitExceeded || stored < 4_096, "\(result.subscriptionID): \(stored)")
             }
             let kept = try await server.services.database.read { connection in
                 try connection.first("SELECT COALESCE(MAX(LENGTH(body)), 0) FROM subscription") { try $0.int64(0) }

@@ -38,7 +38,10 @@ import Testing
                 try await refusal { try await anna.inProduction.send(each, to: zone) },
             ]
             #expect(codes == Array(repeating: .invalidArguments, count: codes.count))
-            #expect(try await anna.lookup(["a", "b", "c"], in: zone).results.map(\.code) == [nil, .unknownItem, .unknownItem])
+            #expect(
+                try await anna.lookup(["a", "b", "c"], in: zone).results.map(\.code) == [
+                    nil, .unknownItem, .unknownItem,
+                ])
             #expect(try await anna.lookup(["a"], in: other).results.map(\.code) == [.unknownItem])
             #expect(try await anna.lookupPublic(["a"]).results.map(\.code) == [.unknownItem])
             // Somebody else's id is nobody's business: it is neither taken nor told.
@@ -57,7 +60,8 @@ import Testing
             let (first, _) = try anna.request([Write(after: saved)], in: zone)
             #expect(try await anna.send(first, to: zone).map(\.code) == [nil])
             let changes: [(String, (inout Sealkit_V1_ModifyRecordsRequest) -> Void)] = [
-                ("another change tag", { $0.records[0].changeTag = "other" }), ("no change tag", { $0.records[0].changeTag = "" }),
+                ("another change tag", { $0.records[0].changeTag = "other" }),
+                ("no change tag", { $0.records[0].changeTag = "" }),
                 ("not atomic", { $0.atomic.toggle() }), ("sealing again", { $0.rekeying = true }),
                 ("saving again", { $0.restoring = true }),
             ]
@@ -77,7 +81,8 @@ import Testing
             let (request, _) = try anna.request([Write("a")], in: zone)
             let first = try await anna.send(request, to: zone)
             let json = try await RefusalClient(origin: server.origin, token: anna.client.token).send(
-                "POST", anna.path("records/modify"), type: RefusalClient.json, bytes: try request.jsonUTF8Bytes() as [UInt8])
+                "POST", anna.path("records/modify"), type: RefusalClient.json,
+                bytes: try request.jsonUTF8Bytes() as [UInt8])
             #expect(json.status == 200)
             let again = try Sealkit_V1_ModifyRecordsResponse(jsonUTF8Bytes: json.body)
             #expect(again.results.map(\.record.changeTag) == first.map(\.record.changeTag))
@@ -99,7 +104,9 @@ import Testing
             let second = randomBytes(16)
             _ = try await anna.modifySubscriptions(saving: [.database("a")], operation: second)
             _ = try await anna.modifySubscriptions(saving: [.database("a")], operation: second)
-            let same = try await refusal { try await anna.modifySubscriptions(saving: [.database("b")], operation: second) }
+            let same = try await refusal {
+                try await anna.modifySubscriptions(saving: [.database("b")], operation: second)
+            }
             let shared = try await refusal {
                 try await anna.modifySubscriptions(saving: [.database("a")], in: "shared", operation: second)
             }
@@ -113,7 +120,8 @@ import Testing
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)
             var zone = try await anna.makeZone()
-            let first = anna.appendRequest(try anna.next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: zone)
+            let first = anna.appendRequest(
+                try anna.next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: zone)
             let answer = try await anna.send(first, to: zone)
             let repeated = try await anna.send(first, to: zone)
             #expect(repeated == answer)

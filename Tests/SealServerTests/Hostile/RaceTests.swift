@@ -59,7 +59,8 @@ import Testing
             for round in 0..<20 {
                 let parent = try await anna.save([Write("p\(round)")], in: zone)[0]
                 let codes = try await Self.atOnce(2) { index in
-                    let write = index == 0 ? Write("c\(round)", parent: "p\(round)") : Write(after: parent, kind: .delete)
+                    let write =
+                        index == 0 ? Write("c\(round)", parent: "p\(round)") : Write(after: parent, kind: .delete)
                     return try await anna.codes([write], in: zone)[0]
                 }
                 #expect(codes.compactMap(\.self).count == 1, "\(codes)")
@@ -76,7 +77,9 @@ import Testing
                     return try await anna.codes([.thing("r\(round)-\(index)", ["f\(round)": value])], in: zone)[0]
                 }
                 let kind = try await server.schema().field("f\(round)", of: "Thing")?.type.kind
-                let odd = codes.enumerated().filter { ($0.element == nil) != ((kind == .int64) == ($0.offset % 2 == 0)) }
+                let odd = codes.enumerated().filter {
+                    ($0.element == nil) != ((kind == .int64) == ($0.offset % 2 == 0))
+                }
                 #expect(odd.isEmpty, "\(codes)")
             }
         }
@@ -89,14 +92,18 @@ import Testing
             try await boss.importing("DEFINE SCHEMA RECORD TYPE Thing (other STRING);")
             let codes = try await Self.atOnce(40) { index in
                 guard index != 20 else {
-                    return try await refusal { try await boss.importing("DEFINE SCHEMA RECORD TYPE Thing (secret ENCRYPTED STRING);") }
+                    return try await refusal {
+                        try await boss.importing("DEFINE SCHEMA RECORD TYPE Thing (secret ENCRYPTED STRING);")
+                    }
                 }
                 return try await anna.codes([.thing("r\(index)", ["secret": .string("plain")])], in: zone)[0]
             }
             #expect(codes[20] == nil)
             // Each was before it, or refused.
             #expect(Set(codes.compactMap(\.self)).subtracting([.invalidArguments]).isEmpty, "\(codes)")
-            let late = try await Self.atOnce(8) { try await anna.codes([.thing("late\($0)", ["secret": .string("plain")])], in: zone)[0] }
+            let late = try await Self.atOnce(8) {
+                try await anna.codes([.thing("late\($0)", ["secret": .string("plain")])], in: zone)[0]
+            }
             #expect(late == Array(repeating: .invalidArguments, count: 8))
         }
     }
@@ -115,9 +122,15 @@ import Testing
             // Revoked while requests come: none is taken afterwards.
             _ = try await Self.atOnce(6) { index in
                 if index == 3 { _ = try await owner.revokeServerKey(key.user) }
-                return try await key.send(try key.call(Person.publicPath("records/modify"), key.person.publicRequest([PublicWrite("x\(index)")]).request)).code
+                return try await key.send(
+                    try key.call(
+                        Person.publicPath("records/modify"),
+                        key.person.publicRequest([PublicWrite("x\(index)")]).request)
+                ).code
             }
-            let late = try await key.send(try key.call(Person.publicPath("records/modify"), key.person.publicRequest([PublicWrite("late")]).request))
+            let late = try await key.send(
+                try key.call(
+                    Person.publicPath("records/modify"), key.person.publicRequest([PublicWrite("late")]).request))
             #expect(late.code == .notAuthenticated)
             #expect(try await owner.lookupPublic(["late"]).results[0].code == .unknownItem)
         }
@@ -135,9 +148,12 @@ import Testing
                         let result = try await anna.deleteZone(old)
                         return result.failure.errorCode
                     }
-                    return try await refusal { try await anna.codes([Write("r\(round)-\(index)").going(with: "list")], in: old) }
+                    return try await refusal {
+                        try await anna.codes([Write("r\(round)-\(index)").going(with: "list")], in: old)
+                    }
                 }
-                #expect(codes[2] == nil && Set(codes.compactMap(\.self)).subtracting([.zoneNotFound]).isEmpty, "\(codes)")
+                #expect(
+                    codes[2] == nil && Set(codes.compactMap(\.self)).subtracting([.zoneNotFound]).isEmpty, "\(codes)")
                 var closed = old.roster
                 try closed.append(anna.author.plain(.close, on: old.roster, time: 2).entry)
                 let opening = try anna.opening("notes", following: closed)
@@ -148,7 +164,9 @@ import Testing
                 let late = try await refusal { try await anna.codes([Write("late")], in: old) }
                 #expect(late == .staleEpoch)
                 let left = try await server.services.database.read { connection in
-                    try connection.exists("SELECT 1 FROM record UNION ALL SELECT 1 FROM delete_reference UNION ALL SELECT 1 FROM record_index")
+                    try connection.exists(
+                        "SELECT 1 FROM record UNION ALL SELECT 1 FROM delete_reference UNION ALL SELECT 1 FROM record_index"
+                    )
                 }
                 #expect(!left)
             }

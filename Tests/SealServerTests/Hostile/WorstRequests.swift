@@ -14,11 +14,12 @@ import Testing
 @testable import SealService
 @testable import SealStorage
 
-/// A figure rather than a test: for how long one request holds the writer at worst, route by route, with data as bad as the limits
-/// allow. No budget cuts anything short.
+/// A figure rather than a test: for how long one request holds the writer at worst, route by route, with data as bad as
+/// the limits allow. No budget cuts anything short.
 ///
 /// `SEALKIT_MEASURE=1 swift test -c release -Xswiftc -enable-testing --filter WorstRequests`
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["SEALKIT_MEASURE"] != nil), .serialized, .timeLimit(.minutes(60)))
+@Suite(
+    .enabled(if: ProcessInfo.processInfo.environment["SEALKIT_MEASURE"] != nil), .serialized, .timeLimit(.minutes(60)))
 struct WorstRequests {
     /// What is to be measured, once its data is there.
     typealias Request = @Sendable () async throws -> Void
@@ -38,7 +39,9 @@ struct WorstRequests {
         (serverLimits.readRate, serverLimits.sharingRate, serverLimits.anonymousRate) = (0, 0, 0)
         let longest = Mutex<[(name: String, microseconds: Int64)]>([])
         for scene in Self.records + Self.zones + Self.others {
-            try await RunningServer.with(limits: AbuseLimits(serverLimits), serverLimits: serverLimits, steadyClock: steadyClock) { server in
+            try await RunningServer.with(
+                limits: AbuseLimits(serverLimits), serverLimits: serverLimits, steadyClock: steadyClock
+            ) { server in
                 let anna = try await Person.ready(server)
                 let request = try await scene.prepare(anna, try await anna.makeZone(), server)
                 server.services.writeTimes.forget()
@@ -77,7 +80,8 @@ struct WorstRequests {
         Scene("2 MB of words, under 100 subscriptions that each ask for 50 of them") { anna, zone, _ in
             let condition = Query.Condition(.words("w1 w2 w3 never", all: true))
             for index in 0..<100 {
-                try await anna.subscribe(.query("s\(index)", where: Query.Predicate(Array(repeating: condition, count: 50))))
+                try await anna.subscribe(
+                    .query("s\(index)", where: Query.Predicate(Array(repeating: condition, count: 50))))
             }
             // As many different ones as an index takes, again and again.
             let words = (0..<9_000).map { "w\($0)" }.joined(separator: " ")
@@ -86,7 +90,8 @@ struct WorstRequests {
             return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
         },
         Scene("400 records, under 100 subscriptions of 50 conditions") { anna, zone, _ in
-            let conditions = (0..<49).map { Query.Condition(.compare("body", .notEqual, .string("other\($0)"))) }
+            let conditions =
+                (0..<49).map { Query.Condition(.compare("body", .notEqual, .string("other\($0)"))) }
                 + [Query.Condition(.beginsWith("body", "y"))]
             for index in 0..<100 { try await anna.subscribe(.query("s\(index)", where: Query.Predicate(conditions))) }
             let request = try anna.request(notes(400, String(repeating: "x", count: 1_000)), in: zone).request
@@ -107,7 +112,9 @@ struct WorstRequests {
         },
         Scene("50 shares below a chain of 1,000") { anna, zone, _ in
             for start in stride(from: 0, to: 1_000, by: 400) {
-                let chain = (start..<min(start + 400, 1_000)).map { Write("c\($0)", nil, parent: $0 == 0 ? nil : "c\($0 - 1)") }
+                let chain = (start..<min(start + 400, 1_000)).map {
+                    Write("c\($0)", nil, parent: $0 == 0 ? nil : "c\($0 - 1)")
+                }
                 expectTaken(try await anna.codes(chain, in: zone))
             }
             var (writes, openings): ([PlacedWrite], [Sealkit_V1_ShareOpening]) = ([], [])
@@ -130,7 +137,9 @@ struct WorstRequests {
                 let sources = (start..<start + 375).map { Write("s\($0)", nil).going(with: "target\($0 / 750)") }
                 expectTaken(try await anna.codes(sources, in: zone))
             }
-            return { expectTaken(try await anna.codesCovering(targets.map { Write(after: $0, kind: .delete) }, in: zone)) }
+            return {
+                expectTaken(try await anna.codesCovering(targets.map { Write(after: $0, kind: .delete) }, in: zone))
+            }
         },
     ]
 
@@ -203,10 +212,12 @@ struct WorstRequests {
     private static let others = [
         Scene("a new epoch for 100 invitations") { anna, zone, _ in
             var shared = zone
-            try await anna.append(try anna.next(on: shared, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &shared)
+            try await anna.append(
+                try anna.next(on: shared, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &shared)
             let invitations = try (0..<100).map { _ in try anna.invitation(to: nil, in: shared) }
             try await anna.append(
-                try anna.next(on: shared, invitations: invitations.map(\.draft)), to: &shared, links: invitations.map(\.link))
+                try anna.next(on: shared, invitations: invitations.map(\.draft)), to: &shared,
+                links: invitations.map(\.link))
             let draft = try anna.next(on: shared, rotating: true)
             let request = anna.appendRequest(draft, to: shared)
             return { [shared] in _ = try await anna.send(request, to: shared) }

@@ -13,7 +13,8 @@ import Testing
     func attack83_aRequestThatHoldsTheWriter() async throws {
         let (log, clock) = (LogCapture(), SteppingClock())
         try await RunningServer.with(logger: log.logger, steadyClock: clock.read) { server in
-            let account = try await Account.create(transport: HTTPTransport(server: server.origin), deviceName: "test").account
+            let account = try await Account.create(transport: HTTPTransport(server: server.origin), deviceName: "test")
+                .account
             let database = try Container(TestClient.container, account: account).privateDatabase
             let zone = try await database.save(RecordZone(zoneName: "notes")).zoneID
             server.services.writeTimes.forget()
@@ -26,8 +27,11 @@ import Testing
             let times = server.services.writeTimes.all.filter { $0.key.hasSuffix("records/modify") }
             let route = try #require(times.first)
             // Once: the SDK did not send it again.
-            #expect(route.key.hasPrefix("POST /database/") && route.value.cutShort == 1 && route.value.longest > 2_000_000)
-            let lines = log.lines.filter { $0.contains("cut short") && $0.contains("records/modify") && $0.hasPrefix("warning") }
+            #expect(
+                route.key.hasPrefix("POST /database/") && route.value.cutShort == 1 && route.value.longest > 2_000_000)
+            let lines = log.lines.filter {
+                $0.contains("cut short") && $0.contains("records/modify") && $0.hasPrefix("warning")
+            }
             #expect(lines.count == 1)
             // Nothing of it is there, and the next one is as any other.
             #expect(try await database.save(record).recordChangeTag != nil)
@@ -73,7 +77,10 @@ import Testing
             _ = try await anna.save([Write("note")], in: zone)
             _ = try await anna.deleteZone(zone)
             let routes = server.services.writeTimes.all.keys
-            for end in ["accounts/create", "accounts/identity", "zones/modify", "rosters/append", "subscriptions/modify", "records/modify"] {
+            for end in [
+                "accounts/create", "accounts/identity", "zones/modify", "rosters/append", "subscriptions/modify",
+                "records/modify",
+            ] {
                 let isThere = routes.contains { $0.hasPrefix("POST /") && $0.hasSuffix(end) }
                 #expect(isThere, "\(end): \(routes.sorted())")
             }

@@ -46,7 +46,9 @@ import Testing
 
     private static func left(_ server: RunningServer) async throws -> Int64 {
         try await server.services.database.read { connection in
-            try connection.first("SELECT (SELECT COUNT(*) FROM record) + (SELECT COUNT(*) FROM record_index)") { try $0.int64(0) } ?? 0
+            try connection.first("SELECT (SELECT COUNT(*) FROM record) + (SELECT COUNT(*) FROM record_index)") {
+                try $0.int64(0)
+            } ?? 0
         }
     }
 
@@ -121,10 +123,12 @@ import Testing
             let (services, now, known) = (server.services, server.clock.now, zone)
             let refused = try await services.database.write { connection -> ErrorCode? in
                 try connection.execute(
-                    "INSERT INTO zone_remains (owner, zone) VALUES ($1, $2) ON CONFLICT DO NOTHING", try Self.row(known, connection).key)
+                    "INSERT INTO zone_remains (owner, zone) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                    try Self.row(known, connection).key)
                 let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
                 let change = ZoneChange(
-                    caller: try anna.caller(connection), path: path, rosters: services.rosters, quotas: services.quotas, now: now,
+                    caller: try anna.caller(connection), path: path, rosters: services.rosters, quotas: services.quotas,
+                    now: now,
                     connection: connection)
                 do {
                     _ = try change.save(save)
@@ -181,8 +185,8 @@ import Testing
         #expect(subject.words == ["red", "green"])
     }
 
-    /// Long lists are compared with long lists as far as a save may pay for; beyond it the subscriber fetches what changed. Others are
-    /// told as ever.
+    /// Long lists are compared with long lists as far as a save may pay for; beyond it the subscriber fetches what
+    /// changed. Others are told as ever.
     @Test("A participant's subscriptions, however long and whatever they look for, hold up nobody's saves.")
     func attack86_costlySubscriptions() async throws {
         try await RunningServer.with { server in
@@ -191,7 +195,8 @@ import Testing
             var zone = try await anna.makeSharedZone()
             try await anna.share(&zone, with: bert)
             let wanted = (0..<250).map { Value.int64(-1 - Int64($0)) }
-            try await anna.subscribe(.query("costly", where: Query.Predicate([Query.Condition(.containsAny("tags", wanted))])))
+            try await anna.subscribe(
+                .query("costly", where: Query.Predicate([Query.Condition(.containsAny("tags", wanted))])))
             try await anna.subscribe(.query("cheap"))
             let events = try await anna.onAnotherDevice().listen()
             var write = Write("note", nil)
@@ -219,7 +224,9 @@ import Testing
             }
             #expect(try await anna.codes([Write("note")], in: zone) == [nil])
             let place = try await server.services.database.read { connection in
-                try connection.first("SELECT last, floor FROM notification_feed WHERE last > 0", []) { [try $0.int64(0), try $0.int64(1)] }
+                try connection.first("SELECT last, floor FROM notification_feed WHERE last > 0", []) {
+                    [try $0.int64(0), try $0.int64(1)]
+                }
             }
             #expect(place == [1, 1])
         }

@@ -17,11 +17,13 @@ import Testing
     }
 
     private func around(
-        _ database: SQLiteDatabase, holder: UInt8 = 1, look: Duration = .milliseconds(10), patience: Duration = .milliseconds(10),
+        _ database: SQLiteDatabase, holder: UInt8 = 1, look: Duration = .milliseconds(10),
+        patience: Duration = .milliseconds(10),
         metrics: ServerMetrics = .off
     ) -> JobRunner.Surroundings {
         JobRunner.Surroundings(
-            database: database, holder: [holder], look: look, patience: patience, clock: { [clock] in clock.now }, metrics: metrics,
+            database: database, holder: [holder], look: look, patience: patience, clock: { [clock] in clock.now },
+            metrics: metrics,
             logger: log.logger)
     }
 
@@ -78,7 +80,9 @@ import Testing
 
     @Test func aRunThatWasCutShortIsDueStill() async throws {
         let database = try open()
-        let runner = JobRunner(Job(.sweep, .every(.seconds(3_600)), leavesWork: []) { _ in throw TestFailure("half way") }, around(database))
+        let runner = JobRunner(
+            Job(.sweep, .every(.seconds(3_600)), leavesWork: []) { _ in throw TestFailure("half way") },
+            around(database))
         await #expect(throws: TestFailure.self) { try await runner.once() }
         #expect(try await runner.untilDue() == nil)
         try await database.close()
@@ -140,7 +144,10 @@ import Testing
         }
         let said = log.lines.filter { $0.contains("a job failed") }
         #expect(said.count == 2)
-        #expect(said.allSatisfy { $0.hasPrefix("warning") && $0.contains("\"job\": recount") && $0.contains("out of order") })
+        #expect(
+            said.allSatisfy {
+                $0.hasPrefix("warning") && $0.contains("\"job\": recount") && $0.contains("out of order")
+            })
         let text = PrometheusText.write(registry)
         #expect(text.contains("sealkit_job_runs_total{job=\"recount\",outcome=\"failed\"} 2\n"))
         try await database.close()
@@ -260,7 +267,8 @@ import Testing
             let held = try await database.write { connection in
                 let held = try connection.rows("SELECT until FROM job WHERE until > 0") { try $0.int64(0) }
                 // As if somebody had been killed.
-                try connection.execute("UPDATE job SET holder = $1, until = $2", [.blob([9]), .integer(clock.now + JobLease.length)])
+                try connection.execute(
+                    "UPDATE job SET holder = $1, until = $2", [.blob([9]), .integer(clock.now + JobLease.length)])
                 return held
             }
             try await database.close()

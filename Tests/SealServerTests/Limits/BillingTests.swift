@@ -29,34 +29,44 @@ import Testing
         return limits
     }
 
-    /// What is kept for an account without being billed, and why that is no way to fill a disk. A table that comes later has to be
-    /// looked at: it goes into `BilledTable.all`, or here with its reason.
+    /// What is kept for an account without being billed, and why that is no way to fill a disk. A table that comes
+    /// later has to be looked at: it goes into `BilledTable.all`, or here with its reason.
     private static let unbilled: [String: String] = [
-        "settings": "the server's", "shard_number": "the server's", "migrations": "the server's", "server_run": "the server's", "job": "the server's",
-        "management_token": "the operator's", "registration_code": "the operator's", "public_database": "one a container",
+        "settings": "the server's", "shard_number": "the server's", "migrations": "the server's",
+        "server_run": "the server's", "job": "the server's",
+        "management_token": "the operator's", "registration_code": "the operator's",
+        "public_database": "one a container",
         "storage_usage": "the bill", "account": "one an account", "account_deletion": "one an account",
         "session": "twenty a device", "enrolment": "ends within minutes", "verification": "ends within minutes",
-        "verification_sent": "bounded by rates", "spent_token": "ends within minutes", "server_request": "ends within minutes",
-        "outgoing_message": "ends within minutes", "zone_view": "one a zone that is seen", "share_view": "one a share that is seen",
-        "view_run": "one a run", "zone_run": "one a run", "restored_scope": "one a scope", "share_access": "one a share",
+        "verification_sent": "bounded by rates", "spent_token": "ends within minutes",
+        "server_request": "ends within minutes",
+        "outgoing_message": "ends within minutes", "zone_view": "one a zone that is seen",
+        "share_view": "one a share that is seen",
+        "view_run": "one a run", "zone_run": "one a run", "restored_scope": "one a scope",
+        "share_access": "one a share",
         "unsettled_parent": "one a record", "unsettled_share": "one a share", "roots_below": "one a record",
-        "delete_reference": "follows from a record", "record_index": "follows from a record", "search_document": "follows from a record",
-        "index_build": "one a type", "notification_feed": "one a user", "notification": "at most 5000 a user, for a month",
-        "webhook": "one a subscription", "public_change": "at most 5000 a database", "blob_garbage": "what is being deleted",
+        "delete_reference": "follows from a record", "record_index": "follows from a record",
+        "search_document": "follows from a record",
+        "index_build": "one a type", "notification_feed": "one a user",
+        "notification": "at most 5000 a user, for a month",
+        "webhook": "one a subscription", "public_change": "at most 5000 a database",
+        "blob_garbage": "what is being deleted",
         "role_assignment": "the operator's", "zone_remains": "one a zone that is being emptied",
     ]
 
     @Test func everyTableIsBilledOrSaysWhyNot() async throws {
         try await RunningServer.with { server in
             let tables = try await server.services.database.read { connection in
-                try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") { try $0.text(0) }
+                try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+                { try $0.text(0) }
             }
             let billed = Set(BilledTable.all.map(\.name))
             #expect(billed.isSubset(of: tables) && billed.isDisjoint(with: Self.unbilled.keys))
             #expect(Set(Self.unbilled.keys).isSubset(of: tables))
             // The schema is the operator's; the words of documents follow from records.
             let forgotten = tables.filter { table in
-                !billed.contains(table) && Self.unbilled[table] == nil && !table.hasPrefix("schema_") && !table.hasPrefix("search_term")
+                !billed.contains(table) && Self.unbilled[table] == nil && !table.hasPrefix("schema_")
+                    && !table.hasPrefix("search_term")
             }
             #expect(forgotten == [])
         }
@@ -71,7 +81,8 @@ import Testing
                     try connection.execute(
                         "INSERT INTO management_token (container, id, name, token_hash, created) VALUES ($1, $2, 'n', $3, $4)",
                         [
-                            .text("org.example.c\(index % 20)"), .text(Hex.encode(ServerBytes.of(Int64(index)))), .blob(ServerBytes.of(Int64(index))),
+                            .text("org.example.c\(index % 20)"), .text(Hex.encode(ServerBytes.of(Int64(index)))),
+                            .blob(ServerBytes.of(Int64(index))),
                             .integer(Int64(index % 7)),
                         ])
                 }
@@ -79,7 +90,8 @@ import Testing
             var (ids, request, pages) = (Set<String>(), Sealkit_V1_ListManagementTokensRequest(), 0)
             while true {
                 let answer = try await management.client.call(
-                    "/1/management-tokens/list", request, as: Sealkit_V1_ListManagementTokensResponse.self, token: management.token)
+                    "/1/management-tokens/list", request, as: Sealkit_V1_ListManagementTokensResponse.self,
+                    token: management.token)
                 #expect(answer.tokens.count <= 1_000)
                 for token in answer.tokens { #expect(ids.insert(token.id).inserted) }
                 pages += 1
@@ -171,7 +183,9 @@ import Testing
             try await anna.append(try anna.next(on: zone, invitations: [open.draft]), to: &zone, links: [open.link])
             let small = try await anna.save([Write("small")], in: zone)[0]
             var filler = Write("filler", nil)
-            filler.fields = [("bytes", .plain(.data([UInt8](repeating: 7, count: 58_700 - Int(try await bytes(anna))))))]
+            filler.fields = [
+                ("bytes", .plain(.data([UInt8](repeating: 7, count: 58_700 - Int(try await bytes(anna))))))
+            ]
             let full = try await anna.save([filler], in: zone)[0]
             #expect(full.result.code == nil)
             while true {
@@ -179,7 +193,8 @@ import Testing
                 let code = try await refusal {
                     var next = made
                     let one = try anna.invitation(to: nil, in: next)
-                    try await anna.append(try anna.next(on: next, invitations: [one.draft]), to: &next, links: [one.link])
+                    try await anna.append(
+                        try anna.next(on: next, invitations: [one.draft]), to: &next, links: [one.link])
                 }
                 if code == .quotaExceeded { break }
                 #expect(code == nil)
@@ -190,7 +205,9 @@ import Testing
             // Nothing more of whatever kind.
             let added = try await refusal { try await anna.save([Write("new")], in: now) }
             #expect(added == .quotaExceeded)
-            #expect(try await anna.modifyZones(saving: [("more", try anna.opening("more"))])[0].failure.errorCode == .quotaExceeded)
+            #expect(
+                try await anna.modifyZones(saving: [("more", try anna.opening("more"))])[0].failure.errorCode
+                    == .quotaExceeded)
             var long = open.link
             long.preview = Data(count: 3_000)
             let update = Sealkit_V1_UpdateLinksRequest.with {
@@ -203,7 +220,8 @@ import Testing
             #expect(lengthened == .quotaExceeded)
             // A rotation, a removal, an invitation taken back, a right lowered, and leaving.
             try await anna.append(try anna.next(on: zone, rotating: true), to: &zone)
-            try await anna.append(try anna.next(on: zone, [.setPermission(carl.user, .readOnly)], rotating: true), to: &zone)
+            try await anna.append(
+                try anna.next(on: zone, [.setPermission(carl.user, .readOnly)], rotating: true), to: &zone)
             try await anna.append(try anna.next(on: zone, [.revoke(open.keys.id)], rotating: true), to: &zone)
             try await anna.remove(bert, from: &zone)
             try await carl.append(carl.author.plain(.leave, on: zone.roster, time: 5), to: &zone)
@@ -214,7 +232,8 @@ import Testing
                 var next = shared
                 let again = try anna.invitation(to: bert, in: next)
                 try await anna.append(
-                    try anna.next(on: next, [.block(carl.user)], invitations: [again.draft], rotating: true), to: &next, links: [again.link])
+                    try anna.next(on: next, [.block(carl.user)], invitations: [again.draft], rotating: true), to: &next,
+                    links: [again.link])
             }
             #expect(mixed == .quotaExceeded)
             AttackOutcome.refused("quotaExceeded")

@@ -19,15 +19,20 @@ import Testing
         #expect(throws: DecodedSize.Refusal.tooDense, sourceLocation: sourceLocation) {
             try DecodedSize.measure(M.self, protobuf: binary)
         }
-        #expect(throws: DecodedSize.Refusal.tooDense, sourceLocation: sourceLocation) { try DecodedSize.measure(json: json) }
+        #expect(throws: DecodedSize.Refusal.tooDense, sourceLocation: sourceLocation) {
+            try DecodedSize.measure(json: json)
+        }
     }
 
     /// What was sent: 4.2 MB in two bytes each.
     @Test func whatIsNothingButElementsIsRefused() throws {
         let count = 2_100_000
-        try Self.isTooDense(Sealkit_V1_ModifyRecordsRequest.with { $0.records = Array(repeating: .init(), count: count) })
-        try Self.isTooDense(Sealkit_V1_RecordChangesResponse.with { $0.records = Array(repeating: .init(), count: count) })
-        try Self.isTooDense(Sealkit_V1_QueryRecordsRequest.with { $0.query.filterBy = Array(repeating: .init(), count: count) })
+        try Self.isTooDense(
+            Sealkit_V1_ModifyRecordsRequest.with { $0.records = Array(repeating: .init(), count: count) })
+        try Self.isTooDense(
+            Sealkit_V1_RecordChangesResponse.with { $0.records = Array(repeating: .init(), count: count) })
+        try Self.isTooDense(
+            Sealkit_V1_QueryRecordsRequest.with { $0.query.filterBy = Array(repeating: .init(), count: count) })
         // Deeper down, too.
         let field = Sealkit_V1_Field.with { $0.plain.list.values = Array(repeating: .init(), count: count) }
         try Self.isTooDense(Sealkit_V1_ModifyRecordsRequest.with { $0.records = [.with { $0.fields = [field] }] })
@@ -37,14 +42,16 @@ import Testing
         #expect(size >= count * MemoryLayout<Sealkit_V1_RecoveryBundle>.stride)
     }
 
-    /// The densest that honest clients and servers send: many small values, answers without content, and many small things.
+    /// The densest that honest clients and servers send: many small values, answers without content, and many small
+    /// things.
     @Test func whatHonestPeersSendIsTaken() throws {
         let numbers = Sealkit_V1_Field.with { field in
             field.name = "n"
             field.plain.list.values = (0..<260_000).map { number in .with { $0.int64 = Int64(number % 60) } }
         }
         let record = Sealkit_V1_Record.with { $0.fields = [numbers] }
-        #expect(try Self.measure(Sealkit_V1_ModifyRecordsRequest.with { $0.records = [record, record] }).binary > 1 << 20)
+        #expect(
+            try Self.measure(Sealkit_V1_ModifyRecordsRequest.with { $0.records = [record, record] }).binary > 1 << 20)
         let texts = Sealkit_V1_Field.with { field in
             field.plain.list.values = (0..<260_000).map { number in .with { $0.string = number % 2 == 0 ? "" : "a" } }
         }
@@ -64,7 +71,8 @@ import Testing
                 $0.plain.int64 = 1
             }
         }
-        _ = try Self.measure(Sealkit_V1_ModifyRecordsRequest.with { $0.records = (0..<100).map { _ in .with { $0.fields = fields } } })
+        _ = try Self.measure(
+            Sealkit_V1_ModifyRecordsRequest.with { $0.records = (0..<100).map { _ in .with { $0.fields = fields } } })
         let subscriptions = (0..<1_000).map { number in
             Sealkit_V1_Subscription.with {
                 $0.subscriptionID = "\(number)"
@@ -100,7 +108,9 @@ import Testing
     @Test func everyPartOfAMessageIsMeasuredAsTheDecoderReadsIt() throws {
         let record = Sealkit_V1_Record.with {
             $0.recordName = "a name that is longer than fifteen"
-            $0.fields = [.with { $0.plain.list.values = [.with { $0.location.latitude = 1 }, .with { $0.string = "text" }] }]
+            $0.fields = [
+                .with { $0.plain.list.values = [.with { $0.location.latitude = 1 }, .with { $0.string = "text" }] }
+            ]
             $0.proof.path = Data(count: 64)
             $0.derived.tombstone.statement = Data(count: 20)
         }
@@ -120,7 +130,9 @@ import Testing
                     continue
                 }
                 taken += 1
-                #expect(throws: Never.self) { try DecodedSize.measure(Sealkit_V1_ModifyRecordsRequest.self, protobuf: bytes) }
+                #expect(throws: Never.self) {
+                    try DecodedSize.measure(Sealkit_V1_ModifyRecordsRequest.self, protobuf: bytes)
+                }
             }
         }
         #expect(taken > 20 && refused > 100)
@@ -134,7 +146,9 @@ import Testing
         _ = try DecodedSize.measure(Sealkit_V1_ListValue.self, protobuf: try flat.serializedData())
         _ = try DecodedSize.measure(json: try flat.jsonUTF8Data())
         let (binary, json) = (try deep.serializedData(), String(repeating: #"{"values":[{"list":"#, count: 80) + "{}")
-        #expect(throws: DecodedSize.Refusal.malformed) { try DecodedSize.measure(Sealkit_V1_ListValue.self, protobuf: binary) }
+        #expect(throws: DecodedSize.Refusal.malformed) {
+            try DecodedSize.measure(Sealkit_V1_ListValue.self, protobuf: binary)
+        }
         #expect(throws: DecodedSize.Refusal.malformed) { try DecodedSize.measure(json: Data(json.utf8)) }
         // Braces in a text are text.
         _ = try DecodedSize.measure(json: Data((#"{"text":"\""# + String(repeating: "{", count: 10_000) + "\"}").utf8))

@@ -6,12 +6,14 @@ import Testing
 @testable import SealService
 
 extension LimitProbe {
-    private static func rule(_ kind: SendingLimits.Kind, _ window: Int64 = 3_600_000_000) -> @Sendable (inout AbuseLimits) -> Void {
+    private static func rule(_ kind: SendingLimits.Kind, _ window: Int64 = 3_600_000_000)
+        -> @Sendable (inout AbuseLimits) -> Void
+    {
         { $0.sending.rules = [SendingLimits.Rule(kind: kind, count: 3, window: window)] }
     }
 
-    /// So many codes, each asked for by somebody new, to another address, from another place, for another share: what `one`
-    /// does not keep the same.
+    /// So many codes, each asked for by somebody new, to another address, from another place, for another share: what
+    /// `one` does not keep the same.
     private static func codes(
         _ server: RunningServer, _ amount: Int, one: SendingLimits.Kind
     ) async throws -> ErrorCode? {
@@ -25,9 +27,13 @@ extension LimitProbe {
             var client = known
             if one != .account, one != .accountAndAddress { client = try await TestClient.ready(server) }
             client.forwardedFor = one == .client ? "203.0.113.\(amount)" : "198.51.\(amount).\(index)"
-            let address = one == .address || one == .accountAndAddress ? "\(prefix)@example.org" : "\(prefix)-\(index)@example.org"
+            let address =
+                one == .address || one == .accountAndAddress
+                ? "\(prefix)@example.org" : "\(prefix)-\(index)@example.org"
             let asking = client
-            return try await refusal { try await asking.begin(address, routingID: one == .share ? share : randomBytes(16)) }
+            return try await refusal {
+                try await asking.begin(address, routingID: one == .share ? share : randomBytes(16))
+            }
         }
     }
 
@@ -38,7 +44,9 @@ extension LimitProbe {
         LimitProbe(name: "codesPerAccountAndAddressDaily", limit: 3, rules: rule(.accountAndAddress, 86_400_000_000)) {
             try await codes($0, $1, one: .accountAndAddress)
         },
-        LimitProbe(name: "codesPerAddress", limit: 3, rules: rule(.address, 900_000_000)) { try await codes($0, $1, one: .address) },
+        LimitProbe(name: "codesPerAddress", limit: 3, rules: rule(.address, 900_000_000)) {
+            try await codes($0, $1, one: .address)
+        },
         LimitProbe(name: "codesPerAddressDaily", limit: 3, rules: rule(.address, 86_400_000_000)) {
             try await codes($0, $1, one: .address)
         },

@@ -20,7 +20,9 @@ extension LimitProbe {
         LimitProbe(name: "subscriptionBytes") { server, amount in
             func subscription(_ last: Int) -> Sealkit_V1_Subscription {
                 let long = (0..<amount / 1_020).map { String(repeating: "x", count: 1_000) + "\($0)" }
-                return .query(where: Query.Predicate([Query.Field<String>("f").isIn(long + [String(repeating: "y", count: last)])]))
+                return .query(
+                    where: Query.Predicate([Query.Field<String>("f").isIn(long + [String(repeating: "y", count: last)])]
+                    ))
             }
             // Twice, since the lengths inside take more or fewer bytes themselves.
             var last = 500
@@ -88,12 +90,14 @@ extension LimitProbe {
             try await anna.subscribe(.query(), in: "public")
             return try await code {
                 try await server.services.database.write { connection in
-                    let path = DatabasePath(container: TestClient.container, environment: .development, database: .public)
+                    let path = DatabasePath(
+                        container: TestClient.container, environment: .development, database: .public)
                     let (zone, caller) = (try PublicZone.find(path, in: connection), try anna.caller(connection))
                     let changes = try (0..<amount).map { try PublicNotificationTests.change("r\($0)", by: anna.user) }
                     for start in stride(from: 0, to: amount, by: 1_000) {
                         try PublicChanges.note(
-                            Array(changes[start..<min(start + 1_000, amount)]), in: zone, by: caller, now: 1, connection: connection)
+                            Array(changes[start..<min(start + 1_000, amount)]), in: zone, by: caller, now: 1,
+                            connection: connection)
                     }
                     let isTooMuch = try connection.exists("SELECT 1 FROM public_change WHERE reason = 0")
                     // Nobody is to be told of what did not happen.
@@ -105,7 +109,9 @@ extension LimitProbe {
     ]
 
     /// What the last of these is refused with.
-    private static func subscribe(_ subscriptions: [Sealkit_V1_Subscription], _ server: RunningServer) async throws -> ErrorCode? {
+    private static func subscribe(_ subscriptions: [Sealkit_V1_Subscription], _ server: RunningServer) async throws
+        -> ErrorCode?
+    {
         let anna = try await Person.ready(server)
         var last: Sealkit_V1_SubscriptionResult?
         for start in stride(from: 0, to: subscriptions.count, by: 400) {
@@ -121,8 +127,8 @@ extension LimitProbe {
         let zone: [SQLValue]
     }
 
-    /// Somebody subscribes, the feed is filled, and a device that has seen nothing of it listens: the code of the `reset`
-    /// that it gets.
+    /// Somebody subscribes, the feed is filled, and a device that has seen nothing of it listens: the code of the
+    /// `reset` that it gets.
     private static func toldToFetch(
         _ server: RunningServer, _ body: @escaping @Sendable (any SQLConnection, Feed) throws -> Void
     ) async throws -> ErrorCode? {
@@ -158,6 +164,7 @@ extension Person {
         guard let row = try Identities.find(user: user, container: TestClient.container, in: connection) else {
             throw TestFailure("no identity")
         }
-        return try Caller(Session(accountID: row.accountID, tokenHash: [1]), container: TestClient.container, in: connection)
+        return try Caller(
+            Session(accountID: row.accountID, tokenHash: [1]), container: TestClient.container, in: connection)
     }
 }

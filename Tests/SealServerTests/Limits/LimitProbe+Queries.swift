@@ -17,7 +17,9 @@ extension LimitProbe {
         LimitProbe(name: "deleteSelfReferences") { server, amount in
             let anna = try await Person.ready(server)
             var wide = Write("wide", nil)
-            let references = (0..<amount).map { Value.reference(ReferenceValue(recordName: "r\($0)", action: .deleteSelf)) }
+            let references = (0..<amount).map {
+                Value.reference(ReferenceValue(recordName: "r\($0)", action: .deleteSelf))
+            }
             wide.fields = [("refs", .plain(.list(references)))]
             return try await anna.codes([wide], in: try await anna.makeZone())[0]
         },
@@ -36,14 +38,16 @@ extension LimitProbe {
             try await ask([Query.Condition(.isIn("age", (0..<amount).map { .int64(Int64($0)) }))], server)
         },
         LimitProbe(name: "queryValueBytes") { server, amount in
-            try await ask([Query.Condition(.compare("name", .equal, .string(String(repeating: "x", count: amount))))], server)
+            try await ask(
+                [Query.Condition(.compare("name", .equal, .string(String(repeating: "x", count: amount))))], server)
         },
         LimitProbe(name: "queryWords") { server, amount in
             let words = (0..<amount).map { "w\($0)" }.joined(separator: " ")
             return try await ask([Query.Condition(.words(words, all: true))], server)
         },
         LimitProbe(name: "querySortKeys") { server, amount in
-            try await ask([], server, sortedBy: (0..<amount).map { Query.SortDescriptor(key: "k\($0)", ascending: true) })
+            try await ask(
+                [], server, sortedBy: (0..<amount).map { Query.SortDescriptor(key: "k\($0)", ascending: true) })
         },
         LimitProbe(name: "queryZones") { _, amount in
             try await code { try QueriesController.check(zoneCount: amount) }
@@ -58,7 +62,8 @@ extension LimitProbe {
                 sortDescriptors: [Query.SortDescriptor(key: "age", ascending: true)])
             return try await code {
                 try await server.services.database.read { connection in
-                    let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
+                    let path = DatabasePath(
+                        container: TestClient.container, environment: .development, database: .private)
                     let row = try Zones.writable(zone.id(for: anna), by: anna.caller(connection), path, in: connection)
                     let seal = try CursorSeal(
                         server.services.addresses.cursorKey(), query, zone: nil, user: nil, path)
@@ -74,7 +79,8 @@ extension LimitProbe {
             let query = Query(
                 recordType: "Thing", predicate: Query.Predicate([]),
                 sortDescriptors: [
-                    Query.SortDescriptor(key: "same", ascending: true), Query.SortDescriptor(key: "age", ascending: true),
+                    Query.SortDescriptor(key: "same", ascending: true),
+                    Query.SortDescriptor(key: "age", ascending: true),
                 ])
             return try await refusal { try await anna.query(query, in: zone, limit: 1, keys: []) }
         },
@@ -130,7 +136,8 @@ extension LimitProbe {
         LimitProbe(name: "recordTypes") { server, amount in
             let builtIn = Schema.builtIn.types.count
             return try await grow(
-                Schema.builtIn.adding(types: Dictionary(uniqueKeysWithValues: (builtIn..<amount - 1).map { ("T\($0)", [:]) })), server)
+                Schema.builtIn.adding(
+                    types: Dictionary(uniqueKeysWithValues: (builtIn..<amount - 1).map { ("T\($0)", [:]) })), server)
         },
         LimitProbe(name: "fieldsPerRecordType") { server, amount in
             try await grow(Schema.builtIn.adding(types: ["New": fields(amount - 1)]), server)
@@ -146,7 +153,9 @@ extension LimitProbe {
         },
         LimitProbe(name: "rolesPerSchema") { server, amount in
             let roles = (0..<amount).map { "CREATE ROLE r\($0);" }.joined(separator: " ")
-            return try await refusal { try await Management(server).importing("DEFINE SCHEMA " + roles, validateOnly: true) }
+            return try await refusal {
+                try await Management(server).importing("DEFINE SCHEMA " + roles, validateOnly: true)
+            }
         },
         LimitProbe(name: "schemaBytes") { server, amount in
             let text = "DEFINE SCHEMA"
@@ -155,7 +164,9 @@ extension LimitProbe {
         },
         LimitProbe(name: "managementTokens") { server, amount in
             let boss = try Management(server)
-            return try await last(amount, refusedWith: .limitExceeded) { _ in try await createToken(boss, container: "org.example.c\(amount)", lifetime: 0) }
+            return try await last(amount, refusedWith: .limitExceeded) { _ in
+                try await createToken(boss, container: "org.example.c\(amount)", lifetime: 0)
+            }
         },
         LimitProbe(name: "managementTokenSeconds") { server, amount in
             try await createToken(try Management(server), container: "org.example.c", lifetime: UInt64(amount))
@@ -182,13 +193,15 @@ extension LimitProbe {
         Dictionary(uniqueKeysWithValues: (0..<count).map { ("f\($0)", RecordType.Field(ValueType(.int64))) })
     }
 
-    private static func createToken(_ boss: Management, container: String, lifetime: UInt64) async throws -> ErrorCode? {
+    private static func createToken(_ boss: Management, container: String, lifetime: UInt64) async throws -> ErrorCode?
+    {
         let request = Sealkit_V1_CreateManagementTokenRequest.with {
             ($0.container, $0.name, $0.lifetime) = (container, "CI", lifetime)
         }
         return try await refusal {
             try await boss.client.call(
-                "/1/management-tokens/create", request, as: Sealkit_V1_CreateManagementTokenResponse.self, token: boss.token)
+                "/1/management-tokens/create", request, as: Sealkit_V1_CreateManagementTokenResponse.self,
+                token: boss.token)
         }
     }
 }

@@ -44,7 +44,9 @@ extension LimitProbe {
     }
 
     /// So many requests that wait: rows, as the server would have made them.
-    static func ask(_ count: Int, perShare: Bool, of zone: TestZone, by bert: Person, _ server: RunningServer) async throws {
+    static func ask(_ count: Int, perShare: Bool, of zone: TestZone, by bert: Person, _ server: RunningServer)
+        async throws
+    {
         try await server.services.database.write { connection in
             for index in 0..<count {
                 try connection.execute(
@@ -54,7 +56,8 @@ extension LimitProbe {
                     FROM zone z, identity i WHERE z.owner_name = $1 AND z.name = 'notes' AND i.user_name = $2
                     """,
                     [
-                        .text(zone.owner.recordName), .text(bert.user.recordName), .integer(perShare ? 0 : Int64(index + 1)),
+                        .text(zone.owner.recordName), .text(bert.user.recordName),
+                        .integer(perShare ? 0 : Int64(index + 1)),
                         .integer(perShare ? Int64(1_000 + index) : 0), .blob([1]),
                     ])
             }
@@ -87,7 +90,9 @@ extension LimitProbe {
             let anna = try await Person.ready(server)
             // The zone is one of them.
             let zone = try await anna.makeZone()
-            return try await last(amount - 1) { index in try await refusal { try await anna.save([Write("r\(index)")], in: zone) } }
+            return try await last(amount - 1) { index in
+                try await refusal { try await anna.save([Write("r\(index)")], in: zone) }
+            }
         },
         LimitProbe(name: "readRate", limit: 3, rules: { $0.read = three }) { server, amount in
             let anna = try await Person.ready(server)
@@ -170,14 +175,18 @@ extension LimitProbe {
             let client = try stranger(server, amount)
             let opened = try await last(amount) { _ in try await refusal { try await client.openEnrolment(.random()) } }
             let anna = try await Person.ready(server)
-            let claimed = try await last(amount) { _ in try await refusal { try await anna.client.claimEnrolment(.random()) } }
+            let claimed = try await last(amount) { _ in
+                try await refusal { try await anna.client.claimEnrolment(.random()) }
+            }
             return opened == claimed ? opened : .internalError
         },
         LimitProbe(name: "recoveries", limit: 3, rules: { $0.recovery = three }) { server, amount in
             let client = try stranger(server, amount)
             let request = Sealkit_V1_RecoverRequest.with { $0.recoveryID = Data(count: 16) }
             return try await last(amount) { _ in
-                try await refusal { try await client.call("/1/accounts/recover", request, as: Sealkit_V1_RecoverResponse.self) }
+                try await refusal {
+                    try await client.call("/1/accounts/recover", request, as: Sealkit_V1_RecoverResponse.self)
+                }
             }
         },
     ]
@@ -194,7 +203,10 @@ extension LimitProbe {
                 for index in 1..<amount {
                     try connection.execute(
                         "INSERT INTO enrolment (id, ticket_hash, commitment, expires) VALUES ($1, $2, $2, $3)",
-                        [.blob(ServerBytes.of(Int64(index)) + [UInt8](repeating: 0, count: 8)), .blob([1]), .integer(expires)])
+                        [
+                            .blob(ServerBytes.of(Int64(index)) + [UInt8](repeating: 0, count: 8)), .blob([1]),
+                            .integer(expires),
+                        ])
                 }
             }
             let client = try TestClient(server)
@@ -207,7 +219,9 @@ extension LimitProbe {
         LimitProbe(name: "requestsInFlightPerClient", limit: 3) { _, amount in
             held(LoadGate(requests: 12, bytes: 0), amount, from: 1)
         },
-        LimitProbe(name: "bytesInFlightPerClient", limit: 3) { _, amount in held(LoadGate(requests: 0, bytes: 12), amount, from: 1) },
+        LimitProbe(name: "bytesInFlightPerClient", limit: 3) { _, amount in
+            held(LoadGate(requests: 0, bytes: 12), amount, from: 1)
+        },
         LimitProbe(name: "requestsInFlightWithoutSession", limit: 30) { _, amount in
             held(LoadGate(requests: 120, bytes: 0), amount, areStrangers: true)
         },
@@ -223,9 +237,13 @@ extension LimitProbe {
         LimitProbe(name: "writeBudget", limit: 3) { _, amount in
             let (folder, clock) = (TemporaryFolder(), SteppingClock())
             defer { withExtendedLifetime(folder) {} }
-            let database = try SQLiteDatabase(path: folder.file("db"), migrations: Migration.all, budget: WriteBudget(limit: 3_000_000, clock: clock.read))
+            let database = try SQLiteDatabase(
+                path: folder.file("db"), migrations: Migration.all,
+                budget: WriteBudget(limit: 3_000_000, clock: clock.read))
             do {
-                try await WriteTurn.$current.withValue(WriteTurn(payer: .account(1), route: .init(method: "POST", path: "/"))) {
+                try await WriteTurn.$current.withValue(
+                    WriteTurn(payer: .account(1), route: .init(method: "POST", path: "/"))
+                ) {
                     try await database.write { connection in
                         clock.advance(Int64(amount) * 1_000_000)
                         _ = try connection.exists("SELECT 1")
@@ -240,7 +258,9 @@ extension LimitProbe {
 
     /// So many requests of a byte each.
     /// - Parameter addresses: from how many client addresses; nil for one each.
-    private static func held(_ gate: LoadGate, _ amount: Int, from addresses: Int? = nil, areStrangers: Bool = false) -> ErrorCode? {
+    private static func held(_ gate: LoadGate, _ amount: Int, from addresses: Int? = nil, areStrangers: Bool = false)
+        -> ErrorCode?
+    {
         do throws(ServerError) {
             var passes: [LoadGate.Pass] = []
             for index in 0..<amount {

@@ -26,7 +26,8 @@ struct LimitProbe: Sendable, CustomStringConvertible {
 
     var description: String { name }
 
-    static let all = requests + things + cascades + stored + accessRequests + rates + codes + together + queries + schemas + push
+    static let all =
+        requests + things + cascades + stored + accessRequests + rates + codes + together + queries + schemas + push
 
     // MARK: One request
 
@@ -36,7 +37,9 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             var request = Sealkit_V1_ChallengeRequest.with { $0.loginKey = Data(count: amount) }
             request.loginKey = Data(count: 2 * amount - (try request.serializedData().count))
             let token = try await TestClient(server).create().token
-            let code = try await RefusalClient(origin: server.origin, token: token).send("/1/accounts/challenge", request).code
+            let code = try await RefusalClient(origin: server.origin, token: token).send(
+                "/1/accounts/challenge", request
+            ).code
             return code == .invalidArguments ? nil : code
         },
         LimitProbe(name: "requestBytesWithoutSession") { server, amount in
@@ -100,7 +103,8 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             var long = entries
             // What the server has is compared and passed over; what it has not follows.
             while long.count < amount {
-                let draft = try anna.next(on: TestZone(name: zone.name, owner: zone.owner, roster: roster, key: zone.key), rotating: true)
+                let draft = try anna.next(
+                    on: TestZone(name: zone.name, owner: zone.owner, roster: roster, key: zone.key), rotating: true)
                 try roster.append(draft.entry)
                 if let key = draft.epochKey { zone.key = key }
                 long.append(draft.entry.wire)
@@ -157,7 +161,10 @@ struct LimitProbe: Sendable, CustomStringConvertible {
                 let (share, opening) = try anna.newShare("share\(index)", root: "root\(index)", in: zone)
                 var record = Write("share\(index)", "title")
                 record.type = Names.shareType
-                writes += [PlacedWrite(record, in: share), PlacedWrite(Write("root\(index)"), in: share, share: "share\(index)")]
+                writes += [
+                    PlacedWrite(record, in: share),
+                    PlacedWrite(Write("root\(index)"), in: share, share: "share\(index)"),
+                ]
                 openings.append(opening)
             }
             let request = try anna.request(writes, opening: openings).request
@@ -172,7 +179,8 @@ struct LimitProbe: Sendable, CustomStringConvertible {
                 $0.rosters = (0..<amount).map { index in .with { $0.zone.zoneName = "z\(index)" } }
             }
             return try await refusal {
-                try await anna.client.call(anna.path("rosters/fetch"), request, as: Sealkit_V1_FetchRostersResponse.self)
+                try await anna.client.call(
+                    anna.path("rosters/fetch"), request, as: Sealkit_V1_FetchRostersResponse.self)
             }
         },
         LimitProbe(name: "fieldsWanted") { server, amount in
@@ -183,7 +191,9 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             let changed = try await refusal { try await anna.changes(in: zone, keys: keys) }
             return looked == changed ? looked : .internalError
         },
-        LimitProbe(name: "handlesPerLookup") { server, amount in try await lookUp(amount, try await Person.ready(server)) },
+        LimitProbe(name: "handlesPerLookup") { server, amount in
+            try await lookUp(amount, try await Person.ready(server))
+        },
     ]
 
     static func lookUp(_ amount: Int, _ person: Person) async throws -> ErrorCode? {
@@ -216,7 +226,9 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             let zone = try await anna.makeZone()
             let words = (0..<amount / 2).map { "w\($0)" }.joined(separator: " ")
             let numbers = Value.list((0..<amount - amount / 2).map { .int64(Int64($0)) })
-            return try await refusal { try await anna.save([.thing("r", ["numbers": numbers, "text": .string(words)])], in: zone) }
+            return try await refusal {
+                try await anna.save([.thing("r", ["numbers": numbers, "text": .string(words)])], in: zone)
+            }
         },
         LimitProbe(name: "indexedElementsPerRequest") { server, amount in
             let anna = try await Person.ready(server)
@@ -235,7 +247,8 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             // No honest client signs more.
             var (request, _) = try anna.request([write], in: zone)
             for extra in 1_000..<max(1_000, amount) {
-                request.records[0].fields.append(WireField.stored(.plain(.int64(1)), blob: nil).wire(name: "f\(10_000 + extra)"))
+                request.records[0].fields.append(
+                    WireField.stored(.plain(.int64(1)), blob: nil).wire(name: "f\(10_000 + extra)"))
             }
             return try await anna.send(request, to: zone)[0].code
         },
@@ -346,11 +359,13 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             }
             return try await refusal { try await first.me() }
         },
-        LimitProbe(name: "storageBytes", limit: 50_000, serverLimits: setting { $0.storageQuota = 50_000 }) { server, amount in
+        LimitProbe(name: "storageBytes", limit: 50_000, serverLimits: setting { $0.storageQuota = 50_000 }) {
+            server, amount in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
             // Beside what the account, its device and the zone count already.
-            let used = try await anna.client.call("/1/accounts/usage", nil, as: Sealkit_V1_StorageUsageResponse.self).bytes
+            let used = try await anna.client.call("/1/accounts/usage", nil, as: Sealkit_V1_StorageUsageResponse.self)
+                .bytes
             let write = try record(storedAs: amount - Int(used) - Int(BilledTable.recordOverhead))
             return try await refusal { try await anna.save([write], in: zone) }
         },
@@ -363,7 +378,8 @@ struct LimitProbe: Sendable, CustomStringConvertible {
                 return error.code
             }
         },
-        LimitProbe(name: "recordsPerZone", limit: 3, serverLimits: setting { $0.recordsPerZone = 3 }) { server, amount in
+        LimitProbe(name: "recordsPerZone", limit: 3, serverLimits: setting { $0.recordsPerZone = 3 }) {
+            server, amount in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
             return try await refusal { try await anna.save((0..<amount).map { Write("r\($0)") }, in: zone) }
@@ -384,7 +400,8 @@ struct LimitProbe: Sendable, CustomStringConvertible {
                 code = try await refusal {
                     var next = made
                     let invitation = try anna.invitation(to: nil, in: next)
-                    try await anna.append(try anna.next(on: next, invitations: [invitation.draft]), to: &next, links: [invitation.link])
+                    try await anna.append(
+                        try anna.next(on: next, invitations: [invitation.draft]), to: &next, links: [invitation.link])
                 }
                 let tail = try await anna.fetchRoster(zone, after: zone.roster.sequence)
                 for entry in tail.entries { try zone.roster.append(SignedRosterEntry(entry)) }
@@ -405,7 +422,8 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             }
             return code
         },
-        LimitProbe(name: "stagedAssetBytes", limit: 1_000, rules: { $0.stagedBytesPerAccount = 1_000 }) { server, amount in
+        LimitProbe(name: "stagedAssetBytes", limit: 1_000, rules: { $0.stagedBytesPerAccount = 1_000 }) {
+            server, amount in
             let anna = try await Person.ready(server)
             return try await upload([100, amount - 100], anna, to: try await anna.makeZone())
         },

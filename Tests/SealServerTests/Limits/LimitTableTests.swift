@@ -81,7 +81,8 @@ import Testing
                 "SealStatements/Limits.swift", "Limits",
                 Dictionary(
                     uniqueKeysWithValues: [
-                        "blockedPerScope", "changesPerEntry", "rosterEntryBytes", "identityBytes", "identityGenerations",
+                        "blockedPerScope", "changesPerEntry", "rosterEntryBytes", "identityBytes",
+                        "identityGenerations",
                         "grantBytes", "sealedAddressBytes", "sealedAddressesPerInvitation", "takenRecords",
                         "enrolledHeads", "revision", "assetChunkBytes", "assetChunks", "assetPartChunks",
                     ].map { ($0, "of the protocol's encodings (PROTOCOL.md): no client that follows it sends more") })
@@ -115,7 +116,8 @@ import Testing
         var rules = AbuseLimits(probe.serverLimits)
         probe.rules(&rules)
         try await RunningServer.with(
-            limits: rules, behindProxy: true, sendsTexts: true, serverLimits: probe.serverLimits, maximumAssetSize: probe.maximumAssetSize
+            limits: rules, behindProxy: true, sendsTexts: true, serverLimits: probe.serverLimits,
+            maximumAssetSize: probe.maximumAssetSize
         ) { server in
             for (amount, code) in [(limit - 1, nil), (limit, nil), (limit + 1, expected)] as [(Int, ErrorCode?)] {
                 let outcome = try await probe.run(server, amount)

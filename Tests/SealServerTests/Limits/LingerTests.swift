@@ -13,7 +13,8 @@ import Testing
     init() throws { try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil) }
 
     private func begin() throws {
-        try channel.writeInbound(HTTPRequestPart.head(HTTPRequest(method: .post, scheme: "http", authority: "a", path: "/1/a")))
+        try channel.writeInbound(
+            HTTPRequestPart.head(HTTPRequest(method: .post, scheme: "http", authority: "a", path: "/1/a")))
     }
 
     private func sendOne() throws { try channel.writeInbound(HTTPRequestPart.body(ByteBuffer(bytes: [0]))) }
@@ -25,7 +26,9 @@ import Testing
         try channel.writeOutbound(HTTPResponsePart.end(nil))
     }
 
-    @Test("A request that is refused goes on sending its body, a byte now and then or without end: its connection is closed.")
+    @Test(
+        "A request that is refused goes on sending its body, a byte now and then or without end: its connection is closed."
+    )
     func attack92_aBodyThatGoesOnAfterItsAnswer() throws {
         try begin()
         try answer()

@@ -74,7 +74,9 @@ import Testing
         let gate = LoadGate(requests: 64, bytes: 1_600)
         var passes = try (0..<16).map { _ in try gate.enter(Self.anna) }
         for pass in passes { try pass.take(25) }
-        let (isRequestRefused, isByteRefused) = (isFull { _ = try gate.enter(Self.anna) }, isFull { try passes[0].take(1) })
+        let (isRequestRefused, isByteRefused) = (
+            isFull { _ = try gate.enter(Self.anna) }, isFull { try passes[0].take(1) }
+        )
         #expect(isRequestRefused && isByteRefused)
         // Others go on.
         let known = try gate.enter(Self.bert)
@@ -125,7 +127,9 @@ import Testing
         var answers = [try passes[0].hold(answer: 100)]
         #expect(gate.rememberedClients == 4)
         passes = []
-        #expect(gate.rememberedClients == 1 && gate.requestsUnderWay == 0 && gate.bytesUnderWay == 0 && gate.answersUnderWay == 100)
+        #expect(
+            gate.rememberedClients == 1 && gate.requestsUnderWay == 0 && gate.bytesUnderWay == 0
+                && gate.answersUnderWay == 100)
         // Another client's counts are its own, and what a stranger's answer takes stays with that.
         passes = [try gate.enter([9])]
         try passes[0].countAsStranger()
@@ -208,7 +212,8 @@ import Testing
     private func logOut(_ client: TestClient) async throws {
         for _ in 0..<1_000 {
             let code = try await refusal {
-                try await client.call("/1/accounts/logout", Sealkit_V1_AccountResponse(), as: Sealkit_V1_AccountResponse.self)
+                try await client.call(
+                    "/1/accounts/logout", Sealkit_V1_AccountResponse(), as: Sealkit_V1_AccountResponse.self)
             }
             guard code == .serviceUnavailable else { return }
         }
@@ -220,7 +225,8 @@ import Testing
         let answer: Task<UInt, any Error>
 
         init(
-            _ server: RunningServer, _ path: String = "/1/accounts/challenge", method: HTTPMethod = .POST, length: Int64? = nil, token: String = "", from client: String,
+            _ server: RunningServer, _ path: String = "/1/accounts/challenge", method: HTTPMethod = .POST,
+            length: Int64? = nil, token: String = "", from client: String,
             on pool: HTTPClient = .shared
         ) {
             let (stream, continuation) = AsyncStream<ByteBuffer>.makeStream()
@@ -238,7 +244,9 @@ import Testing
         func send(_ count: Int) { parts.yield(ByteBuffer(repeating: 0, count: count)) }
     }
 
-    private static func post(_ server: RunningServer, _ count: Int, token: String = "", from client: String) async throws -> UInt {
+    private static func post(_ server: RunningServer, _ count: Int, token: String = "", from client: String)
+        async throws -> UInt
+    {
         let request = SlowRequest(server, token: token, from: client)
         request.send(count)
         request.parts.finish()
@@ -256,17 +264,20 @@ import Testing
             let pool = Self.many()
             defer { pool.shutdown { _ in } }
             let anna = try await TestClient(server).create().token
-            // As many as would fill the server, had they what they announce: without an account, as much as may be; with one, all of it.
+            // As many as would fill the server, had they what they announce: without an account, as much as may be;
+            // with one, all of it.
             var requests: [SlowRequest] = []
             for index in 0..<64 {
                 requests.append(SlowRequest(server, length: 256 << 10, from: "203.0.113.1", on: pool))
-                requests.append(SlowRequest(server, length: 4 << 20, token: anna, from: "203.0.113.\(2 + index % 3)", on: pool))
+                requests.append(
+                    SlowRequest(server, length: 4 << 20, token: anna, from: "203.0.113.\(2 + index % 3)", on: pool))
             }
             for request in requests { request.send(1) }
             try await waitUntil("all have come") { server.services.gate.bytesUnderWay == requests.count }
             for client in ["203.0.113.1", "198.51.100.1"] {
                 let (small, large) = (
-                    try await Self.post(server, 200 << 10, from: client), try await Self.post(server, 4 << 20, token: anna, from: client)
+                    try await Self.post(server, 200 << 10, from: client),
+                    try await Self.post(server, 4 << 20, token: anna, from: client)
                 )
                 #expect(small == 400 && large == 400, "as any other request that is no message")
             }
@@ -313,7 +324,8 @@ import Testing
             requests += (0..<6).map { _ in SlowRequest(server, token: anna, from: "203.0.113.1", on: pool) }
             try await waitUntil("all are there") { server.services.transfers.count == 8 }
             let (known, elsewhere) = (
-                try await Self.post(server, 1, token: anna, from: "203.0.113.1"), try await Self.post(server, 1, from: "203.0.113.2")
+                try await Self.post(server, 1, token: anna, from: "203.0.113.1"),
+                try await Self.post(server, 1, from: "203.0.113.2")
             )
             #expect(stranger == 503 && known == 503 && elsewhere == 400)
             for request in requests { request.parts.finish() }
@@ -371,7 +383,9 @@ import Testing
     @Test func anAnswerThatNobodyTakesIsCut() {
         let pace = TransferPace.answer(bytes: 1 << 20)
         #expect(!pace.isTooSlow(0, after: .seconds(143)) && pace.isTooSlow(0, after: .seconds(144)))
-        #expect(!TransferPace.message.isTooSlow(16 << 10, after: .seconds(16)) && TransferPace.message.isTooSlow((16 << 10) - 1, after: .seconds(16)))
+        #expect(
+            !TransferPace.message.isTooSlow(16 << 10, after: .seconds(16))
+                && TransferPace.message.isTooSlow((16 << 10) - 1, after: .seconds(16)))
         #expect(!TransferPace.asset.isTooSlow(1 << 40, after: .seconds(1 << 20)))
     }
 }

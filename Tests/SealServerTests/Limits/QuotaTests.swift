@@ -41,8 +41,12 @@ import Testing
     private func billed(_ table: String, _ server: RunningServer) async throws -> Int64 {
         let rule = try #require(BilledTable.all.first { $0.name == table })
         return try await server.services.database.read { connection in
-            let lengths = rule.values.map { "COALESCE(LENGTH(\($0)), 0)" } + (rule.amounts.isEmpty ? [] : ["COALESCE(\(rule.amounts.joined(separator: ", ")))"])
-            return try connection.first("SELECT COALESCE(SUM(\((["\(rule.overhead)"] + lengths).joined(separator: " + "))), 0) FROM \(table)") {
+            let lengths =
+                rule.values.map { "COALESCE(LENGTH(\($0)), 0)" }
+                + (rule.amounts.isEmpty ? [] : ["COALESCE(\(rule.amounts.joined(separator: ", ")))"])
+            return try connection.first(
+                "SELECT COALESCE(SUM(\((["\(rule.overhead)"] + lengths).joined(separator: " + "))), 0) FROM \(table)"
+            ) {
                 try $0.int64(0)
             } ?? 0
         }
@@ -74,7 +78,9 @@ import Testing
             #expect(now.bytes > 6_000 + 3 * 1_024 && now.bytes < 30_000)
             #expect(now.containers.count == 1 && now.containers[0].container == TestClient.container)
             #expect(now.containers[0].environment == "development" && now.containers[0].zones == 2)
-            #expect(now.containers[0].records == 3 && now.containers[0].bytes < now.bytes && now.containers[0].bytes > 9_000)
+            #expect(
+                now.containers[0].records == 3 && now.containers[0].bytes < now.bytes && now.containers[0].bytes > 9_000
+            )
 
             // Longer, deleted, and made again after a tombstone.
             saved[0] = try await anna.save([data("a", 5_000, after: saved[0])], in: zone)[0]
@@ -93,7 +99,10 @@ import Testing
             #expect(try await anna.codes([again], in: zone) == [nil])
             #expect(try await usage(anna).records == 3)
             // A save that is refused counts nothing.
-            #expect(try await anna.codes([data("new", 10), data("b", 10)], in: zone) == [.batchRequestFailed, .serverRecordChanged])
+            #expect(
+                try await anna.codes([data("new", 10), data("b", 10)], in: zone) == [
+                    .batchRequestFailed, .serverRecordChanged,
+                ])
             #expect(try await usage(anna).records == 3)
             try await checkSums(server)
 
@@ -104,11 +113,16 @@ import Testing
             #expect(try await records() == sizes[2])
             try await checkSums(server)
             // Nobody else's business.
-            #expect(try await refusal { try await anna.client.call("/1/accounts/usage", nil, as: Sealkit_V1_StorageUsageResponse.self, token: "x") } == .sessionExpired)
+            #expect(
+                try await refusal {
+                    try await anna.client.call(
+                        "/1/accounts/usage", nil, as: Sealkit_V1_StorageUsageResponse.self, token: "x")
+                } == .sessionExpired)
         }
     }
 
-    /// What is left in a share of records that leave it counts; as it may take them out of somebody's sight, up to twice the quota.
+    /// What is left in a share of records that leave it counts; as it may take them out of somebody's sight, up to
+    /// twice the quota.
     @Test func recordsThatLeaveAShareAreBilledUpToTwiceTheQuota() async throws {
         let quota: Int64 = 100_000
         try await RunningServer.with(serverLimits: limits { $0.storageQuota = quota }) { server in
@@ -127,7 +141,10 @@ import Testing
             #expect(try await anna.codes([data("full", Int(room) - 2_000)], in: zone) == [nil])
             func move(_ records: [SavedRecord], out: Bool) async throws -> [SavedRecord] {
                 try await anna.save(
-                    records.map { HierarchyTests.move($0, from: out ? share : zone, to: out ? zone : share, parent: out ? nil : "list") })
+                    records.map {
+                        HierarchyTests.move(
+                            $0, from: out ? share : zone, to: out ? zone : share, parent: out ? nil : "list")
+                    })
             }
             let left = try await move(Array(inside.prefix(5)), out: true)
             #expect(left.map(\.result.code) == none)
@@ -135,7 +152,9 @@ import Testing
             let refused = try await refusal { _ = try await anna.codes([data("more", 1_000)], in: zone) }
             #expect(refused == .quotaExceeded)
             // As if there had been very many of them.
-            try await server.services.database.write { try $0.execute("UPDATE storage_usage SET bytes = bytes + $1 WHERE owner = 0", [.integer(quota)]) }
+            try await server.services.database.write {
+                try $0.execute("UPDATE storage_usage SET bytes = bytes + $1 WHERE owner = 0", [.integer(quota)])
+            }
             let further = try await refusal { _ = try await move(Array(inside.suffix(5)), out: true) }
             #expect(further == .quotaExceeded)
             // On their way back they take along what was left of them.
@@ -147,7 +166,9 @@ import Testing
     @Test func whatAnAccountHasIsBilledWithoutALookUp() async throws {
         try await RunningServer.with { server in
             let read = try await server.services.database.write { connection in
-                let page = try connection.first("SELECT rootpage FROM sqlite_schema WHERE name = 'identity'") { try $0.int64(0) }
+                let page = try connection.first("SELECT rootpage FROM sqlite_schema WHERE name = 'identity'") {
+                    try $0.int64(0)
+                }
                 return try BilledTable.all.filter { table in
                     try connection.rows("EXPLAIN DELETE FROM \(table.name)") {
                         (code: try $0.text(1), page: try $0.int64(3))
@@ -155,7 +176,8 @@ import Testing
                 }.map(\.name)
             }
             // That of identities is read by whatever is done with it.
-            let accounts = BilledTable.all.filter { $0.holder == "account" && $0.name != "identity" }.map(\.name) + ["server_key"]
+            let accounts =
+                BilledTable.all.filter { $0.holder == "account" && $0.name != "identity" }.map(\.name) + ["server_key"]
             #expect(Set(read).isDisjoint(with: accounts) && read.contains("record"), "\(read)")
         }
     }
@@ -215,7 +237,9 @@ import Testing
                 _ = try await anna.save([data("c", room + 1)], in: zone)
                 Issue.record("more than the quota was stored")
             } catch let refusal as Refusal {
-                #expect(refusal.status == 413 && refusal.code == .quotaExceeded && refusal.failure.reason.contains("60000 bytes"))
+                #expect(
+                    refusal.status == 413 && refusal.code == .quotaExceeded
+                        && refusal.failure.reason.contains("60000 bytes"))
                 #expect(refusal.failure.remedy.contains("Delete"))
             }
             #expect(try await anna.lookup(["c"], in: zone).results[0].code == .unknownItem)
@@ -241,7 +265,8 @@ import Testing
             #expect(try await bert.codes([Write("e")], in: own) == [nil])
             // An upload that could not be attached does not begin.
             let assets = AssetTests()
-            let upload = try await assets.send(anna, .PUT, Hex.encode(randomBytes(16)), in: zone, .bytes(ByteBuffer(repeating: 1, count: 100)))
+            let upload = try await assets.send(
+                anna, .PUT, Hex.encode(randomBytes(16)), in: zone, .bytes(ByteBuffer(repeating: 1, count: 100)))
             #expect(upload.code == .quotaExceeded && upload.status == 413)
             // What frees room, or takes none, goes through; then there is room again.
             #expect(try await anna.codes([data("a", 3_000, after: first[0])], in: zone) == [nil])
@@ -274,7 +299,8 @@ import Testing
             _ = try await anna.makeZone("b")
             let refused = try await anna.modifyZones(saving: [("c", try anna.opening("c"))])
             guard case .failure(let failure) = refused[0].outcome else { throw TestFailure("a third zone") }
-            #expect(failure.errorCode == .quotaExceeded && failure.reason.contains("2 zones") && !failure.remedy.isEmpty)
+            #expect(
+                failure.errorCode == .quotaExceeded && failure.reason.contains("2 zones") && !failure.remedy.isEmpty)
             // One that is there already is no new one; a closed one makes room, also for itself.
             guard case .zone = try await anna.modifyZones(saving: [("a", try anna.opening("a"))])[0].outcome else {
                 throw TestFailure("its own zone")
@@ -294,7 +320,8 @@ import Testing
         #expect { try quotas.checkStorage(21, isPublic: true, isOwner: false) } throws: { error in
             (error as? ServerError)?.reason.contains("public database") == true
         }
-        try Quotas(limits { ($0.storageQuota, $0.publicStorageQuota) = (0, 0) }).checkStorage(.max, isPublic: true, isOwner: true)
+        try Quotas(limits { ($0.storageQuota, $0.publicStorageQuota) = (0, 0) }).checkStorage(
+            .max, isPublic: true, isOwner: true)
     }
 
     @Test func sumsThatHaveDriftedAreCountedAgain() async throws {
@@ -311,7 +338,8 @@ import Testing
             let right = try await total()
             #expect(right.first == 2)
             for damage in [
-                "UPDATE storage_usage SET bytes = bytes + 1 WHERE owner = 0", "UPDATE storage_usage SET records = 7 WHERE owner <> 0",
+                "UPDATE storage_usage SET bytes = bytes + 1 WHERE owner = 0",
+                "UPDATE storage_usage SET records = 7 WHERE owner <> 0",
                 "DELETE FROM storage_usage",
             ] {
                 try await server.services.database.write { try $0.execute(damage) }

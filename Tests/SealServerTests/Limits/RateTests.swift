@@ -81,7 +81,10 @@ import Testing
                 try await ask("203.0.113.1"), try await ask("203.0.113.1", "none"), try await ask("203.0.113.1"),
                 try await ask("203.0.113.1", "none"), try await ask("203.0.113.2"),
             ]
-            #expect(outcomes == [.notAuthenticated, .sessionExpired, .requestRateLimited, .requestRateLimited, .notAuthenticated])
+            #expect(
+                outcomes == [
+                    .notAuthenticated, .sessionExpired, .requestRateLimited, .requestRateLimited, .notAuthenticated,
+                ])
             server.clock.advance(seconds: 10)
             let later = try await ask("203.0.113.1")
             #expect(later == .notAuthenticated)

@@ -15,7 +15,9 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct StrangerRateTests {
     private static let address = "203.0.113.9"
 
-    private func withServer(_ counter: StatementCounter? = nil, _ body: @Sendable (RunningServer) async throws -> Void) async throws {
+    private func withServer(_ counter: StatementCounter? = nil, _ body: @Sendable (RunningServer) async throws -> Void)
+        async throws
+    {
         var limits = AbuseLimits()
         limits.anonymousRequest = RateLimiter.Rule(count: 4, window: 4_000_000_000)
         try await RunningServer.with(limits: limits, behindProxy: true, counter: counter, body)
@@ -49,7 +51,8 @@ import Testing
                 if number < 4 { continue }
                 #expect(counter.count == before)
             }
-            #expect(codes == Array(repeating: .sessionExpired, count: 4) + Array(repeating: .requestRateLimited, count: 8))
+            #expect(
+                codes == Array(repeating: .sessionExpired, count: 4) + Array(repeating: .requestRateLimited, count: 8))
         }
     }
 
@@ -72,7 +75,8 @@ import Testing
             for person in people { _ = try await person.me() }
             // A session that is over is a stranger's from then on.
             let gone = people[0]
-            _ = try await gone.call("/1/accounts/logout", Sealkit_V1_AccountResponse(), as: Sealkit_V1_AccountResponse.self)
+            _ = try await gone.call(
+                "/1/accounts/logout", Sealkit_V1_AccountResponse(), as: Sealkit_V1_AccountResponse.self)
             try await expectRefusal(.requestRateLimited) { try await gone.me() }
             let kept = people[1]
             server.clock.advance(seconds: Sessions.lifetime / 1_000_000)
@@ -120,7 +124,9 @@ import Testing
             let key = try await ServerKeyClient.ready(by: try await Person.ready(server))
             let message = Sealkit_V1_LookupRecordsRequest.with { $0.recordNames = ["a"] }
             var codes: [ErrorCode?] = []
-            for _ in 0..<8 { codes.append(try await key.send(try key.call(Person.publicPath("records/lookup"), message)).code) }
+            for _ in 0..<8 {
+                codes.append(try await key.send(try key.call(Person.publicPath("records/lookup"), message)).code)
+            }
             #expect(codes == Array(repeating: nil, count: 5) + Array(repeating: .requestRateLimited, count: 3))
             let kept = try await server.services.database.read { connection in
                 try connection.first("SELECT COUNT(*) FROM server_request") { try $0.int64(0) }

@@ -87,7 +87,8 @@ import Testing
         #expect(throws: ServerError.self) { try limiter.count(.request, .account(0), rule: rule, now: 0) }
         // Full again: there is nothing to remember.
         for subject in 1...100 {
-            try limiter.count(.request, .account(Int64(subject)), amount: 10, rule: rule, now: Int64(subject) * 20_000_000)
+            try limiter.count(
+                .request, .account(Int64(subject)), amount: 10, rule: rule, now: Int64(subject) * 20_000_000)
         }
         #expect(limiter.rememberedCount <= 8)
     }

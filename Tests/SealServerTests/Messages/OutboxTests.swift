@@ -14,7 +14,9 @@ import Testing
     /// Messages that wait, as the database has them.
     private static func waiting(_ server: RunningServer) async throws -> [(sealed: [UInt8], attempts: Int64)] {
         try await server.services.database.read { connection in
-            try connection.rows("SELECT sealed, attempts FROM outgoing_message", []) { (try $0.bytes(0), try $0.int64(1)) }
+            try connection.rows("SELECT sealed, attempts FROM outgoing_message", []) {
+                (try $0.bytes(0), try $0.int64(1))
+            }
         }
     }
 
@@ -24,7 +26,9 @@ import Testing
             server.mail.fail(with: [.notSent(code: 7, status: 0, reason: "")])
             let alice = try await TestClient.ready(server)
             _ = try await alice.begin("Alice@example.org", language: "de")
-            try await waitUntil("it was tried once, and that is noted") { try await Self.waiting(server).first?.attempts == 1 }
+            try await waitUntil("it was tried once, and that is noted") {
+                try await Self.waiting(server).first?.attempts == 1
+            }
             // What waits shows neither address nor code.
             let stored = try server.storedBytes()
             #expect(!stored.contains(bytes: Array("lice@".utf8)))
@@ -50,7 +54,8 @@ import Testing
             let now = server.clock.now
             let waiting = WaitingMessage(
                 id: ID16(random: &random), kind: .email,
-                message: CodeMessage(recipient: "a@example.org", code: "12345678", language: "en"), attempts: 0, expires: now + 60_000_000)
+                message: CodeMessage(recipient: "a@example.org", code: "12345678", language: "en"), attempts: 0,
+                expires: now + 60_000_000)
             let left = try await server.services.database.write { connection in
                 try rows.insert(waiting, in: connection)
                 for _ in 0..<2 { try rows.countAttempt(waiting.id, in: connection) }
@@ -60,7 +65,9 @@ import Testing
             // It goes on counting there: of three tries two were made.
             server.mail.fail(with: [.notSent(code: 7, status: 0, reason: "")])
             server.services.outbox.send(try #require(left.first))
-            try await waitUntil("it was given up") { try await Self.waiting(server).isEmpty && server.services.outbox.count == 0 }
+            try await waitUntil("it was given up") {
+                try await Self.waiting(server).isEmpty && server.services.outbox.count == 0
+            }
             #expect(server.mail.tries == 1 && server.mail.sent.isEmpty)
         }
     }
@@ -96,8 +103,12 @@ import Testing
             _ = try await alice.begin("alice@example.org")
             try await waitUntil("it was tried") { server.mail.tries == 1 }
             let found = try await server.services.database.read { connection in
-                try connection.rows("SELECT id, kind, sealed, attempts, expires FROM outgoing_message", []) { row -> [SQLValue] in
-                    [.blob(try row.bytes(0)), .text(try row.text(1)), .blob(try row.bytes(2)), .integer(0), .integer(try row.int64(4))]
+                try connection.rows("SELECT id, kind, sealed, attempts, expires FROM outgoing_message", []) {
+                    row -> [SQLValue] in
+                    [
+                        .blob(try row.bytes(0)), .text(try row.text(1)), .blob(try row.bytes(2)), .integer(0),
+                        .integer(try row.int64(4)),
+                    ]
                 }
             }
             rows.withLock { $0 = found }
@@ -111,7 +122,8 @@ import Testing
             let row = try #require(kept)
             try await server.services.database.write { connection in
                 try connection.execute(
-                    "INSERT INTO outgoing_message (id, kind, sealed, attempts, expires) VALUES ($1, $2, $3, $4, $5)", row)
+                    "INSERT INTO outgoing_message (id, kind, sealed, attempts, expires) VALUES ($1, $2, $3, $4, $5)",
+                    row)
             }
         }
         try await RunningServer.with(folder: folder, clock: clock) { server in
@@ -145,7 +157,8 @@ import Testing
             server.mail.fail(with: Array(repeating: .notSent(code: 7, status: 0, reason: ""), count: 3))
             _ = try await alice.begin("a@example.org")
             try await waitUntil("it was given up") { try await Self.waiting(server).isEmpty && server.mail.tries == 3 }
-            // A relay that takes mail and loses it looks the same to whoever waits: another code is asked for, and works.
+            // A relay that takes mail and loses it looks the same to whoever waits: another code is asked for, and
+            // works.
             let again = try await alice.begin("a@example.org")
             _ = try await alice.complete(again.verificationID, server.mail.code(1))
         }
@@ -201,7 +214,8 @@ import Testing
                 #expect(outbox.hasRoom)
                 outbox.send(
                     WaitingMessage(
-                        id: try ID16([UInt8](repeating: UInt8(number), count: 16)), kind: .email, message: message, attempts: 0,
+                        id: try ID16([UInt8](repeating: UInt8(number), count: 16)), kind: .email, message: message,
+                        attempts: 0,
                         expires: server.clock.now + 1_000_000))
             }
             #expect(!outbox.hasRoom && outbox.carries(.email) && !outbox.carries(.phone))

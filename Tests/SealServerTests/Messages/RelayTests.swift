@@ -28,13 +28,19 @@ import Testing
             try FileManager.default.createDirectory(atPath: folder.file("mail"), withIntermediateDirectories: true)
             _ = try await Command.finished(
                 URL(fileURLWithPath: "/usr/bin/openssl"),
-                ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
-                 "subjectAltName=IP:127.0.0.1", "-out", certificate, "-keyout", key])
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-subj", "/CN=127.0.0.1", "-addext",
+                    "subjectAltName=IP:127.0.0.1", "-out", certificate, "-keyout", key,
+                ])
             port = try MailServer.freePort()
-            let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent()
                 .appendingPathComponent("Support/smtp-relay.py")
             process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-            process.arguments = ["-B", script.path, folder.file("mail"), "\(port)", "--certificate", certificate, "--key", key] + arguments
+            process.arguments =
+                ["-B", script.path, folder.file("mail"), "\(port)", "--certificate", certificate, "--key", key]
+                + arguments
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
@@ -53,13 +59,17 @@ import Testing
         }
 
         /// How often it was given a message.
-        var tries: Int { (try? String(contentsOfFile: folder.file("mail/tries"), encoding: .utf8)).flatMap { Int($0) } ?? 0 }
+        var tries: Int {
+            (try? String(contentsOfFile: folder.file("mail/tries"), encoding: .utf8)).flatMap { Int($0) } ?? 0
+        }
 
         func messenger(
             _ scheme: String = "smtp", user: String? = nil, password: String? = nil, trusted: Bool = true,
             startTLS: MailConfiguration.StartTLS = .required
         ) throws -> MailMessenger {
-            try MailMessenger(configuration: configuration(scheme, user: user, password: password, trusted: trusted, startTLS: startTLS))
+            try MailMessenger(
+                configuration: configuration(
+                    scheme, user: user, password: password, trusted: trusted, startTLS: startTLS))
         }
 
         func configuration(
@@ -67,13 +77,15 @@ import Testing
             startTLS: MailConfiguration.StartTLS = .required
         ) -> MailConfiguration {
             MailConfiguration(
-                url: "\(scheme)://127.0.0.1:\(port)", from: "Codes <codes@example.org>", username: user, password: password,
+                url: "\(scheme)://127.0.0.1:\(port)", from: "Codes <codes@example.org>", username: user,
+                password: password,
                 authorityFile: trusted ? certificate : nil, startTLS: startTLS)
         }
     }
 
     private func message() -> OutgoingMessage {
-        CodeMessage(recipient: "canary@example.net", code: "12345678", language: "en").written(.email, id: "one", origin: "https://o.example")
+        CodeMessage(recipient: "canary@example.net", code: "12345678", language: "en").written(
+            .email, id: "one", origin: "https://o.example")
     }
 
     /// What sending fails with; nil where it is taken.
@@ -93,7 +105,8 @@ import Testing
         #expect(good == nil)
         let mail = try #require(relay.mails.first)
         #expect(relay.mails.count == 1 && mail.hasPrefix("canary@example.net\n") && mail.contains("12345678"))
-        // A wrong password is final, and nothing is sent; so is a certificate that nobody vouches for, but for as long as it lasts.
+        // A wrong password is final, and nothing is sent; so is a certificate that nobody vouches for, but for as long
+        // as it lasts.
         let wrong = await failure(try relay.messenger(user: "codes", password: "wrong-word"))
         #expect(wrong != nil)
         let untrusted = await failure(try relay.messenger(user: "codes", password: "right-word", trusted: false))
@@ -107,7 +120,8 @@ import Testing
     private func health(_ server: RunningServer) async throws -> String { try await healthParts(server)["mail"] ?? "" }
 
     private func healthParts(_ server: RunningServer) async throws -> [String: String] {
-        let answer = try await HTTPClient.shared.execute(HTTPClientRequest(url: server.origin + "/health"), timeout: .seconds(30))
+        let answer = try await HTTPClient.shared.execute(
+            HTTPClientRequest(url: server.origin + "/health"), timeout: .seconds(30))
         #expect(answer.status == .ok)
         let body = Data(buffer: try await answer.body.collect(upTo: 1 << 16))
         return try JSONDecoder().decode([String: String].self, from: body)
@@ -136,7 +150,9 @@ import Testing
 
     @Test func whetherMailWorksIsAPartOfTheHealthOfItsOwn() async throws {
         let relay = try await Relay(["--tls", "starttls", "--user", "codes", "--password", "right-word"])
-        for (password, state, line) in [("right-word", "ok", "codes can be sent"), ("wrong-word", "failing", "codes cannot be sent")] {
+        for (password, state, line) in [
+            ("right-word", "ok", "codes can be sent"), ("wrong-word", "failing", "codes cannot be sent"),
+        ] {
             let log = LogCapture()
             let mail = relay.configuration(user: "codes", password: password)
             try await RunningServer.with(sendsMail: false, mailConfiguration: mail, logger: log.logger) { server in
@@ -161,18 +177,21 @@ import Testing
         let relay = try await Relay(["--tls", "from-the-start", "--user", "codes", "--password", "right-word"])
         let good = await failure(try relay.messenger("smtps", user: "codes", password: "right-word"))
         #expect(good == nil && relay.mails.count == 1)
-        let untrusted = await failure(try relay.messenger("smtps", user: "codes", password: "right-word", trusted: false))
+        let untrusted = await failure(
+            try relay.messenger("smtps", user: "codes", password: "right-word", trusted: false))
         #expect(untrusted != nil && relay.tries == 1)
     }
 
     /// Each waits for the other to begin, or does not understand it.
-    @Test(arguments: [
-        ("smtp", "from-the-start", .fromTheStart, "write smtps:// in place of smtp://"),
-        ("smtps", "starttls", .afterAWord, "write smtp:// in place of smtps://"),
-        ("smtps", nil, .afterAWord, "--smtp-starttls at required"),
-    ] as [(String, String?, RelayTLS, String)])
+    @Test(
+        arguments: [
+            ("smtp", "from-the-start", .fromTheStart, "write smtps:// in place of smtp://"),
+            ("smtps", "starttls", .afterAWord, "write smtp:// in place of smtps://"),
+            ("smtps", nil, .afterAWord, "--smtp-starttls at required"),
+        ] as [(String, String?, RelayTLS, String)])
     func theOtherSchemeIsTheRemedy(scheme: String, tls: String?, found: RelayTLS, remedy: String) async throws {
-        let relay = try await Relay((tls.map { ["--tls", $0] } ?? []) + ["--user", "codes", "--password", "right-word"])
+        let relay = try await Relay(
+            (tls.map { ["--tls", $0] } ?? []) + ["--user", "codes", "--password", "right-word"])
         var mail = relay.configuration(scheme, user: "codes", password: "right-word")
         mail.check = .required
         for trusted in [true, false] {
@@ -222,11 +241,15 @@ import Testing
         for (behaviour, tries, mails) in [("refuse", 1, 0), ("later", 2, 1), ("lose", 1, 0)] {
             let relay = try await Relay(["--behaviour", behaviour])
             let log = LogCapture()
-            try await RunningServer.with(sendsMail: false, mailConfiguration: relay.configuration(startTLS: .off), logger: log.logger) { server in
+            try await RunningServer.with(
+                sendsMail: false, mailConfiguration: relay.configuration(startTLS: .off), logger: log.logger
+            ) { server in
                 let alice = try await TestClient.ready(server)
                 let begun = try await alice.begin("canary@example.net")
                 #expect(begun.verificationID.count == 16, "\(behaviour)")
-                try await waitUntil("it was sent, or given up: \(behaviour)") { relay.tries > 0 && server.services.outbox.count == 0 }
+                try await waitUntil("it was sent, or given up: \(behaviour)") {
+                    relay.tries > 0 && server.services.outbox.count == 0
+                }
                 #expect(relay.tries == tries && relay.mails.count == mails, "\(behaviour)")
                 if behaviour == "lose" {
                     // Nobody can tell; a second message is asked for.

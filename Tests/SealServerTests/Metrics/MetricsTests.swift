@@ -14,7 +14,9 @@ import Testing
 
 /// What the server measures, and to whom it shows it.
 @Suite(.timeLimit(.minutes(60))) struct MetricsTests {
-    private static func get(_ url: String, _ method: String = "GET") async throws -> (status: UInt, type: String?, text: String) {
+    private static func get(_ url: String, _ method: String = "GET") async throws -> (
+        status: UInt, type: String?, text: String
+    ) {
         let answer = try await ServerTests().send(method, url)
         return (answer.status, answer.headers["content-type"], String(decoding: answer.body, as: UTF8.self))
     }
@@ -31,12 +33,17 @@ import Testing
             #expect(type == "text/plain; version=0.0.4; charset=utf-8")
             #expect(text.contains("sealkit_requests_total{endpoint=\"accounts/create\",status=\"200\"} 1\n"))
             #expect(text.contains("sealkit_request_seconds_count{endpoint=\"accounts/create\"} 1\n"))
-            for name in ["storage_group_writes_count", "storage_commit_seconds_count", "storage_wait_seconds_count", "requests_under_way", "streams_open", "messages_waiting", "storage_writes_waiting"] {
+            for name in [
+                "storage_group_writes_count", "storage_commit_seconds_count", "storage_wait_seconds_count",
+                "requests_under_way", "streams_open", "messages_waiting", "storage_writes_waiting",
+            ] {
                 #expect(!Self.lines(text, "sealkit_" + name + " ").isEmpty, "\(name)")
             }
             // Clients do not find them, and whoever reads them finds nothing else.
             #expect(try await Self.get(server.origin + "/metrics").status == 404)
-            for path in ["/", "/health", "/1/limits", "/metrics/all"] { #expect(try await Self.get(server.metrics + path).status == 404) }
+            for path in ["/", "/health", "/1/limits", "/metrics/all"] {
+                #expect(try await Self.get(server.metrics + path).status == 404)
+            }
             #expect(try await Self.get(server.metrics + "/metrics", "POST").status != 200)
         }
     }
@@ -60,7 +67,10 @@ import Testing
             for (number, method) in ["PUT", "PATCH", "PROPFIND", "TRACE", "REPORT", "LOCK"].enumerated() {
                 #expect(try await Self.get(server.origin + "/made-up-\(number)").status == 404)
                 #expect(try await Self.get(server.origin + "/1/accounts/me", method).status == 405)
-                #expect(try await Self.get(server.origin + "/database/1/org.made.up\(number)/development/private/records/modify").status == 405)
+                #expect(
+                    try await Self.get(
+                        server.origin + "/database/1/org.made.up\(number)/development/private/records/modify"
+                    ).status == 405)
             }
             #expect(registry.all().count == before)
         }
@@ -80,7 +90,10 @@ import Testing
             server.services.metrics.collect()
             let text = PrometheusText.write(registry)
             #expect(text.contains("records/modify\",status=\"200\"}"), "requests are in them")
-            let telling = [anna.user.recordName, anna.client.token, TestClient.container, "canary", "127.0.0.1", "@", "+49", zone.owner.recordName]
+            let telling = [
+                anna.user.recordName, anna.client.token, TestClient.container, "canary", "127.0.0.1", "@", "+49",
+                zone.owner.recordName,
+            ]
             for word in secrets + telling { #expect(!text.contains(word), "\(word)") }
             // Every label's value is one of a list that the server knows when it starts.
             let names = Set(Endpoints.all.map(\.name) + ["unknown"])
@@ -166,7 +179,9 @@ import Testing
                 group.addTask {
                     let turn = WriteTurn(payer: .account(Int64(account)), route: .init(method: "POST", path: "/"))
                     try await WriteTurn.$current.withValue(turn) {
-                        try await database.write { try $0.execute("INSERT INTO t (id) VALUES ($1)", [.integer(Int64(account))]) }
+                        try await database.write {
+                            try $0.execute("INSERT INTO t (id) VALUES ($1)", [.integer(Int64(account))])
+                        }
                     }
                 }
             }
@@ -191,7 +206,9 @@ import Testing
             let anna = try await TestClient.ready(server)
             server.mail.fail(with: [.unavailable])
             _ = try await anna.begin("anna@example.org")
-            try await waitUntil("it is sent and noted") { server.mail.sent.count == 1 && server.services.outbox.count == 0 }
+            try await waitUntil("it is sent and noted") {
+                server.mail.sent.count == 1 && server.services.outbox.count == 0
+            }
         }
         let name = "sealkit_messages_total"
         #expect(
@@ -204,7 +221,8 @@ import Testing
 
     @Test func theSettingIsAnAddressOfItsOwn() async throws {
         let folder = TemporaryFolder().path
-        let loaded = try await ServerConfiguration.load(flags: ["data": folder], environment: ["SEALKIT_METRICS": "127.0.0.1:9090"])
+        let loaded = try await ServerConfiguration.load(
+            flags: ["data": folder], environment: ["SEALKIT_METRICS": "127.0.0.1:9090"])
         #expect(loaded.metrics == ListenAddress(host: "127.0.0.1", port: 9090))
         #expect(try await ServerConfiguration.load(flags: ["data": folder], environment: [:]).metrics == nil)
         for (metrics, word) in [("9090", "host:port"), ("127.0.0.1:8080", "another address")] {
@@ -235,11 +253,14 @@ import Testing
     }
 
     /// Somebody takes one of the two addresses after the start has tried them.
-    @Test(arguments: ["listen", "metrics"]) func anAddressThatIsTakenMeanwhileIsNamedWithItsSetting(setting: String) async throws {
+    @Test(arguments: ["listen", "metrics"]) func anAddressThatIsTakenMeanwhileIsNamedWithItsSetting(setting: String)
+        async throws
+    {
         try await RunningServer.with { running in
             let taken = ListenAddress(host: "127.0.0.1", port: try #require(URL(string: running.origin)?.port))
             let application = Application(
-                router: Router(), configuration: ApplicationConfiguration(address: .hostname(taken.host, port: taken.port)),
+                router: Router(),
+                configuration: ApplicationConfiguration(address: .hostname(taken.host, port: taken.port)),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let expected = ListenFailure(IOError(errnoCode: EADDRINUSE, reason: "bind"), at: taken, setting: setting)
             let service = ListeningService(listener: application, address: taken, setting: setting)

@@ -77,19 +77,25 @@ import Testing
     }
 
     @Test func everyMetricSaysWhatItIs() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
             .deletingLastPathComponent()
         let page = try String(
-            contentsOf: root.appendingPathComponent("Sources/SealServer/Documentation.docc/Metrics.md"), encoding: .utf8)
+            contentsOf: root.appendingPathComponent("Sources/SealServer/Documentation.docc/Metrics.md"), encoding: .utf8
+        )
         for metric in ServerMetric.allCases {
             let labels = metric.labels.map { "`\($0)`" }.joined(separator: ", ")
-            #expect(page.contains("| `\(metric.rawValue)` | \(metric.kind.rawValue) | \(labels) | \(metric.help) |"), "\(metric.rawValue)")
+            #expect(
+                page.contains("| `\(metric.rawValue)` | \(metric.kind.rawValue) | \(labels) | \(metric.help) |"),
+                "\(metric.rawValue)")
             #expect(metric.help.hasSuffix(".") && !metric.help.contains("\n"))
             #expect(metric.rawValue.hasPrefix("sealkit_"))
             #expect(metric.rawValue.hasSuffix("_total") == (metric.kind == .counter), "\(metric.rawValue)")
             #expect(metric.buckets == metric.buckets.sorted())
             let name = /[a-z][a-z0-9_]+/
-            #expect(metric.rawValue.wholeMatch(of: name) != nil && metric.labels.allSatisfy { $0.wholeMatch(of: name) != nil })
+            #expect(
+                metric.rawValue.wholeMatch(of: name) != nil
+                    && metric.labels.allSatisfy { $0.wholeMatch(of: name) != nil })
         }
     }
 }

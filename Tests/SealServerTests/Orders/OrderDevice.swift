@@ -39,7 +39,9 @@ struct OrderPerson: Sendable {
     }
 
     /// A device that has seen what `trust` holds.
-    func device(_ trust: TrustStore) throws -> Container { try Container("org.example.orders", account: account, trust: trust) }
+    func device(_ trust: TrustStore) throws -> Container {
+        try Container("org.example.orders", account: account, trust: trust)
+    }
 }
 
 /// One zone, its people's devices, and what should have come of what they did.
@@ -94,7 +96,8 @@ final class OrderZone: @unchecked Sendable {
     }
 
     private func zoneID(_ actor: OrderModel.Actor) throws -> RecordZone.ID {
-        actor == .ann ? RecordZone.ID(zoneName: zoneName) : RecordZone.ID(zoneName: zoneName, ownerName: try person(.ann).name)
+        actor == .ann
+            ? RecordZone.ID(zoneName: zoneName) : RecordZone.ID(zoneName: zoneName, ownerName: try person(.ann).name)
     }
 
     private func keeper(_ actor: OrderModel.Actor) throws -> ZoneKeeper {
@@ -197,7 +200,9 @@ final class OrderZone: @unchecked Sendable {
         for actor in order + order where model.members.contains(actor) || actor == .ann {
             // It may take another device first.
             do { _ = try await keeper(actor).refresh() } catch {
-                guard let refused = error as? SealKitError, [.rollback, .zoneNotFound].contains(refused.code) else { throw error }
+                guard let refused = error as? SealKitError, [.rollback, .zoneNotFound].contains(refused.code) else {
+                    throw error
+                }
             }
         }
         // By and by everybody reads on; where keys of others were lost, its owner's device opens another one for all.
@@ -211,8 +216,8 @@ final class OrderZone: @unchecked Sendable {
 
     // MARK: What came of it
 
-    /// Everybody who may read, on the device that it has had all along and on a fresh one, sees what the model says; who is out
-    /// holds no key of what came since.
+    /// Everybody who may read, on the device that it has had all along and on a fresh one, sees what the model says;
+    /// who is out holds no key of what came since.
     func check(mayHaveMoreKeys: Bool = false) async throws {
         let owners = try await keeper(.ann).refresh()
         let names = Set(try model.members.map { try person($0).name })

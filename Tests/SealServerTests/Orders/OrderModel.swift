@@ -1,6 +1,7 @@
 import SealService
 
-/// What has to come of a sequence of events, as somebody would work it out who knows nothing of rosters, keys and servers.
+/// What has to come of a sequence of events, as somebody would work it out who knows nothing of rosters, keys and
+/// servers.
 struct OrderModel: Equatable, Sendable {
     enum Actor: Int, CaseIterable, Sendable { case ann, bob, carol }
 

@@ -6,10 +6,11 @@ import Testing
 @testable import SealServer
 @testable import SealService
 
-/// Two and three people's devices do the same things in every order there is, each through the real SDK against a real server,
-/// and all end in the one state that a model says. What a device does not do for a while, it is offline for.
+/// Two and three people's devices do the same things in every order there is, each through the real SDK against a real
+/// server, and all end in the one state that a model says. What a device does not do for a while, it is offline for.
 ///
-/// Of each kind some orders are played, others each time; `SEED` plays the same ones again, and `ORDERS=all`, as in `make torture`, all.
+/// Of each kind some orders are played, others each time; `SEED` plays the same ones again, and `ORDERS=all`, as in
+/// `make torture`, all.
 @Suite(.timeLimit(.minutes(60))) struct OrdersTests {
     typealias Step = OrderModel.Step
     private static let origin = "https://orders.example"
@@ -38,7 +39,8 @@ import Testing
                 guard let zone = next.next() else { return }
                 group.addTask {
                     do { try await body(zone) } catch {
-                        Issue.record("\(what)\(zone.isHierarchy ? ", of a hierarchy" : ""): \(error)\nafter: \(zone.story)")
+                        Issue.record(
+                            "\(what)\(zone.isHierarchy ? ", of a hierarchy" : ""): \(error)\nafter: \(zone.story)")
                     }
                 }
             }
@@ -101,11 +103,13 @@ import Testing
         try await all(Self.threePeople, after: [.invite(.bob), .invite(.carol)], isHierarchy: isHierarchy)
     }
 
-    /// The server is restored from a copy in the middle of each story: what it has lost it gets back from the devices, whoever
-    /// comes first.
+    /// The server is restored from a copy in the middle of each story: what it has lost it gets back from the devices,
+    /// whoever comes first.
     @Test func aRestoredServerEndsInTheSameState() async throws {
-        let stories = OrderModel.orders(of: [[.write(.ann), .invite(.carol), .rotate], [.write(.bob), .accept(.carol)]])
-            .map { [.invite(.bob), .accept(.bob), .write(.bob)] + $0 }
+        let stories = OrderModel.orders(of: [
+            [.write(.ann), .invite(.carol), .rotate], [.write(.bob), .accept(.carol)],
+        ])
+        .map { [.invite(.bob), .accept(.bob), .write(.bob)] + $0 }
         let returns = OrderModel.permutations(OrderModel.Actor.allCases)
         let folder = TemporaryFolder()
         let cut = 4

@@ -47,7 +47,9 @@ struct RefusalClient: Sendable {
         return Answer(status: response.status.code, headers: response.headers, body: data)
     }
 
-    func send(_ method: String, _ path: String, type: String, bytes: some Sequence<UInt8> & Sendable) async throws -> Answer {
+    func send(_ method: String, _ path: String, type: String, bytes: some Sequence<UInt8> & Sendable) async throws
+        -> Answer
+    {
         try await send(method, path, type: type, .bytes(ByteBuffer(bytes: Array(bytes))))
     }
 
@@ -62,7 +64,9 @@ struct RefusalClient: Sendable {
     static func check(
         _ answer: Answer, _ status: UInt, _ code: ErrorCode, _ what: String, location: SourceLocation = #_sourceLocation
     ) {
-        #expect(answer.status == status && answer.code == code, "\(what): \(answer.status), \(answer.failure.debugDescription)", sourceLocation: location)
+        #expect(
+            answer.status == status && answer.code == code,
+            "\(what): \(answer.status), \(answer.failure.debugDescription)", sourceLocation: location)
         let failure = answer.failure ?? .init()
         #expect(!failure.reason.isEmpty && !failure.remedy.isEmpty, "\(what): \(failure)", sourceLocation: location)
         #expect(!String(decoding: answer.body, as: UTF8.self).contains("canary"), "\(what)", sourceLocation: location)

@@ -46,8 +46,10 @@ struct RefusalRoute: Sendable {
     /// The path with something in the place of each parameter.
     func filled(_ values: [String: String] = [:]) -> String {
         let known = [
-            "container": TestClient.container, "environment": "development", "database": route.database ?? "", "owner": "-",
-            "zone": "notes", "id": String(repeating: "0", count: 32), "part": "0", "routing": String(repeating: "A", count: 22),
+            "container": TestClient.container, "environment": "development", "database": route.database ?? "",
+            "owner": "-",
+            "zone": "notes", "id": String(repeating: "0", count: 32), "part": "0",
+            "routing": String(repeating: "A", count: 22),
         ].merging(values) { $1 }
         return route.path(known)
     }
@@ -78,16 +80,22 @@ enum RefusalTable {
     /// By the routes' names.
     private static let samples = Dictionary(uniqueKeysWithValues: [
         // Accounts
-        sample(Endpoints.accounts.challenge, Sealkit_V1_ChallengeRequest.with { $0.loginKey = Data(repeating: 1, count: 32) }),
+        sample(
+            Endpoints.accounts.challenge,
+            Sealkit_V1_ChallengeRequest.with { $0.loginKey = Data(repeating: 1, count: 32) }),
         sample(Endpoints.accounts.create, Sealkit_V1_CreateAccountRequest.with { $0.deviceName = "canary-device" }),
         sample(Endpoints.accounts.login, login),
-        sample(Endpoints.accounts.delete, Sealkit_V1_DeleteAccountRequest.with { $0.loginKey = Data(repeating: 1, count: 32) }),
+        sample(
+            Endpoints.accounts.delete,
+            Sealkit_V1_DeleteAccountRequest.with { $0.loginKey = Data(repeating: 1, count: 32) }),
         sample(Endpoints.accounts.recover, Sealkit_V1_RecoverRequest.with { $0.recoveryID = id }),
         sample(Endpoints.accounts.saveRecovery, Sealkit_V1_RecoveryBundle.with { $0.recoveryID = id }),
         sample(Endpoints.accounts.deleteRecovery, Sealkit_V1_DeleteRecoveryBundleRequest.with { $0.kind = 2 }),
         sample(Endpoints.accounts.listRecovery, Sealkit_V1_RecoveryBundlesRequest()),
         sample(Endpoints.accounts.rotate, Sealkit_V1_RotateKeysRequest.with { $0.login = login }),
-        sample(Endpoints.accounts.registerIdentity, Sealkit_V1_RegisterIdentityRequest.with { $0.container = "canary.container" }),
+        sample(
+            Endpoints.accounts.registerIdentity,
+            Sealkit_V1_RegisterIdentityRequest.with { $0.container = "canary.container" }),
         sample(Endpoints.devices.list, Sealkit_V1_ListDevicesRequest()),
         sample(Endpoints.devices.name, Sealkit_V1_NameDeviceRequest.with { $0.name = "canary-device" }),
         sample(Endpoints.devices.revoke, Sealkit_V1_RevokeDeviceRequest.with { $0.id = id }),
@@ -104,16 +112,26 @@ enum RefusalTable {
                 $0.container = TestClient.container
                 $0.handles = [.with { $0.email = "canary@example.org" }]
             }),
-        sample(Endpoints.people.beginVerification, Sealkit_V1_BeginVerificationRequest.with { $0.address = "canary@example.org" }),
+        sample(
+            Endpoints.people.beginVerification,
+            Sealkit_V1_BeginVerificationRequest.with { $0.address = "canary@example.org" }),
         sample(Endpoints.people.listAddresses, Sealkit_V1_ListAddressesRequest()),
-        sample(Endpoints.people.updateAddress, Sealkit_V1_UpdateAddressRequest.with { $0.address.address = "canary@example.org" }),
-        sample(Endpoints.people.unlinkAddress, Sealkit_V1_UnlinkAddressRequest.with { $0.address.address = "canary@example.org" }),
-        sample(Endpoints.people.completeVerification, Sealkit_V1_CompleteVerificationRequest.with { $0.verificationID = id }),
+        sample(
+            Endpoints.people.updateAddress,
+            Sealkit_V1_UpdateAddressRequest.with { $0.address.address = "canary@example.org" }),
+        sample(
+            Endpoints.people.unlinkAddress,
+            Sealkit_V1_UnlinkAddressRequest.with { $0.address.address = "canary@example.org" }),
+        sample(
+            Endpoints.people.completeVerification,
+            Sealkit_V1_CompleteVerificationRequest.with { $0.verificationID = id }),
 
         // Shares
         sample(Endpoints.sharing.metadata, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = id }),
         sample(Endpoints.sharing.accept, Sealkit_V1_AcceptShareRequest.with { $0.operationID = id }),
-        sample(Endpoints.sharing.fetchRosters, Sealkit_V1_FetchRostersRequest.with { $0.rosters = [.with { $0.zone = zone }] }),
+        sample(
+            Endpoints.sharing.fetchRosters,
+            Sealkit_V1_FetchRostersRequest.with { $0.rosters = [.with { $0.zone = zone }] }),
         sample(Endpoints.sharing.lookupShares, Sealkit_V1_LookupSharesRequest.with { $0.zone = zone }),
         sample(Endpoints.sharing.unsettledRecords, Sealkit_V1_UnsettledRecordsRequest.with { $0.zone = zone }),
         sample(Endpoints.sharing.appendRoster, Sealkit_V1_AppendRosterRequest.with { $0.operationID = id }),
@@ -146,13 +164,17 @@ enum RefusalTable {
         sample(Endpoints.assets.begin, Sealkit_V1_BeginUploadRequest.with { $0.contentBytes = 100 }),
         sample(Endpoints.assets.finish, Sealkit_V1_FinishUploadRequest.with { $0.root = id + id }),
         sample(Endpoints.assets.abandon, Sealkit_V1_AbandonUploadRequest()),
-        sample(Endpoints.records.changesOfZones, Sealkit_V1_ZonesRecordChangesRequest.with { $0.zones = [.with { $0.zone = zone }] }),
+        sample(
+            Endpoints.records.changesOfZones,
+            Sealkit_V1_ZonesRecordChangesRequest.with { $0.zones = [.with { $0.zone = zone }] }),
         sample(Endpoints.records.stale, Sealkit_V1_StaleRecordsRequest.with { $0.zone = zone }),
         sample(Endpoints.records.query, Sealkit_V1_QueryRecordsRequest.with { $0.query.recordType = "canary" }),
 
         // Subscriptions
         sample(Endpoints.subscriptions.modify, Sealkit_V1_ModifySubscriptionsRequest.with { $0.operationID = id }),
-        sample(Endpoints.subscriptions.lookup, Sealkit_V1_LookupSubscriptionsRequest.with { $0.subscriptionIds = ["canary"] }),
+        sample(
+            Endpoints.subscriptions.lookup,
+            Sealkit_V1_LookupSubscriptionsRequest.with { $0.subscriptionIds = ["canary"] }),
         sample(Endpoints.subscriptions.list, Sealkit_V1_ListSubscriptionsRequest()),
 
         // The public database
@@ -161,9 +183,13 @@ enum RefusalTable {
         // Management
         sample(Endpoints.management.createServerKey, Sealkit_V1_CreateServerKeyRequest.with { $0.name = "canary" }),
         sample(Endpoints.management.listServerKeys, Sealkit_V1_ListServerKeysRequest()),
-        sample(Endpoints.management.revokeServerKey, Sealkit_V1_RevokeServerKeyRequest.with { $0.userRecordName = "canary" }),
+        sample(
+            Endpoints.management.revokeServerKey,
+            Sealkit_V1_RevokeServerKeyRequest.with { $0.userRecordName = "canary" }),
         sample(Endpoints.management.createToken, Sealkit_V1_CreateManagementTokenRequest.with { $0.name = "canary" }),
-        sample(Endpoints.management.listTokens, Sealkit_V1_ListManagementTokensRequest.with { $0.container = TestClient.container }),
+        sample(
+            Endpoints.management.listTokens,
+            Sealkit_V1_ListManagementTokensRequest.with { $0.container = TestClient.container }),
         sample(Endpoints.management.revokeToken, Sealkit_V1_RevokeManagementTokenRequest.with { $0.id = "canary" }),
         sample(Endpoints.management.exportSchema, Sealkit_V1_ExportSchemaRequest()),
         sample(Endpoints.management.importSchema, Sealkit_V1_ImportSchemaRequest.with { $0.schema = "canary" }),

@@ -9,10 +9,15 @@ import Testing
 extension RefusalTableTests {
     static let accounts: [Content] = {
         var all: [Content] = []
-        all += [0, 1, 31, 33, 100_000].map { Content("/1/accounts/challenge", "{\"loginKey\":\(bytes($0))}", .invalidArguments) }
+        all += [0, 1, 31, 33, 100_000].map {
+            Content("/1/accounts/challenge", "{\"loginKey\":\(bytes($0))}", .invalidArguments)
+        }
         all += [long, #"a\u0000"#, #"a\r\nb"#, #"\u007f"#].flatMap { name in
             ["/1/accounts/login", "/1/accounts/create"].map {
-                Content($0, "{\"loginKey\":\"\(Data(goodKey).base64EncodedString())\",\"deviceId\":\(id),\"deviceName\":\"\(name)\"}", .invalidArguments)
+                Content(
+                    $0,
+                    "{\"loginKey\":\"\(Data(goodKey).base64EncodedString())\",\"deviceId\":\(id),\"deviceName\":\"\(name)\"}",
+                    .invalidArguments)
             }
         }
         all += ["-9223372036854775808", "9223372036854775807", "0"].map {
@@ -23,10 +28,14 @@ extension RefusalTableTests {
         }
         all += [0, 15, 17, 1_000_000].flatMap { count in
             ["/1/accounts/login", "/1/accounts/create"].map {
-                Content($0, "{\"loginKey\":\"\(Data(goodKey).base64EncodedString())\",\"deviceId\":\(bytes(count))}", .invalidArguments)
+                Content(
+                    $0, "{\"loginKey\":\"\(Data(goodKey).base64EncodedString())\",\"deviceId\":\(bytes(count))}",
+                    .invalidArguments)
             }
         }
-        all += [0, 31, 33, 100_000].map { Content("/1/accounts/delete", "{\"loginKey\":\(bytes($0))}", .invalidArguments) }
+        all += [0, 31, 33, 100_000].map {
+            Content("/1/accounts/delete", "{\"loginKey\":\(bytes($0))}", .invalidArguments)
+        }
         all += ["-9223372036854775808", "9223372036854775807", "0"].map {
             Content(
                 "/1/accounts/delete",
@@ -34,10 +43,16 @@ extension RefusalTableTests {
                 .notAuthenticated)
         }
         all += [0, 15, 17, 1_000_000].flatMap { count -> [Content] in
-            ["/1/accounts/recover", "/1/accounts/recovery"].map { Content($0, "{\"recoveryId\":\(bytes(count))}", .invalidArguments) }
+            ["/1/accounts/recover", "/1/accounts/recovery"].map {
+                Content($0, "{\"recoveryId\":\(bytes(count))}", .invalidArguments)
+            }
         }
-        all += [0, 16_385].map { Content("/1/accounts/recovery", "{\"recoveryId\":\(id),\"sealed\":\(bytes($0))}", .invalidArguments) }
-        all += ["3", "255", "4294967295"].map { Content("/1/accounts/recovery/delete", "{\"kind\":\($0)}", .invalidArguments) }
+        all += [0, 16_385].map {
+            Content("/1/accounts/recovery", "{\"recoveryId\":\(id),\"sealed\":\(bytes($0))}", .invalidArguments)
+        }
+        all += ["3", "255", "4294967295"].map {
+            Content("/1/accounts/recovery/delete", "{\"kind\":\($0)}", .invalidArguments)
+        }
         let login = "\"login\":{\"loginKey\":\"\(Data(goodKey).base64EncodedString())\",\"deviceId\":\(id)}"
         all += [0, 31, 33, 100_000].flatMap { count -> [Content] in
             [
@@ -58,9 +73,12 @@ extension RefusalTableTests {
         }
         all += [
             Content(
-                "/1/accounts/identity", "{\"container\":\"a\",\"chain\":{\"identities\":\(many(1) { _ in "{\"statement\":\(bytes(5_000))}" })}}",
+                "/1/accounts/identity",
+                "{\"container\":\"a\",\"chain\":{\"identities\":\(many(1) { _ in "{\"statement\":\(bytes(5_000))}" })}}",
                 .invalidArguments),
-            Content("/1/accounts/identity", "{\"container\":\"a\",\"chain\":{\"identities\":\(many(2_500) { _ in "{}" })}}", .invalidArguments),
+            Content(
+                "/1/accounts/identity", "{\"container\":\"a\",\"chain\":{\"identities\":\(many(2_500) { _ in "{}" })}}",
+                .invalidArguments),
         ]
         return all
     }()
@@ -72,11 +90,17 @@ extension RefusalTableTests {
             all += ["open", "claim", "answer", "reveal", "deliver", "state", "end"].map {
                 Content("/1/devices/enrol/\($0)", "{\"enrolmentId\":\(bytes(count))}", .invalidArguments)
             }
-            all.append(Content("/1/devices/enrol/open", "{\"enrolmentId\":\(id),\"commitment\":\(bytes(count))}", .invalidArguments))
-            all.append(Content("/1/devices/enrol/answer", "{\"enrolmentId\":\(id),\"answer\":\(bytes(count))}", .invalidArguments))
             all.append(
                 Content(
-                    "/1/devices/enrol/reveal", "{\"enrolmentId\":\(id),\"ticket\":\(bytes(32)),\"grantKey\":\(bytes(count))}",
+                    "/1/devices/enrol/open", "{\"enrolmentId\":\(id),\"commitment\":\(bytes(count))}", .invalidArguments
+                ))
+            all.append(
+                Content(
+                    "/1/devices/enrol/answer", "{\"enrolmentId\":\(id),\"answer\":\(bytes(count))}", .invalidArguments))
+            all.append(
+                Content(
+                    "/1/devices/enrol/reveal",
+                    "{\"enrolmentId\":\(id),\"ticket\":\(bytes(32)),\"grantKey\":\(bytes(count))}",
                     .invalidArguments))
         }
         for name in [long, #"a\u0000b"#, #"a\nb"#, #"\u007f"#] {
@@ -85,7 +109,9 @@ extension RefusalTableTests {
         all += [
             Content("/1/devices/name", "{\"id\":\(id),\"name\":\"a\",\"signature\":\(bytes(64))}", .notAuthenticated),
             Content("/1/devices/revoke", "{\"id\":\(id)}", .unknownItem),
-            Content("/1/devices/enrol/answer", "{\"enrolmentId\":\(id),\"answer\":\(bytes(32)),\"loginKey\":\(bytes(31))}", .invalidArguments),
+            Content(
+                "/1/devices/enrol/answer", "{\"enrolmentId\":\(id),\"answer\":\(bytes(32)),\"loginKey\":\(bytes(31))}",
+                .invalidArguments),
             Content("/1/devices/enrol/deliver", "{\"enrolmentId\":\(id)}", .invalidArguments),
             Content("/1/devices/enrol/deliver", "{\"enrolmentId\":\(id),\"sealed\":\(bytes(1))}", .unknownItem),
             Content("/1/devices/enrol/claim", "{\"enrolmentId\":\(id)}", .unknownItem),

@@ -9,8 +9,8 @@ import Testing
 @testable import SealServer
 @testable import SealService
 
-/// What each route refuses, for all of them alike: wrong methods, no session, wrong types, damaged and oversized bodies,
-/// and paths that lead nowhere. None of it reaches the database, makes the server fail, or shows in its log.
+/// What each route refuses, for all of them alike: wrong methods, no session, wrong types, damaged and oversized
+/// bodies, and paths that lead nowhere. None of it reaches the database, makes the server fail, or shows in its log.
 @Suite(.timeLimit(.minutes(60))) struct RefusalTableTests {
     func withServer(
         _ body: @escaping @Sendable (RefusalClient, RunningServer, StatementCounter) async throws -> Void
@@ -67,7 +67,9 @@ import Testing
                         for right in methods { #expect(answer.failure?.remedy.contains(right) == true) }
                     }
                 }
-                for path in ["/", "/1", "/canary", "/database/1/a/development/private/records/canary", "/health/canary"] {
+                for path in [
+                    "/", "/1", "/canary", "/database/1/a/development/private/records/canary", "/health/canary",
+                ] {
                     RefusalClient.check(try await client.send("GET", path), 404, .invalidArguments, path)
                 }
             }
@@ -80,18 +82,22 @@ import Testing
                 if case .open = route.access { continue }
                 let isManaged = if case .management = route.access { true } else { false }
                 var body: HTTPClientRequest.Body?
-                if let sample = route.sample { body = .bytes(ByteBuffer(bytes: try sample.serializedBytes() as [UInt8])) }
+                if let sample = route.sample {
+                    body = .bytes(ByteBuffer(bytes: try sample.serializedBytes() as [UInt8]))
+                }
                 if case .upload = route.content { body = .bytes(ByteBuffer(string: "canary")) }
                 var stranger = client
                 for (token, code) in [
-                    ("", ErrorCode.notAuthenticated), ("canary", .sessionExpired), (String(repeating: "c", count: 10_000), .sessionExpired),
+                    ("", ErrorCode.notAuthenticated), ("canary", .sessionExpired),
+                    (String(repeating: "c", count: 10_000), .sessionExpired),
                     ("é", .sessionExpired),
                 ] {
                     stranger.token = token
                     // Whoever manages is told alike, whatever the token was.
                     let code = isManaged ? .notAuthenticated : code
                     try await withoutStatements(counter, route.path) {
-                        let answer = try await stranger.send(route.method, route.filled(), type: RefusalClient.protobuf, body)
+                        let answer = try await stranger.send(
+                            route.method, route.filled(), type: RefusalClient.protobuf, body)
                         RefusalClient.check(answer, 401, code, route.path)
                         #expect(answer.headers.first(name: "WWW-Authenticate") == "Bearer")
                     }
@@ -124,7 +130,8 @@ import Testing
                     let binary = try sample.serializedBytes() as [UInt8]
                     let json = Array(try sample.jsonUTF8Bytes() as [UInt8])
                     for bytes in [
-                        binary.isEmpty ? [0x08] : Array(binary.dropLast()), [0xff], [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f], Array("canary".utf8), [0x0b],
+                        binary.isEmpty ? [0x08] : Array(binary.dropLast()), [0xff],
+                        [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f], Array("canary".utf8), [0x0b],
                         [0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f],
                         [UInt8](repeating: 0x0b, count: 100_000),
                     ] {
@@ -133,13 +140,17 @@ import Testing
                         RefusalClient.check(answer, 400, .invalidArguments, "\(bytes.prefix(20)) at \(route.path)")
                     }
                     for bytes in [
-                        Array(json.dropLast()), [], Array("{".utf8), Array(#"{"canary":1}"#.utf8), Array("[]".utf8), Array("1".utf8),
-                        Array(#""canary""#.utf8), Array("null".utf8), json + json, [0x7b, 0xff, 0xfe, 0x7d], Array(nested.utf8),
+                        Array(json.dropLast()), [], Array("{".utf8), Array(#"{"canary":1}"#.utf8), Array("[]".utf8),
+                        Array("1".utf8),
+                        Array(#""canary""#.utf8), Array("null".utf8), json + json, [0x7b, 0xff, 0xfe, 0x7d],
+                        Array(nested.utf8),
                         Array(arrays.utf8),
                     ] {
                         let answer = try await client.permitted(route).send(
                             route.method, route.filled(), type: RefusalClient.json, bytes: bytes)
-                        RefusalClient.check(answer, 400, .invalidArguments, "\(String(decoding: bytes.prefix(20), as: UTF8.self)) at \(route.path)")
+                        RefusalClient.check(
+                            answer, 400, .invalidArguments,
+                            "\(String(decoding: bytes.prefix(20), as: UTF8.self)) at \(route.path)")
                     }
                 }
             }
@@ -152,7 +163,8 @@ import Testing
             let large = ByteBuffer(repeating: 0, count: limit + 1)
             try await withoutStatements(counter, "an oversized body") {
                 for (route, _) in messages {
-                    // Without a session it is less; only where a schema may come do management tokens make a difference.
+                    // Without a session it is less; only where a schema may come do management tokens make a
+                    // difference.
                     let isKnown = route.path.hasPrefix("/1/management-tokens") == false
                     let limit = isKnown ? limit : RateMiddleware.strangersMessage
                     for body in [HTTPClientRequest.Body.bytes(large), .stream([large].async_, length: .unknown)] {
@@ -172,14 +184,17 @@ import Testing
                 for route in RefusalTable.routes where route.path.contains("{container}") {
                     let client = client.permitted(route)
                     var body: HTTPClientRequest.Body?
-                    if let sample = route.sample { body = .bytes(ByteBuffer(bytes: try sample.serializedBytes() as [UInt8])) }
+                    if let sample = route.sample {
+                        body = .bytes(ByteBuffer(bytes: try sample.serializedBytes() as [UInt8]))
+                    }
                     if case .upload = route.content { body = .bytes(ByteBuffer(string: "canary")) }
                     for (values, code) in [
                         (["container": "canary%20x"], ErrorCode.badContainer), (["container": "a%00b"], .badContainer),
                         (["container": "a%2Fb"], .badContainer), (["container": "%zz"], .badContainer),
                         (["container": "%C3%A9"], .badContainer),
                         (["container": String(repeating: "a", count: 256)], .badContainer),
-                        (["environment": "canary"], .invalidArguments), (["environment": "Production"], .invalidArguments),
+                        (["environment": "canary"], .invalidArguments),
+                        (["environment": "Production"], .invalidArguments),
                         (["database": "canary"], .badDatabase), (["database": "private%00"], .badDatabase),
                     ] {
                         guard values["database"] == nil || route.path.contains("{database}") else { continue }
@@ -189,11 +204,13 @@ import Testing
                     }
                     // What is no UTF-8 is no path.
                     RefusalClient.check(
-                        try await client.send(route.method, route.filled(["container": "%ff"]), type: RefusalClient.protobuf, body),
+                        try await client.send(
+                            route.method, route.filled(["container": "%ff"]), type: RefusalClient.protobuf, body),
                         404, .invalidArguments, route.path)
                     guard route.path.contains("{id}") else { continue }
                     for values in [
-                        ["id": "canary"], ["id": String(repeating: "A", count: 32)], ["id": String(repeating: "0", count: 33)],
+                        ["id": "canary"], ["id": String(repeating: "A", count: 32)],
+                        ["id": String(repeating: "0", count: 33)],
                         ["id": "..%2F..%2Fcanary"], ["id": String(repeating: "0", count: 31) + "%00"],
                         ["zone": "a%00b"], ["zone": String(repeating: "z", count: 256)], ["zone": "%C3%A9"],
                         ["owner": "a%0Ab"], ["owner": String(repeating: "o", count: 256)],
@@ -213,7 +230,8 @@ import Testing
             try await withoutStatements(counter, "an upload without room") {
                 let parts = [ByteBuffer(string: "canary")]
                 RefusalClient.check(
-                    try await client.send("PUT", path, .stream(parts.async_, length: .unknown)), 411, .invalidArguments, "no length")
+                    try await client.send("PUT", path, .stream(parts.async_, length: .unknown)), 411, .invalidArguments,
+                    "no length")
                 RefusalClient.check(try await client.send("PUT", path), 411, .invalidArguments, "nothing")
                 let most = server.services.configuration.maximumAssetSize
                 // It is refused before its bytes come: these never do.

@@ -29,7 +29,9 @@ struct Management: Sendable {
     }
 
     func export(_ environment: SealStatements.Environment = .development) async throws -> String {
-        try await call("export", environment, Sealkit_V1_ExportSchemaRequest(), as: Sealkit_V1_ExportSchemaResponse.self).schema
+        try await call(
+            "export", environment, Sealkit_V1_ExportSchemaRequest(), as: Sealkit_V1_ExportSchemaResponse.self
+        ).schema
     }
 
     @discardableResult
@@ -40,11 +42,15 @@ struct Management: Sendable {
 
     @discardableResult
     func deploy(dryRun: Bool = false) async throws -> Sealkit_V1_ChangeSchemaResponse {
-        try await call("deploy", .production, Sealkit_V1_DeploySchemaRequest.with { $0.dryRun = dryRun }, as: Sealkit_V1_ChangeSchemaResponse.self)
+        try await call(
+            "deploy", .production, Sealkit_V1_DeploySchemaRequest.with { $0.dryRun = dryRun },
+            as: Sealkit_V1_ChangeSchemaResponse.self)
     }
 
     func reset(dryRun: Bool = false) async throws -> Sealkit_V1_ChangeSchemaResponse {
-        try await call("reset", .development, Sealkit_V1_ResetSchemaRequest.with { $0.dryRun = dryRun }, as: Sealkit_V1_ChangeSchemaResponse.self)
+        try await call(
+            "reset", .development, Sealkit_V1_ResetSchemaRequest.with { $0.dryRun = dryRun },
+            as: Sealkit_V1_ChangeSchemaResponse.self)
     }
 }
 

@@ -9,10 +9,12 @@ import Testing
 @testable import SealService
 
 /// Figures rather than tests: `SEALKIT_MEASURE=1 swift test -c release --filter Measure`.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["SEALKIT_MEASURE"] != nil), .serialized, .timeLimit(.minutes(60)))
+@Suite(
+    .enabled(if: ProcessInfo.processInfo.environment["SEALKIT_MEASURE"] != nil), .serialized, .timeLimit(.minutes(60)))
 struct Measure {
-    /// Records a second over HTTP: batches of 400 records of ten encrypted fields of 100 bytes. Requests are sealed before
-    /// the clock starts and answers are not opened: this is the server with its transport, client's share left out.
+    /// Records a second over HTTP: batches of 400 records of ten encrypted fields of 100 bytes. Requests are sealed
+    /// before the clock starts and answers are not opened: this is the server with its transport, client's share left
+    /// out.
     @Test func records() async throws {
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)

@@ -31,10 +31,12 @@ extension Person {
     ) throws -> (scope: TestZone, opening: Sealkit_V1_ShareOpening) {
         var random = SystemRandom()
         let scope = Scope(
-            container: TestClient.container, environment: environment, owner: user, zoneName: zone.name, shareRecordName: name)
+            container: TestClient.container, environment: environment, owner: user, zoneName: zone.name,
+            shareRecordName: name)
         let next = Incarnations(zone: zone.roster.incarnations.zone, scope: (following?.incarnations.scope ?? 0) + 1)
         let draft = try author.open(
-            scope, following: following, encryptionScope: .perRecord, incarnations: incarnations ?? next, rootRecordName: root,
+            scope, following: following, encryptionScope: .perRecord, incarnations: incarnations ?? next,
+            rootRecordName: root,
             identity: chain, time: 1, random: &random)
         guard let key = draft.epochKey else { throw TestFailure("no epoch") }
         var roster = try following ?? Roster(opening: draft.entry, scope: scope)
@@ -56,7 +58,8 @@ extension Person {
 
     /// One signed batch over several scopes of a zone.
     func request(
-        _ writes: [PlacedWrite], opening openings: [Sealkit_V1_ShareOpening] = [], closing closings: [Sealkit_V1_ShareClosing] = [],
+        _ writes: [PlacedWrite], opening openings: [Sealkit_V1_ShareOpening] = [],
+        closing closings: [Sealkit_V1_ShareClosing] = [],
         change: (inout Statement) -> Void = { _ in }
     ) throws -> (request: Sealkit_V1_ModifyRecordsRequest, sealed: [SealedRecord]) {
         var random = SystemRandom()
@@ -68,8 +71,11 @@ extension Person {
                 recordType: write.type, creator: write.creator ?? user, author: user, clientTime: 1,
                 revision: write.revision, previous: write.previous, scopeID: zone.roster.scopeID,
                 scopeIncarnation: zone.roster.incarnations.scope, epoch: zone.key.context.epoch,
-                formerScope: placed.former.map { .init(scopeID: $0.roster.scopeID, incarnation: $0.roster.incarnations.scope) },
-                wrappedKey: [], rosterSequence: zone.roster.sequence, rosterHead: zone.roster.head, checkpoint: Checkpoint.none,
+                formerScope: placed.former.map {
+                    .init(scopeID: $0.roster.scopeID, incarnation: $0.roster.incarnations.scope)
+                },
+                wrappedKey: [], rosterSequence: zone.roster.sequence, rosterHead: zone.roster.head,
+                checkpoint: Checkpoint.none,
                 parent: write.parent,
                 share: placed.share, salt: ID16(random: &random), fieldsDigest: .zero)
             change(&statement)
@@ -103,7 +109,8 @@ extension Person {
 
     @discardableResult
     func save(
-        _ writes: [PlacedWrite], opening openings: [Sealkit_V1_ShareOpening] = [], closing closings: [Sealkit_V1_ShareClosing] = []
+        _ writes: [PlacedWrite], opening openings: [Sealkit_V1_ShareOpening] = [],
+        closing closings: [Sealkit_V1_ShareClosing] = []
     ) async throws -> [SavedRecord] {
         let (request, sealed) = try request(writes, opening: openings, closing: closings)
         let zone = writes[0].scope
@@ -158,6 +165,7 @@ extension Person {
         }
         return try await client.call(
             path("shares/lookup", shared: zone.owner != user), request,
-            as: Sealkit_V1_LookupSharesResponse.self).shares
+            as: Sealkit_V1_LookupSharesResponse.self
+        ).shares
     }
 }

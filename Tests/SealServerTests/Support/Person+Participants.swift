@@ -106,7 +106,8 @@ extension Person {
             $0.shareRecordName = zone.roster.scope.shareRecordName
         }
         return try await client.call(
-            path("share/access/fetch", shared: zone.owner != user), request, as: Sealkit_V1_FetchShareAccessResponse.self)
+            path("share/access/fetch", shared: zone.owner != user), request,
+            as: Sealkit_V1_FetchShareAccessResponse.self)
     }
 
     func updateAccess(_ zone: TestZone, allows: Bool? = nil, denied: [String] = []) async throws {
@@ -117,6 +118,7 @@ extension Person {
             $0.denied = denied
         }
         _ = try await client.call(
-            path("share/access/update", shared: zone.owner != user), request, as: Sealkit_V1_UpdateShareAccessResponse.self)
+            path("share/access/update", shared: zone.owner != user), request,
+            as: Sealkit_V1_UpdateShareAccessResponse.self)
     }
 }

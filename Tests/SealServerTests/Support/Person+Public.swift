@@ -47,7 +47,8 @@ extension Person {
     }
 
     func publicRequest(
-        _ writes: [PublicWrite], atomic: Bool = true, signer: SigningKey? = nil, change: (inout Statement) -> Void = { _ in }
+        _ writes: [PublicWrite], atomic: Bool = true, signer: SigningKey? = nil,
+        change: (inout Statement) -> Void = { _ in }
     ) throws -> (request: Sealkit_V1_ModifyRecordsRequest, statements: [[UInt8]]) {
         var random = SystemRandom()
         let drafts = try writes.map { write in
@@ -55,13 +56,16 @@ extension Person {
                 kind: write.kind, container: TestClient.container, environment: .development, owner: UserID(.zero),
                 zoneName: Names.defaultZone, zoneIncarnation: 1, recordName: write.name, recordType: write.type,
                 creator: write.creator ?? user, author: user, clientTime: 1, revision: write.revision,
-                previous: write.previous, scopeID: .zero, scopeIncarnation: 0, epoch: 0, wrappedKey: [], rosterSequence: 0,
-                rosterHead: .zero, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
+                previous: write.previous, scopeID: .zero, scopeIncarnation: 0, epoch: 0, wrappedKey: [],
+                rosterSequence: 0,
+                rosterHead: .zero, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero,
+                fieldsDigest: .zero)
             change(&statement)
             let fields = try write.fields.map { FieldDigest(name: $0.name, digest: try $0.field.digest(name: $0.name)) }
             return PublicRecords.Draft(statement: statement, fields: fields)
         }
-        let (statements, signature) = try PublicRecords.sign(drafts, signingKey: signer ?? keys.signingKey, random: &random)
+        let (statements, signature) = try PublicRecords.sign(
+            drafts, signingKey: signer ?? keys.signingKey, random: &random)
         var request = Sealkit_V1_ModifyRecordsRequest()
         request.operationID = Data(randomBytes(16))
         request.zone.zoneName = Names.defaultZone
@@ -113,9 +117,11 @@ extension Person {
         let chains = try authors.map { try IdentityChain($0, container: TestClient.container) }
         guard let author = chains.first(where: { $0.userID == statement.author }) else { throw TestFailure("no chain") }
         let verified = try PublicStatements.verify(
-            [UInt8](record.statement), proof: StatementProof(record.proof), author: author, container: TestClient.container,
+            [UInt8](record.statement), proof: StatementProof(record.proof), author: author,
+            container: TestClient.container,
             environment: .development, recordName: record.recordName)
-        try verified.check(record.fields.map { FieldDigest(name: $0.name, digest: try WireField($0).digest(name: $0.name)) })
+        try verified.check(
+            record.fields.map { FieldDigest(name: $0.name, digest: try WireField($0).digest(name: $0.name)) })
         return verified
     }
 }

@@ -9,7 +9,8 @@ import SealWire
 
 extension Person {
     func query(
-        _ query: Query, in zone: TestZone?, cursor: Data = Data(), limit: UInt32 = 0, keys: [String]? = nil, shared: Bool = false
+        _ query: Query, in zone: TestZone?, cursor: Data = Data(), limit: UInt32 = 0, keys: [String]? = nil,
+        shared: Bool = false
     ) async throws -> Sealkit_V1_QueryRecordsResponse {
         var request = Sealkit_V1_QueryRecordsRequest()
         request.query = query.wire
@@ -35,7 +36,9 @@ extension Person {
     }
 
     func names(_ text: String, _ arguments: any Query.Argument..., in zone: TestZone?) async throws -> [String] {
-        try await names(Query(recordType: "Thing", predicate: Query.Predicate(text: text, arguments: arguments)), in: zone).sorted()
+        try await names(
+            Query(recordType: "Thing", predicate: Query.Predicate(text: text, arguments: arguments)), in: zone
+        ).sorted()
     }
 }
 
@@ -63,6 +66,8 @@ extension Write {
     }
 
     private mutating func setPlain(_ values: [String: Value]) {
-        fields = values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { (name: $0.key, field: .plain($0.value)) }
+        fields = values.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map {
+            (name: $0.key, field: .plain($0.value))
+        }
     }
 }

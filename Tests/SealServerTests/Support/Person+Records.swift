@@ -79,7 +79,9 @@ struct SavedRecord: Sendable {
     }
 
     init(name: String, tag: String, revision: UInt64, hash: Digest, creator: UserID, result: Sealkit_V1_RecordResult) {
-        (self.name, self.tag, self.revision, self.hash, self.creator, self.result) = (name, tag, revision, hash, creator, result)
+        (self.name, self.tag, self.revision, self.hash, self.creator, self.result) = (
+            name, tag, revision, hash, creator, result
+        )
     }
 }
 
@@ -87,7 +89,8 @@ extension Sealkit_V1_TakenRecords {
     var names: [String] { records.map(\.record.recordName) }
 
     func covered() throws -> TakenRecords {
-        try TakenRecords(records.map { (recordName: $0.record.recordName, hash: Statement.hash([UInt8]($0.record.statement))) })
+        try TakenRecords(
+            records.map { (recordName: $0.record.recordName, hash: Statement.hash([UInt8]($0.record.statement))) })
     }
 }
 
@@ -143,7 +146,8 @@ extension Person {
 
     func send(_ request: Sealkit_V1_ModifyRecordsRequest, to zone: TestZone) async throws -> [Sealkit_V1_RecordResult] {
         try await client.call(
-            path("records/modify", shared: zone.owner != user), request, as: Sealkit_V1_ModifyRecordsResponse.self).results
+            path("records/modify", shared: zone.owner != user), request, as: Sealkit_V1_ModifyRecordsResponse.self
+        ).results
     }
 
     func save(_ writes: [Write], in zone: TestZone, atomic: Bool = true) async throws -> [SavedRecord] {
@@ -155,7 +159,8 @@ extension Person {
         }
     }
 
-    /// As a device deletes, without its checks: what the server names is signed with the deletions, and they are sent again.
+    /// As a device deletes, without its checks: what the server names is signed with the deletions, and they are sent
+    /// again.
     func saveCovering(_ writes: [Write], in zone: TestZone, atomic: Bool = true) async throws -> [SavedRecord] {
         var writes = writes
         while true {
@@ -175,7 +180,9 @@ extension Person {
         try await save(writes, in: zone, atomic: atomic).map(\.result.code)
     }
 
-    func lookup(_ names: [String], in zone: TestZone, keys: [String]? = nil) async throws -> Sealkit_V1_LookupRecordsResponse {
+    func lookup(_ names: [String], in zone: TestZone, keys: [String]? = nil) async throws
+        -> Sealkit_V1_LookupRecordsResponse
+    {
         var request = Sealkit_V1_LookupRecordsRequest()
         request.zone = zone.id(for: self)
         request.recordNames = names
@@ -201,7 +208,8 @@ extension Person {
         var verifier = StatementVerifier(roster: zone.roster)
         let verified = try verifier.verify(
             [UInt8](record.statement), proof: StatementProof(record.proof), recordName: record.recordName)
-        try verified.check(record.fields.map { FieldDigest(name: $0.name, digest: try WireField($0).digest(name: $0.name)) })
+        try verified.check(
+            record.fields.map { FieldDigest(name: $0.name, digest: try WireField($0).digest(name: $0.name)) })
         return verified
     }
 }

@@ -41,7 +41,8 @@ struct Person: Sendable {
     func register(in container: String) async throws {
         var random = SystemRandom()
         let keys = try AccountSeed(random: &random).identityKeys(container: container, using: XWingHPKE.self)
-        _ = try await client.register(chain: keys.firstIdentity(time: 1).wire, container: container, signer: keys.signingKey)
+        _ = try await client.register(
+            chain: keys.firstIdentity(time: 1).wire, container: container, signer: keys.signingKey)
     }
 
     /// The same person in production.
@@ -70,7 +71,8 @@ struct Person: Sendable {
     }
 
     func modifyZones(
-        saving saves: [(String, RosterAuthor<XWingHPKE>.Draft)] = [], deleting deletes: [(String, SignedRosterEntry)] = [],
+        saving saves: [(String, RosterAuthor<XWingHPKE>.Draft)] = [],
+        deleting deletes: [(String, SignedRosterEntry)] = [],
         operation: [UInt8]? = nil, shared: Bool = false, reason: UInt32 = 0, closing shares: [TestZone] = []
     ) async throws -> [Sealkit_V1_ZoneResult] {
         var request = Sealkit_V1_ModifyZonesRequest()
@@ -91,7 +93,8 @@ struct Person: Sendable {
             request.deletes.append(delete)
         }
         return try await client.call(
-            path("zones/modify", shared: shared), request, as: Sealkit_V1_ModifyZonesResponse.self).results
+            path("zones/modify", shared: shared), request, as: Sealkit_V1_ModifyZonesResponse.self
+        ).results
     }
 
     func makeZone(_ name: String = "notes", encryption: EncryptionScope = .perRecord) async throws -> TestZone {
@@ -108,7 +111,9 @@ struct Person: Sendable {
         return zone
     }
 
-    func deleteZone(_ zone: TestZone, reason: UInt32 = 0, closing shares: [TestZone] = []) async throws -> Sealkit_V1_ZoneResult {
+    func deleteZone(_ zone: TestZone, reason: UInt32 = 0, closing shares: [TestZone] = []) async throws
+        -> Sealkit_V1_ZoneResult
+    {
         let draft = author.plain(.close, on: zone.roster, time: 2)
         return try await modifyZones(deleting: [(zone.name, draft.entry)], reason: reason, closing: shares)[0]
     }
@@ -124,7 +129,9 @@ struct Person: Sendable {
             }, as: Sealkit_V1_DatabaseChangesResponse.self)
     }
 
-    func zones(_ names: [(zone: String, owner: String)] = [], shared: Bool = false) async throws -> [Sealkit_V1_ZoneResult] {
+    func zones(_ names: [(zone: String, owner: String)] = [], shared: Bool = false) async throws
+        -> [Sealkit_V1_ZoneResult]
+    {
         var request = Sealkit_V1_LookupZonesRequest()
         request.zones = names.map { name in
             .with {
@@ -133,7 +140,8 @@ struct Person: Sendable {
             }
         }
         return try await client.call(
-            path("zones/lookup", shared: shared), request, as: Sealkit_V1_LookupZonesResponse.self).results
+            path("zones/lookup", shared: shared), request, as: Sealkit_V1_LookupZonesResponse.self
+        ).results
     }
 
     // MARK: Rosters
@@ -145,7 +153,8 @@ struct Person: Sendable {
         wanted.fromStart = after == nil
         wanted.after = after ?? 0
         let answer = try await client.call(
-            path("rosters/fetch", shared: zone.owner != user), Sealkit_V1_FetchRostersRequest.with { $0.rosters = [wanted] },
+            path("rosters/fetch", shared: zone.owner != user),
+            Sealkit_V1_FetchRostersRequest.with { $0.rosters = [wanted] },
             as: Sealkit_V1_FetchRostersResponse.self)
         return answer.rosters[0]
     }
@@ -170,7 +179,9 @@ struct Person: Sendable {
         return request
     }
 
-    func send(_ request: Sealkit_V1_AppendRosterRequest, to zone: TestZone) async throws -> Sealkit_V1_AppendRosterResponse {
+    func send(_ request: Sealkit_V1_AppendRosterRequest, to zone: TestZone) async throws
+        -> Sealkit_V1_AppendRosterResponse
+    {
         try await client.call(
             path("rosters/append", shared: zone.owner != user), request, as: Sealkit_V1_AppendRosterResponse.self)
     }
@@ -204,7 +215,8 @@ struct Person: Sendable {
         let bytes = entry.canonicalBytes()
         let signature = keys.signingKey.sign(RosterEntry.signedBytes(bytes))
         return .init(
-            entry: SignedRosterEntry(bytes: bytes, signature: signature), grants: honest.grants, epochKey: honest.epochKey)
+            entry: SignedRosterEntry(bytes: bytes, signature: signature), grants: honest.grants,
+            epochKey: honest.epochKey)
     }
 }
 

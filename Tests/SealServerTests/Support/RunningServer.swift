@@ -22,23 +22,28 @@ struct RunningServer: Sendable {
     /// Where metrics can be read, if they can.
     var metrics = ""
 
-    /// Tests start by the hundred; as many servers would be a thousand threads and more open files than Foundation can start
-    /// programs beside.
+    /// Tests start by the hundred; as many servers would be a thousand threads and more open files than Foundation can
+    /// start programs beside.
     private static let turnstile = Turnstile(atOnce: 16)
 
     /// - Parameters:
     ///   - steadyClock: stands still, so that no test's requests are cut short on a machine that is busy.
     ///   - jobLook: an hour, so that jobs do what they are woken for, and nothing between a test's own steps.
     static func with(
-        limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false, sendsMail: Bool = true,
+        limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false,
+        sendsMail: Bool = true,
         sendsTexts: Bool = false,
-        mailConfiguration: MailConfiguration? = nil, smsConfiguration: SMSConfiguration? = nil, publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
-        clock: TestClock = TestClock(), instants: TestInstants? = nil, outboxWaits: [Duration] = [.milliseconds(5), .milliseconds(5)],
+        mailConfiguration: MailConfiguration? = nil, smsConfiguration: SMSConfiguration? = nil,
+        publicOrigin: String? = nil, folder: TemporaryFolder = TemporaryFolder(),
+        clock: TestClock = TestClock(), instants: TestInstants? = nil,
+        outboxWaits: [Duration] = [.milliseconds(5), .milliseconds(5)],
         logger: Logger? = nil, mostWaitingWrites: Int? = nil, serverLimits: ServerLimits = ServerLimits(),
         maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil, hook: WriteHook? = nil,
         steadyClock: @escaping @Sendable () -> Int64 = { 0 },
-        webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:], registration: ServerConfiguration.Registration = .open,
-        jobLook: Duration = .seconds(3_600), sweepInterval: Duration? = nil, registry: MetricsRegistry? = nil, showsMetrics: Bool = false,
+        webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:],
+        registration: ServerConfiguration.Registration = .open,
+        jobLook: Duration = .seconds(3_600), sweepInterval: Duration? = nil, registry: MetricsRegistry? = nil,
+        showsMetrics: Bool = false,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -52,14 +57,20 @@ struct RunningServer: Sendable {
             configuration: ServerConfiguration(
                 dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
                 // Behind a proxy there has to be one; the real one is not known yet.
-                publicOrigin: publicOrigin ?? (behindProxy ? "http://127.0.0.1" : nil), isBehindProxy: behindProxy, mail: mailConfiguration, sms: smsConfiguration,
+                publicOrigin: publicOrigin ?? (behindProxy ? "http://127.0.0.1" : nil), isBehindProxy: behindProxy,
+                mail: mailConfiguration, sms: smsConfiguration,
                 logLevel: .critical,
                 maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs,
-                registration: registration, limits: serverLimits, metrics: showsMetrics ? ListenAddress(host: "127.0.0.1", port: 0) : nil),
+                registration: registration, limits: serverLimits,
+                metrics: showsMetrics ? ListenAddress(host: "127.0.0.1", port: 0) : nil),
             replacing: ServiceReplacements(
-                clock: { clock.now }, instant: instants?.clock, messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil, limits: limits, seats: seats,
-                outboxWaits: outboxWaits, logger: logger, jobLook: jobLook, sweepInterval: sweepInterval, metrics: registry,
-                onMetrics: { address in metrics.withLock { $0 = "http://\(address)" } }, mostWaitingWrites: mostWaitingWrites,
+                clock: { clock.now }, instant: instants?.clock,
+                messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil,
+                limits: limits, seats: seats,
+                outboxWaits: outboxWaits, logger: logger, jobLook: jobLook, sweepInterval: sweepInterval,
+                metrics: registry,
+                onMetrics: { address in metrics.withLock { $0 = "http://\(address)" } },
+                mostWaitingWrites: mostWaitingWrites,
                 steadyClock: steadyClock, database: counter?.counting ?? hook?.hooking),
             onRunning: { continuation.yield($0) }
         ) { router, made in
@@ -75,10 +86,14 @@ struct RunningServer: Sendable {
                 if publicOrigin == nil { made.origin.set("http://\(address)") }
                 do {
                     // What they do at the start is not to be counted as what a request does.
-                    if counter != nil || registry != nil { try await waitUntil("its jobs have looked") { made.jobs.areIdle } }
+                    if counter != nil || registry != nil {
+                        try await waitUntil("its jobs have looked") { made.jobs.areIdle }
+                    }
                     if showsMetrics { try await waitUntil("metrics can be read") { metrics.withLock { !$0.isEmpty } } }
                     try await body(
-                        RunningServer(origin: "http://\(address)", services: made, clock: clock, mail: mail, phones: phones, folder: folder,
+                        RunningServer(
+                            origin: "http://\(address)", services: made, clock: clock, mail: mail, phones: phones,
+                            folder: folder,
                             routes: routes.withLock { $0 }, metrics: metrics.withLock { $0 }))
                 } catch {
                     await server.shutDown()

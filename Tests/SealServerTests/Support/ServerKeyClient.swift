@@ -50,7 +50,9 @@ struct ServerKeyClient: Sendable {
     }
 
     func call(_ path: String, _ message: some Message) throws -> Call {
-        Call(path: path, body: try message.serializedBytes(), date: ServerRequests.date(at: server.clock.now), user: user)
+        Call(
+            path: path, body: try message.serializedBytes(), date: ServerRequests.date(at: server.clock.now), user: user
+        )
     }
 
     func headers(_ call: Call, origin: String? = nil, signer: SigningKey? = nil) throws -> [(String, String)] {
@@ -65,7 +67,9 @@ struct ServerKeyClient: Sendable {
     }
 
     /// Sends what the headers were made for, or something else; gives the code that it was refused with.
-    func send(_ call: Call, headers: [(String, String)], token: String = "") async throws -> (code: ErrorCode?, reason: String, body: [UInt8]) {
+    func send(_ call: Call, headers: [(String, String)], token: String = "") async throws -> (
+        code: ErrorCode?, reason: String, body: [UInt8]
+    ) {
         var client = try TestClient(server)
         client.token = token
         let answer = try await client.raw(
@@ -83,7 +87,8 @@ struct ServerKeyClient: Sendable {
         let (request, statements) = try person.publicRequest(writes)
         let answer = try await send(try call(Person.publicPath("records/modify"), request))
         if let code = answer.code { throw Refusal(status: 0, failure: Sealkit_V1_Failure(code, answer.reason)) }
-        return try zip(Sealkit_V1_ModifyRecordsResponse(serializedBytes: answer.body).results, statements).map { result, bytes in
+        return try zip(Sealkit_V1_ModifyRecordsResponse(serializedBytes: answer.body).results, statements).map {
+            result, bytes in
             let statement = try Statement(canonicalBytes: bytes)
             return SavedRecord(
                 name: result.recordName, tag: result.record.changeTag, revision: statement.revision,
@@ -94,9 +99,11 @@ struct ServerKeyClient: Sendable {
 
 extension Person {
     func createServerKey(
-        _ chain: IdentityChain, name: String = "importer", signer: SigningKey, call: String = Person.publicPath("server-keys/create")
+        _ chain: IdentityChain, name: String = "importer", signer: SigningKey,
+        call: String = Person.publicPath("server-keys/create")
     ) async throws -> Sealkit_V1_ServerKey {
-        let binding = Challenges.loginBinding(container: TestClient.container, loginKey: client.loginKey.verificationKey)
+        let binding = Challenges.loginBinding(
+            container: TestClient.container, loginKey: client.loginKey.verificationKey)
         let request = Sealkit_V1_CreateServerKeyRequest.with {
             $0.name = name
             $0.chain = chain.wire
@@ -107,12 +114,15 @@ extension Person {
 
     func serverKeys() async throws -> [Sealkit_V1_ServerKey] {
         try await client.call(
-            Person.publicPath("server-keys/list"), Sealkit_V1_ListServerKeysRequest(), as: Sealkit_V1_ListServerKeysResponse.self).keys
+            Person.publicPath("server-keys/list"), Sealkit_V1_ListServerKeysRequest(),
+            as: Sealkit_V1_ListServerKeysResponse.self
+        ).keys
     }
 
     func revokeServerKey(_ user: UserID) async throws -> Sealkit_V1_RevokeServerKeyResponse {
         try await client.call(
-            Person.publicPath("server-keys/revoke"), Sealkit_V1_RevokeServerKeyRequest.with { $0.userRecordName = user.recordName },
+            Person.publicPath("server-keys/revoke"),
+            Sealkit_V1_RevokeServerKeyRequest.with { $0.userRecordName = user.recordName },
             as: Sealkit_V1_RevokeServerKeyResponse.self)
     }
 }

@@ -3,7 +3,8 @@ import Synchronization
 @testable import SealServer
 @testable import SealStorage
 
-/// Counts every statement that reaches a database, and the rows that they read and change, and notes the longest text and bytes that came with one.
+/// Counts every statement that reaches a database, and the rows that they read and change, and notes the longest text
+/// and bytes that came with one.
 final class StatementCounter: Sendable {
     private struct Seen {
         var statements = 0

@@ -47,7 +47,9 @@ extension TestClient {
 
     // MARK: Enrolments
 
-    func openEnrolment(_ id: ID16, commitment: [UInt8] = randomBytes(32)) async throws -> Sealkit_V1_OpenEnrolmentResponse {
+    func openEnrolment(_ id: ID16, commitment: [UInt8] = randomBytes(32)) async throws
+        -> Sealkit_V1_OpenEnrolmentResponse
+    {
         let request = Sealkit_V1_OpenEnrolmentRequest.with {
             $0.enrolmentID = Data(id.bytes)
             $0.commitment = Data(commitment)

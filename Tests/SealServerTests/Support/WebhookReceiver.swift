@@ -38,7 +38,9 @@ final class WebhookReceiver: Sendable {
     /// Waits until so many requests came, and returns the last of them.
     func delivery(_ count: Int) async throws -> Delivery {
         for _ in 0..<3_000 {
-            if let found = state.withLock({ $0.deliveries.count >= count ? $0.deliveries[count - 1] : nil }) { return found }
+            if let found = state.withLock({ $0.deliveries.count >= count ? $0.deliveries[count - 1] : nil }) {
+                return found
+            }
             try await Task.sleep(for: .milliseconds(10))
         }
         throw TestFailure("delivery \(count) did not come")

@@ -3,8 +3,8 @@ import Synchronization
 @testable import SealServer
 @testable import SealStorage
 
-/// Does something of its own before the next transaction that the server begins, durably: what others may do between a request's
-/// checks and its transaction.
+/// Does something of its own before the next transaction that the server begins, durably: what others may do between a
+/// request's checks and its transaction.
 final class WriteHook: Sendable {
     typealias Work = @Sendable (any SQLConnection) throws -> Void
 

@@ -12,7 +12,9 @@ import Testing
 /// The addresses that an account has proven: seeing, showing and unlinking them.
 @Suite(.timeLimit(.minutes(60))) struct AddressesTests {
     private func list(_ client: TestClient) async throws -> [Sealkit_V1_LinkedAddress] {
-        try await client.call("/1/addresses/list", Sealkit_V1_ListAddressesRequest(), as: Sealkit_V1_ListAddressesResponse.self).addresses
+        try await client.call(
+            "/1/addresses/list", Sealkit_V1_ListAddressesRequest(), as: Sealkit_V1_ListAddressesResponse.self
+        ).addresses
     }
 
     private func setDiscoverable(
@@ -55,7 +57,9 @@ import Testing
             let found1 = try await isFound("alice@example.org", by: bob)
             #expect(!found1, "not by default")
             let changed = try await setDiscoverable(true, text("ALICE@example.org"), alice)
-            #expect(changed.isDiscoverable && changed.kind == "email" && changed.id.count == 16 && changed.linked == server.clock.now)
+            #expect(
+                changed.isDiscoverable && changed.kind == "email" && changed.id.count == 16
+                    && changed.linked == server.clock.now)
             let found2 = try await isFound("alice@example.org", by: bob)
             #expect(found2)
             // Proving it again, as for a share, hides nothing.
@@ -82,7 +86,8 @@ import Testing
             #expect(try await list(alice).count == 1)
             _ = try await bob.complete(begun.verificationID, server.mail.code(2))
             let (alices, bobs) = (try await list(alice), try await list(bob))
-            #expect(alices.isEmpty && bobs.map(\.isDiscoverable) == [false], "what its last holder allowed does not count")
+            #expect(
+                alices.isEmpty && bobs.map(\.isDiscoverable) == [false], "what its last holder allowed does not count")
             let found = try await isFound("a@example.org", by: alice)
             #expect(!found)
         }
@@ -121,7 +126,10 @@ import Testing
     @Test func handlesThatAreRefused() async throws {
         try await RunningServer.with { server in
             let alice = try await TestClient.ready(server)
-            for handle in [Sealkit_V1_AddressHandle(), id(Data()), id(Data(count: 15)), id(Data(count: 17)), text(""), text("nobody"), text("a@b")] {
+            for handle in [
+                Sealkit_V1_AddressHandle(), id(Data()), id(Data(count: 15)), id(Data(count: 17)), text(""),
+                text("nobody"), text("a@b"),
+            ] {
                 try await expectRefusal(.invalidArguments) { try await setDiscoverable(true, handle, alice) }
                 try await expectRefusal(.invalidArguments) { try await unlink(handle, alice) }
             }
@@ -134,19 +142,23 @@ import Testing
         try await RunningServer.with { server in
             let anna = try await Person.ready(server)
             var zone = try await anna.makeSharedZone()
-            let (bert, carl, dora) = (try await Person.ready(server), try await Person.ready(server), try await Person.ready(server))
+            let (bert, carl, dora) = (
+                try await Person.ready(server), try await Person.ready(server), try await Person.ready(server)
+            )
             let berts = try anna.invitation(to: nil, in: zone)
             let doras = try anna.invitation(to: dora, in: zone)
             var shareWide = doras.link
             shareWide.invitationID = Data()
             try await anna.append(
-                try anna.next(on: zone, invitations: [berts.draft, doras.draft]), to: &zone, links: [berts.link, shareWide],
+                try anna.next(on: zone, invitations: [berts.draft, doras.draft]), to: &zone,
+                links: [berts.link, shareWide],
                 addresses: [(berts.keys.id, "bert@example.org")])
             // Somebody who is no participant may be the one who is waited for, by whichever URL.
             for routing in [berts.routingID, doras.routingID] {
                 try await expectRefusal(.participantMayNeedVerification) { try await carl.metadata(routing) }
             }
-            // A participant has nothing to prove, a pending one neither: not with Bert's URL, and not with the right one.
+            // A participant has nothing to prove, a pending one neither: not with Bert's URL, and not with the right
+            // one.
             try await expectRefusal(.permissionFailure) { try await dora.metadata(berts.routingID) }
             #expect(try await dora.metadata(doras.routingID).invitationID == Data(doras.keys.id.bytes))
             _ = try await anna.metadata(berts.routingID)

@@ -40,7 +40,9 @@ import Testing
     @Test func addressesOfOneMailboxAreCountedTogetherAndAreNotTheSame() async throws {
         try await RunningServer.with { server in
             let alice = try await TestClient.ready(server)
-            for address in ["a+1@example.org", "A+2+3@example.org", "a@example.org"] { _ = try await alice.begin(address) }
+            for address in ["a+1@example.org", "A+2+3@example.org", "a@example.org"] {
+                _ = try await alice.begin(address)
+            }
             for address in ["a+4@example.org", "a@example.org", "a+@example.org"] {
                 try await expectRefusal(.requestRateLimited, "\(address)") { try await alice.begin(address) }
             }
@@ -118,7 +120,9 @@ import Testing
             let share = randomBytes(16)
             let mallory = try await Self.client(server, at: 1)
             for number in 0..<10 { _ = try await mallory.begin("m\(number)@example.org", routingID: share) }
-            try await expectRefusal(.requestRateLimited) { try await mallory.begin("m10@example.org", routingID: share) }
+            try await expectRefusal(.requestRateLimited) {
+                try await mallory.begin("m10@example.org", routingID: share)
+            }
             let invited = try await Self.client(server, at: 1)
             let begun = try await invited.begin("invited@example.org", routingID: share)
             _ = try await invited.complete(begun.verificationID, try await server.mail.code(11))
@@ -188,7 +192,9 @@ import Testing
                     let begun = try await mallory.begin(address, routingID: invitation.routingID)
                     try await waitUntil("all is sent and noted") { server.services.outbox.count == 0 }
                     counts.insert(counter.count - before)
-                    #expect(server.mail.sent.count == sent + 1 && server.mail.sent[sent].recipient == address, "round \(round)")
+                    #expect(
+                        server.mail.sent.count == sent + 1 && server.mail.sent[sent].recipient == address,
+                        "round \(round)")
                     // Nothing is left of the answer but what is random or the time's.
                     let rest = Sealkit_V1_BeginVerificationResponse.with {
                         $0.verificationID = begun.verificationID

@@ -54,8 +54,10 @@ import Testing
             let unknown = name("_" + String(repeating: "0", count: 32))
             let long = String(repeating: "a", count: 10_000)
             for bad in [
-                name("x"), name(unknown.userRecordName.uppercased() + "0"), name("_abc"), name("_ABCDEF00000000000000000000000000"),
-                name(long), email("nobody"), email(""), email("a@b"), email("\(long)@example.org"), email("\0@example.org"),
+                name("x"), name(unknown.userRecordName.uppercased() + "0"), name("_abc"),
+                name("_ABCDEF00000000000000000000000000"),
+                name(long), email("nobody"), email(""), email("a@b"), email("\(long)@example.org"),
+                email("\0@example.org"),
                 email("a@example.org\r\nBcc: b@example.org"), email("+4930123456"), phone("123"), phone("+0000000000"),
                 phone("+49 30 1234567"), phone("a@example.org"), .init(),
             ] {
@@ -66,10 +68,14 @@ import Testing
             try await expectRefusal(.badContainer) { try await lookup(client, [unknown], container: "") }
             try await expectRefusal(.limitExceeded) { try await lookup(client, Array(repeating: unknown, count: 101)) }
             #expect(try await lookup(client, Array(repeating: unknown, count: 100)).count == 100)
-            try await expectRefusal(.requestRateLimited) { try await lookup(client, Array(repeating: unknown, count: 51)) }
+            try await expectRefusal(.requestRateLimited) {
+                try await lookup(client, Array(repeating: unknown, count: 51))
+            }
             // Another session of the same account is no way around.
             client.token = try await client.login().token
-            try await expectRefusal(.requestRateLimited) { try await lookup(client, Array(repeating: unknown, count: 51)) }
+            try await expectRefusal(.requestRateLimited) {
+                try await lookup(client, Array(repeating: unknown, count: 51))
+            }
             server.clock.advance(seconds: 60)
             #expect(try await lookup(client, Array(repeating: unknown, count: 51)).count == 51)
             client.token = ""

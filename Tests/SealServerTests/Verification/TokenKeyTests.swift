@@ -14,7 +14,8 @@ import Testing
 /// The keys of verification tokens: rotated under a running server, and tokens checked by somebody else's library.
 @Suite(.timeLimit(.minutes(60))) struct TokenKeyTests {
     private func published(_ server: RunningServer) async throws -> [Sealkit_V1_TokenKey] {
-        try await TestClient(server).call("/.well-known/sealkit/token-keys", nil, as: Sealkit_V1_TokenKeysResponse.self).keys
+        try await TestClient(server).call("/.well-known/sealkit/token-keys", nil, as: Sealkit_V1_TokenKeysResponse.self)
+            .keys
     }
 
     private func kid(_ token: String) throws -> String {
@@ -44,21 +45,27 @@ import Testing
             let key = try #require(server.services.tokenIssuer.keys.key(old))
             let claims = TokenClaims(
                 iss: server.origin, aud: TestClient.container, sub: user.recordName, adr: Hex.encode([1]),
-                shr: Base64URL.encode([UInt8](repeating: 5, count: 16)), par: try ID16([UInt8](repeating: 8, count: 16)).hex, issued: now,
+                shr: Base64URL.encode([UInt8](repeating: 5, count: 16)),
+                par: try ID16([UInt8](repeating: 8, count: 16)).hex, issued: now,
                 jti: "one")
             func signed(_ jti: String, by key: TokenKeys.Key) throws -> String {
                 var claims = claims
                 claims.jti = jti
-                return PasetoPublic.sign(try claims.encoded(), footer: try TokenFooter(kid: key.id).encoded(), key: key.signingKey)
+                return PasetoPublic.sign(
+                    try claims.encoded(), footer: try TokenFooter(kid: key.id).encoded(), key: key.signingKey)
             }
             @Sendable func spend(_ token: String) async throws {
                 try await server.services.database.write { connection in
                     try verifier.spend(
                         token, container: TestClient.container, user: user, routingID: [UInt8](repeating: 5, count: 16),
-                        invitationID: ID16([UInt8](repeating: 8, count: 16)), addressHash: [1], now: now, in: connection)
+                        invitationID: ID16([UInt8](repeating: 8, count: 16)), addressHash: [1], now: now, in: connection
+                    )
                 }
             }
-            let (one, two, three) = (try signed("1", by: key), try signed("2", by: server.services.tokenIssuer.keys.newest), try signed("3", by: key))
+            let (one, two, three) = (
+                try signed("1", by: key), try signed("2", by: server.services.tokenIssuer.keys.newest),
+                try signed("3", by: key)
+            )
             try await spend(one)
             try await spend(two)
             // A key that somebody else may have is gone at once, and its tokens with it.
@@ -87,7 +94,9 @@ import Testing
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.file("s/token-keys")) {
             #expect(FileStatus(path: folder.file("s/token-keys/" + name))?.mode == 0o600, "\(name)")
         }
-        #expect(throws: FileError.self) { try SecretFile.create(at: folder.file("s/token-keys/000004.key"), randomBytes: systemRandomBytes) }
+        #expect(throws: FileError.self) {
+            try SecretFile.create(at: folder.file("s/token-keys/000004.key"), randomBytes: systemRandomBytes)
+        }
     }
 
     @Test func filesThatCannotBeUsedChangeNothing() async throws {
@@ -161,16 +170,19 @@ import Testing
                 // Refused: another version or purpose, an altered claim, no footer, another key's name.
                 "v3" + first.dropFirst(2), "v4.local." + parts[2] + "." + parts[3],
                 ["v4", "public", Base64URL.encode(message), parts[3]].joined(separator: "."),
-                parts.prefix(3).joined(separator: "."), ["v4", "public", parts[2], Base64URL.encode(other)].joined(separator: "."),
+                parts.prefix(3).joined(separator: "."),
+                ["v4", "public", parts[2], Base64URL.encode(other)].joined(separator: "."),
             ]
-            let keys = Dictionary(uniqueKeysWithValues: try await published(server).map { ($0.keyID, Hex.encode([UInt8]($0.publicKey))) })
+            let keys = Dictionary(
+                uniqueKeysWithValues: try await published(server).map { ($0.keyID, Hex.encode([UInt8]($0.publicKey))) })
             let request = try JSONSerialization.data(withJSONObject: ["keys": keys, "tokens": tokens])
             let file = server.folder.file("tokens.json")
             try request.write(to: URL(fileURLWithPath: file))
             let script = Self.python.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent().appendingPathComponent("Tests/Support/check-tokens.py")
             let run = try await Command.finished(
-                URL(fileURLWithPath: "/bin/sh"), ["-c", "exec \"$0\" -B \"$1\" <\"$2\"", Self.python.path, script.path, file])
+                URL(fileURLWithPath: "/bin/sh"),
+                ["-c", "exec \"$0\" -B \"$1\" <\"$2\"", Self.python.path, script.path, file])
             #expect(run.status == 0, "\(run.errors)")
             let answers = try #require(JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [Any])
             let claims = answers.map { ($0 as? [String: String]) ?? [:] }

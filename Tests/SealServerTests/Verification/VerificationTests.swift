@@ -18,12 +18,17 @@ import Testing
         #expect(try Address("a.b@example.org") != Address("ab@example.org"))
         #expect(try Address("+4930123456").kind == .phone)
         for bad in [
-            "", "a", "@", "a@", "@b.org", "a@b", "a@@b.org", "a@b@c.org", " a@b.org", "a@b.org ", "a b@c.org", "a@b.org\r\nBcc: x@y.org",
-            ".a@b.org", "a.@b.org", "a..b@c.org", "\"a\"@b.org", "a@[127.0.0.1]", "a@127.0.0.1", "a@-b.org", "a@b-.org", "a@b..org",
-            "a@b.org.", "ä@b.org", "a@bücher.example", "\u{212A}@b.org", "a<b@c.org", "a,b@c.org", "a@b_c.org", "a\0@b.org",
+            "", "a", "@", "a@", "@b.org", "a@b", "a@@b.org", "a@b@c.org", " a@b.org", "a@b.org ", "a b@c.org",
+            "a@b.org\r\nBcc: x@y.org",
+            ".a@b.org", "a.@b.org", "a..b@c.org", "\"a\"@b.org", "a@[127.0.0.1]", "a@127.0.0.1", "a@-b.org", "a@b-.org",
+            "a@b..org",
+            "a@b.org.", "ä@b.org", "a@bücher.example", "\u{212A}@b.org", "a<b@c.org", "a,b@c.org", "a@b_c.org",
+            "a\0@b.org",
             String(repeating: "a", count: 65) + "@b.org", "a@" + String(repeating: "b", count: 64) + ".org",
-            String(repeating: "a", count: 60) + "@" + Array(repeating: String(repeating: "b", count: 60), count: 4).joined(separator: "."),
-            "+1234567", "+1234567890123456", "+0123456789", "4930123456", "+49 30 123456", "+49-30-123456", "+４９３０１２３４５６",
+            String(repeating: "a", count: 60) + "@"
+                + Array(repeating: String(repeating: "b", count: 60), count: 4).joined(separator: "."),
+            "+1234567", "+1234567890123456", "+0123456789", "4930123456", "+49 30 123456", "+49-30-123456",
+            "+４９３０１２３４５６",
         ] {
             #expect(throws: ServerError.self, "\(bad)") { try Address(bad) }
         }
@@ -39,7 +44,8 @@ import Testing
         try await RunningServer.with { server in
             let alice = try await TestClient.ready(server)
             let begun = try await alice.begin("Alice@Example.org")
-            #expect(begun.verificationID.count == 16 && begun.expires == server.clock.now + PendingVerification.lifetime)
+            #expect(
+                begun.verificationID.count == 16 && begun.expires == server.clock.now + PendingVerification.lifetime)
             let code = try await server.mail.code(1)
             #expect(server.mail.sent[0].recipient == "Alice@Example.org")
             #expect(!server.mail.sent[0].subject.contains(code) && server.mail.sent[0].body.contains(server.origin))
@@ -47,7 +53,9 @@ import Testing
             #expect(try await alice.me().linkedAddresses == 1)
 
             // Anyone can check the token with the published key.
-            let keys = try await alice.call("/.well-known/sealkit/token-keys", nil, as: Sealkit_V1_TokenKeysResponse.self).keys
+            let keys = try await alice.call(
+                "/.well-known/sealkit/token-keys", nil, as: Sealkit_V1_TokenKeysResponse.self
+            ).keys
             let footer = try PasetoPublic.unverifiedFooter(token)
             #expect(String(decoding: footer, as: UTF8.self) == #"{"kid":"\#(keys[0].keyID)"}"#)
             let message = try PasetoPublic.verify(token, footer: footer, key: VerificationKey(keys[0].publicKey))
@@ -56,9 +64,13 @@ import Testing
             #expect(claims.sub == alice.chain.userID.recordName && claims.shr.isEmpty && claims.par.isEmpty)
             #expect(claims.adr == Hex.encode(try server.services.addresses.hash("alice@example.org")))
             #expect(claims.iat == claims.nbf && claims.iat.hasSuffix("Z") && claims.iat.count == 20)
-            #expect(try #require(TokenClaims.time(claims.exp)) - #require(TokenClaims.time(claims.iat)) == TokenClaims.lifetime)
+            #expect(
+                try #require(TokenClaims.time(claims.exp)) - #require(TokenClaims.time(claims.iat))
+                    == TokenClaims.lifetime)
 
-            #expect(try await refusal { try await alice.complete(begun.verificationID, code) } == .verificationFailed, "code reuse")
+            #expect(
+                try await refusal { try await alice.complete(begun.verificationID, code) } == .verificationFailed,
+                "code reuse")
 
             // Another account proves the same mailbox: it moves.
             let bob = try await TestClient.ready(server)
@@ -82,19 +94,30 @@ import Testing
             let begun = try await alice.begin("a@example.org")
             let code = try await server.mail.code(1)
             let wrong = code == "00000000" ? "00000001" : "00000000"
-            for _ in 0..<4 { #expect(try await refusal { try await alice.complete(begun.verificationID, wrong) } == .verificationFailed) }
+            for _ in 0..<4 {
+                #expect(
+                    try await refusal { try await alice.complete(begun.verificationID, wrong) } == .verificationFailed)
+            }
             _ = try await alice.complete(begun.verificationID, code)
 
             let second = try await alice.begin("b@example.org")
             let secondCode = try await server.mail.code(2)
-            for _ in 0..<5 { #expect(try await refusal { try await alice.complete(second.verificationID, "") } == .verificationFailed) }
-            #expect(try await refusal { try await alice.complete(second.verificationID, secondCode) } == .verificationFailed)
+            for _ in 0..<5 {
+                #expect(
+                    try await refusal { try await alice.complete(second.verificationID, "") } == .verificationFailed)
+            }
+            #expect(
+                try await refusal { try await alice.complete(second.verificationID, secondCode) } == .verificationFailed
+            )
 
             let third = try await alice.begin("c@example.org")
             let thirdCode = try await server.mail.code(3)
             server.clock.advance(seconds: 600)
-            #expect(try await refusal { try await alice.complete(third.verificationID, thirdCode) } == .verificationFailed)
-            #expect(try await refusal { try await alice.complete(Data(repeating: 1, count: 16), code) } == .verificationFailed)
+            #expect(
+                try await refusal { try await alice.complete(third.verificationID, thirdCode) } == .verificationFailed)
+            #expect(
+                try await refusal { try await alice.complete(Data(repeating: 1, count: 16), code) }
+                    == .verificationFailed)
             #expect(try await alice.me().linkedAddresses == 1)
         }
     }
@@ -106,9 +129,15 @@ import Testing
             let begun = try await alice.begin("a@example.org")
             let code = try await server.mail.code(1)
             try await expectRefusal(.verificationFailed) { try await mallory.complete(begun.verificationID, code) }
-            try await expectRefusal(.verificationFailed) { try await mallory.complete(begun.verificationID, code, signer: alice.signingKey) }
-            try await expectRefusal(.verificationFailed) { try await alice.complete(begun.verificationID, code, signer: mallory.signingKey) }
-            try await expectRefusal(.verificationFailed) { try await alice.complete(begun.verificationID, code, signer: alice.loginKey) }
+            try await expectRefusal(.verificationFailed) {
+                try await mallory.complete(begun.verificationID, code, signer: alice.signingKey)
+            }
+            try await expectRefusal(.verificationFailed) {
+                try await alice.complete(begun.verificationID, code, signer: mallory.signingKey)
+            }
+            try await expectRefusal(.verificationFailed) {
+                try await alice.complete(begun.verificationID, code, signer: alice.loginKey)
+            }
             _ = try await alice.complete(begun.verificationID, code)
             // Over all verifications of an account there is a limit too.
             var count = 0
@@ -123,15 +152,21 @@ import Testing
             let begun = try await alice.begin("Alice@example.org", routingID: [UInt8](repeating: 9, count: 16))
             let (id, code) = (begun.verificationID, try await server.mail.code(1))
             for address in ["alice@example.org", "mallory@example.org", "", String(repeating: "a", count: 300)] {
-                try await expectRefusal(.verificationFailed, "\(address)") { try await alice.complete(id, code, address: address) }
+                try await expectRefusal(.verificationFailed, "\(address)") {
+                    try await alice.complete(id, code, address: address)
+                }
             }
             // Signed for something else than is sent beside it.
-            try await expectRefusal(.verificationFailed) { try await alice.complete(id, code, origin: "https://evil.example.org") }
+            try await expectRefusal(.verificationFailed) {
+                try await alice.complete(id, code, origin: "https://evil.example.org")
+            }
             server.clock.advance(seconds: 1)
             let again = try await alice.begin("Alice@example.org", routingID: [UInt8](repeating: 9, count: 16))
             let next = try await server.mail.code(2)
             for routingID in [[], [UInt8](repeating: 8, count: 16)] {
-                try await expectRefusal(.verificationFailed) { try await alice.complete(again.verificationID, next, routingID: routingID) }
+                try await expectRefusal(.verificationFailed) {
+                    try await alice.complete(again.verificationID, next, routingID: routingID)
+                }
             }
             _ = try await alice.complete(again.verificationID, next)
         }
@@ -192,7 +227,9 @@ import Testing
                     sent += 1
                 }
                 let asking = alice
-                #expect(try await refusal { try await asking.begin("A@Example.ORG") } == .requestRateLimited, "round \(round)")
+                #expect(
+                    try await refusal { try await asking.begin("A@Example.ORG") } == .requestRateLimited,
+                    "round \(round)")
                 server.clock.advance(seconds: 3600)
             }
             #expect(sent == 10)
@@ -220,7 +257,9 @@ import Testing
             eager.forwardedFor = "203.0.113.100"
             for number in 0..<10 { _ = try await eager.begin("d\(number)@example.org", routingID: Self.routingID) }
             let asking = eager
-            #expect(try await refusal { try await asking.begin("d10@example.org", routingID: Self.routingID) } == .requestRateLimited)
+            #expect(
+                try await refusal { try await asking.begin("d10@example.org", routingID: Self.routingID) }
+                    == .requestRateLimited)
             for account in 0..<10 {
                 var client = try await TestClient.ready(server)
                 client.forwardedFor = "203.0.113.\(101 + account)"
@@ -228,7 +267,9 @@ import Testing
             }
             var dora = try await TestClient.ready(server)
             dora.forwardedFor = "203.0.113.200"
-            #expect(try await refusal { try await dora.begin("d@example.org", routingID: Self.routingID) } == .requestRateLimited)
+            #expect(
+                try await refusal { try await dora.begin("d@example.org", routingID: Self.routingID) }
+                    == .requestRateLimited)
             _ = try await dora.begin("d@example.org")
         }
     }
@@ -236,7 +277,9 @@ import Testing
     @Test func theOutboxTriesAgain() async throws {
         try await RunningServer.with { server in
             let alice = try await TestClient.ready(server)
-            server.mail.fail(with: [.notSent(code: 7, status: 0, reason: ""), .notSent(code: 55, status: 451, reason: "")])
+            server.mail.fail(with: [
+                .notSent(code: 7, status: 0, reason: ""), .notSent(code: 55, status: 451, reason: ""),
+            ])
             _ = try await alice.begin("a@example.org")
             _ = try await server.mail.code(1)
             #expect(server.mail.tries == 3)

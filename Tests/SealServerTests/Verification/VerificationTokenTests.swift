@@ -36,7 +36,9 @@ import Testing
                 _ token: String, container: String = TestClient.container, user: UserID? = nil,
                 routingID: [UInt8] = Self.routingID, seat: ID16 = seat, hash: [UInt8] = hash
             ) async throws -> Bool {
-                let (verifier, now, user) = (server.services.tokenVerifier, server.clock.now, user ?? alice.chain.userID)
+                let (verifier, now, user) = (
+                    server.services.tokenVerifier, server.clock.now, user ?? alice.chain.userID
+                )
                 do {
                     try await server.services.database.write { connection in
                         try verifier.spend(
@@ -62,7 +64,8 @@ import Testing
             await #expect(throws: CancellationError.self) {
                 try await server.services.database.write { connection in
                     try verifier.spend(
-                        good, container: TestClient.container, user: user, routingID: Self.routingID, invitationID: seat,
+                        good, container: TestClient.container, user: user, routingID: Self.routingID,
+                        invitationID: seat,
                         addressHash: hash, now: now, in: connection)
                     throw CancellationError()
                 }
@@ -72,7 +75,8 @@ import Testing
 
             // Signed by a key of somebody else's, under our key's name.
             let claims = TokenClaims(
-                iss: server.origin, aud: TestClient.container, sub: alice.chain.userID.recordName, adr: Hex.encode(hash),
+                iss: server.origin, aud: TestClient.container, sub: alice.chain.userID.recordName,
+                adr: Hex.encode(hash),
                 shr: Base64URL.encode(Self.routingID), par: seat.hex, issued: now, jti: "x")
             let footer = try PasetoPublic.unverifiedFooter(good)
             #expect(try await !spend(PasetoPublic.sign(claims.encoded(), footer: footer, key: alice.signingKey)))
@@ -84,7 +88,10 @@ import Testing
             #expect(try await spend(PasetoPublic.sign(claims.encoded(), footer: footer, key: key)))
 
             // Invited elsewhere, or not at all: a token, but for no seat.
-            for (address, routing) in [("b@example.org", Self.routingID), ("a@example.org", []), ("a@example.org", [UInt8](repeating: 6, count: 16))] {
+            for (address, routing) in [
+                ("b@example.org", Self.routingID), ("a@example.org", []),
+                ("a@example.org", [UInt8](repeating: 6, count: 16)),
+            ] {
                 #expect(try await !spend(token(address, routingID: routing)))
             }
             server.clock.advance(seconds: 900)

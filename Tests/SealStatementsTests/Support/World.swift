@@ -45,7 +45,8 @@ struct Seat: Sendable {
     }
 
     func invitation(
-        _ permission: Permission = .readWrite, for invitee: Person? = nil, grant: UInt8 = 1, addresses: [SealedAddress] = []
+        _ permission: Permission = .readWrite, for invitee: Person? = nil, grant: UInt8 = 1,
+        addresses: [SealedAddress] = []
     ) -> Invitation {
         Invitation(
             id: id, permission: permission, invitee: invitee?.chain, signingKey: signingKey.verificationKey,
@@ -81,7 +82,8 @@ struct World {
     static func opening(of scope: Scope, by owner: Person, following roster: Roster? = nil) -> RosterEntry {
         let life = (roster?.incarnations.scope ?? 0) + 1
         return RosterEntry(
-            scopeID: scope.id, sequence: roster?.nextSequence ?? 0, previous: roster?.head ?? .zero, author: owner.userID,
+            scopeID: scope.id, sequence: roster?.nextSequence ?? 0, previous: roster?.head ?? .zero,
+            author: owner.userID,
             time: 1,
             changes: [
                 .open(
@@ -171,7 +173,9 @@ struct RosterState: Equatable {
         inviters = roster.inviters
         abandoned = roster.abandonments.map(\.head)
         rotationDue = roster.rotationDue
-        members = roster.members.mapValues { ["\($0.permission)", "\($0.role)", "\($0.since)", "\($0.identity.signed.count)"] }
+        members = roster.members.mapValues {
+            ["\($0.permission)", "\($0.role)", "\($0.since)", "\($0.identity.signed.count)"]
+        }
         invitations = roster.invitations
         epochs = roster.epochs.map { epoch in
             ["\(epoch.number)", epoch.keyID.hex, "\(epoch.openedAt)"]
@@ -179,6 +183,8 @@ struct RosterState: Equatable {
         }
         rootRecordName = roster.rootRecordName
         used = roster.usedInvitations
-        history = roster.history.mapValues { $0.map { "\($0.from) \(String(describing: $0.permission)) \($0.role) \($0.identity.hash.hex)" } }
+        history = roster.history.mapValues {
+            $0.map { "\($0.from) \(String(describing: $0.permission)) \($0.role) \($0.identity.hash.hex)" }
+        }
     }
 }

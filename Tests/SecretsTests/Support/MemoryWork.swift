@@ -22,7 +22,8 @@ enum MemoryWork {
         let keys = try seed.identityKeys(container: container, using: XWingHPKE.self)
         _ = try keys.firstIdentity(time: 1)
         _ = try seed.loginKey().sign(message: [1, 2, 3])
-        let box = StorageBox.seal(keys.grantSeed, purpose: "test", context: [1], under: seed.storageKey(), random: &random)
+        let box = StorageBox.seal(
+            keys.grantSeed, purpose: "test", context: [1], under: seed.storageKey(), random: &random)
         _ = try StorageBox.open(box, purpose: "test", context: [1], under: seed.storageKey())
         _ = "\(seed) \(keys)"
     }
@@ -89,9 +90,12 @@ enum MemoryWork {
         let scope = roster.scope
         let statement = Statement(
             kind: .save, container: scope.container, environment: scope.environment, owner: scope.owner,
-            zoneName: scope.zoneName, zoneIncarnation: 1, recordName: "Note-1", recordType: "Note", creator: scope.owner,
-            author: scope.owner, clientTime: 1, revision: 1, previous: .zero, scopeID: roster.scopeID, scopeIncarnation: 1,
-            epoch: 1, wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head, checkpoint: Checkpoint.none,
+            zoneName: scope.zoneName, zoneIncarnation: 1, recordName: "Note-1", recordType: "Note",
+            creator: scope.owner,
+            author: scope.owner, clientTime: 1, revision: 1, previous: .zero, scopeID: roster.scopeID,
+            scopeIncarnation: 1,
+            epoch: 1, wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head,
+            checkpoint: Checkpoint.none,
             parent: nil, share: nil,
             salt: .zero, fieldsDigest: .zero)
         let fileKey = SecretBytes(random: &random)
@@ -109,15 +113,19 @@ enum MemoryWork {
         try opened.withUnsafeMutableBytes { output in
             try sealedChunk.withUnsafeBytes { try AssetCipher(asset).open(chunk: 0, $0, into: output) }
         }
-        let fields: [(name: String, field: FieldDraft)] = [("asset", .asset(asset)), ("text", .encrypted(.string("text")))]
+        let fields: [(name: String, field: FieldDraft)] = [
+            ("asset", .asset(asset)), ("text", .encrypted(.string("text"))),
+        ]
         let drafts = (0..<3).map { _ in RecordDraft(statement: statement, recordKey: nil, fields: fields) }
-        let (records, signature) = try RecordSealer.seal(drafts, epochKey: key, signingKey: keys.signingKey, random: &random)
+        let (records, signature) = try RecordSealer.seal(
+            drafts, epochKey: key, signingKey: keys.signingKey, random: &random)
         let tree = try StatementTree(leaves: records.map(\.hash))
         var verifier = StatementVerifier(roster: roster)
         for (index, record) in records.enumerated() {
             vault.remember("record key", record.recordKey)
             let proof = StatementProof(signature: signature, leafCount: 3, index: index, path: tree.path(to: index))
-            let opener = try RecordOpener(verifier.verify(record.statementBytes, proof: proof, recordName: nil), epochKey: key)
+            let opener = try RecordOpener(
+                verifier.verify(record.statementBytes, proof: proof, recordName: nil), epochKey: key)
             for (name, content, _) in record.fields {
                 guard case .stored(let field) = content else { continue }
                 _ = try opener.open(field, name: name)
@@ -135,7 +143,8 @@ enum MemoryWork {
         let loginKey = try seeds[2].loginKey().verificationKey
         let transcript = try device.transcript(answer: Digest(random: &random), loginKey: loginKey)
         let heads = (0..<40).map { _ in Enrolment.Head(scopeID: Digest(random: &random), sequence: 1, hash: .zero) }
-        let sealed = try Enrolment.seal(Enrolment.Package(seeds: seeds, heads: heads), to: transcript.confirmedByUser(), using: XWingHPKE.self)
+        let sealed = try Enrolment.seal(
+            Enrolment.Package(seeds: seeds, heads: heads), to: transcript.confirmedByUser(), using: XWingHPKE.self)
         _ = try device.open(sealed, confirmed: transcript.confirmedByUser())
     }
 
@@ -146,8 +155,10 @@ enum MemoryWork {
         let scopeID = Digest(random: &random)
         let invitation = ID16(random: &random)
         vault.remember("link secret", link.bytes)
-        vault.remember("invitation signing seed", Hash.derive(link.bytes, .invitationSign, scopeID.bytes, invitation.bytes))
-        vault.remember("X-Wing seed of an invitation", Hash.derive(link.bytes, .invitationGrant, scopeID.bytes, invitation.bytes))
+        vault.remember(
+            "invitation signing seed", Hash.derive(link.bytes, .invitationSign, scopeID.bytes, invitation.bytes))
+        vault.remember(
+            "X-Wing seed of an invitation", Hash.derive(link.bytes, .invitationGrant, scopeID.bytes, invitation.bytes))
         vault.remember("preview key", Hash.derive(link.bytes, .previewKey, scopeID.bytes))
         let reader = try AccountSeed(random: &random).identityKeys(container: container, using: XWingHPKE.self)
         vault.remember("X-Wing seed of a link's reader", reader.grantSeed)
@@ -178,7 +189,8 @@ enum MemoryWork {
         _ = try RecoveryKey(text: key.text().lowercased())
         let link = LinkSecret(random: &random)
         vault.remember("link secret", link.bytes)
-        let url = ShareURL(origin: "https://example.org", routingID: ID16(random: &random), secret: link, scopeID: .zero)
+        let url = ShareURL(
+            origin: "https://example.org", routingID: ID16(random: &random), secret: link, scopeID: .zero)
         _ = try ShareURL(url.text())
         let secret = SecretBytes(random: &random, count: 96)
         vault.remember("secret in base64", secret)

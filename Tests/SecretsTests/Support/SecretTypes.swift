@@ -36,7 +36,8 @@ struct SecretTypes {
             if let name = SecretTypes.declaredType(code) {
                 open.append((name, indentation))
                 properties[open.map(\.name).joined(separator: "."), default: []].formUnion([])
-            } else if let last = open.last, indentation == last.indentation + 4, let type = SecretTypes.storedType(code) {
+            } else if let last = open.last, indentation == last.indentation + 4, let type = SecretTypes.storedType(code)
+            {
                 let words = type.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
                 properties[open.map(\.name).joined(separator: "."), default: []].formUnion(words)
             }
@@ -47,7 +48,9 @@ struct SecretTypes {
         let words = code.split(separator: " ")
         let kinds: Set<Substring> = ["struct", "class", "actor", "enum", "extension"]
         guard let index = words.firstIndex(where: { kinds.contains($0) }), index + 1 < words.count,
-            words[..<index].allSatisfy({ ["public", "package", "private", "fileprivate", "final", "indirect", "@unchecked"].contains($0) })
+            words[..<index].allSatisfy({
+                ["public", "package", "private", "fileprivate", "final", "indirect", "@unchecked"].contains($0)
+            })
         else { return nil }
         return String(words[index + 1].prefix { $0.isLetter || $0.isNumber || $0 == "." || $0 == "_" })
     }
@@ -56,7 +59,8 @@ struct SecretTypes {
     private static func storedType(_ code: Substring) -> Substring? {
         if code.hasPrefix("case "), let parenthesis = code.firstIndex(of: "(") { return code[parenthesis...] }
         let words = code.split(separator: " ")
-        guard let keyword = words.firstIndex(where: { $0 == "let" || $0 == "var" }), !words[..<keyword].contains("static"),
+        guard let keyword = words.firstIndex(where: { $0 == "let" || $0 == "var" }),
+            !words[..<keyword].contains("static"),
             !words[..<keyword].contains(where: { $0 == "guard" || $0 == "if" })
         else { return nil }
         // A computed property opens a brace; one with a default has an equals sign before any brace.

@@ -30,7 +30,9 @@ enum CanonicalReaderTarget: FuzzTarget {
         require(((try? reader.zeros()) != nil) == isZero, "zeros that are none")
     }
 
-    private static func read(_ step: UInt8, _ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
+    private static func read(_ step: UInt8, _ reader: inout CanonicalReader, _ writer: inout CanonicalWriter)
+        throws(SealError)
+    {
         switch step % 12 {
         case 0: writer.number(try reader.byte())
         case 1: writer.number(try reader.number(UInt16.self))

@@ -41,7 +41,8 @@ enum PublicKeyTarget: FuzzTarget {
         return !isSmallOrder([UInt8](bytes.suffix(32)))
     }
 
-    /// The points whose order divides 8 on curve and twist (RFC 7748, section 6.1), with the spellings that are not canonical.
+    /// The points whose order divides 8 on curve and twist (RFC 7748, section 6.1), with the spellings that are not
+    /// canonical.
     private static func isSmallOrder(_ point: [UInt8]) -> Bool {
         var point = point
         point[31] &= 0x7F
@@ -51,8 +52,12 @@ enum PublicKeyTarget: FuzzTarget {
     private static let smallOrders: [[UInt8]] = {
         func number(_ low: UInt8) -> [UInt8] { [low] + [UInt8](repeating: 0xFF, count: 30) + [0x7F] }
         let zeros = [UInt8](repeating: 0, count: 31)
-        let eighth = certain("a point") { try Hex.decode("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800") }
-        let other = certain("a point") { try Hex.decode("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157") }
+        let eighth = certain("a point") {
+            try Hex.decode("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800")
+        }
+        let other = certain("a point") {
+            try Hex.decode("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157")
+        }
         return [[0] + zeros, [1] + zeros, eighth, other, number(0xEC), number(0xED), number(0xEE)]
     }()
 }

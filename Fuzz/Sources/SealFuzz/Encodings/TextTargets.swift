@@ -53,13 +53,15 @@ enum NameTarget: FuzzTarget {
         require(Names.isRecordType(text) == (isIdentifier || bytes == [UInt8]("cloudkit.share".utf8)), "a record type")
         require(Names.isCustomZone(text) == (Names.isPlain(text) && bytes[0] != UInt8(ascii: "_")), "a custom zone")
         let isContainer =
-            fits && bytes.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
+            fits
+            && bytes.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
         require(Names.isContainer(text) == isContainer, "a container")
         if let user = try? UserID(recordName: text) {
             require(user.recordName.utf8.elementsEqual(bytes), "a user record name with another spelling")
         } else {
             let digits = [UInt8]("0123456789abcdef".utf8)
-            let isUser = bytes.count == 33 && bytes[0] == UInt8(ascii: "_") && bytes.dropFirst().allSatisfy(digits.contains)
+            let isUser =
+                bytes.count == 33 && bytes[0] == UInt8(ascii: "_") && bytes.dropFirst().allSatisfy(digits.contains)
             require(!isUser, "a user record name is refused")
         }
         if let environment = Environment(name: text) {

@@ -21,12 +21,15 @@ enum AssetLayoutTarget: FuzzTarget {
         require(size == 0 || Padding.paddedLength(size - 1) <= padded, "a shorter one is padded to more")
 
         let layout = AssetLayout(size: size)
-        require(layout.paddedSize == padded && layout.chunkCount >= 1 && layout.chunkCount <= 1 << 32, "chunks out of bounds")
+        require(
+            layout.paddedSize == padded && layout.chunkCount >= 1 && layout.chunkCount <= 1 << 32,
+            "chunks out of bounds")
         require(layout.blobBytes == padded + layout.chunkCount * 48, "a blob of another length")
         let index = choices.number(UInt64.self) % layout.chunkCount
         let range = layout.sealedRange(ofChunk: index)
         require(range.count == layout.plaintextBytes(ofChunk: index) + 16, "a chunk of another length")
-        let end = index + 1 == layout.chunkCount ? layout.sealedBytes : layout.sealedRange(ofChunk: index + 1).lowerBound
+        let end =
+            index + 1 == layout.chunkCount ? layout.sealedBytes : layout.sealedRange(ofChunk: index + 1).lowerBound
         require(range.upperBound == end, "a gap between chunks")
     }
 }
@@ -38,7 +41,8 @@ enum AssetChunkTarget: FuzzTarget {
     /// Chunks of 64 KiB.
     static let allowance = 262_144
     static let seeds = [
-        Seed.hex("assets", "sealed", prefix: [0, 0, 0, 0, 9]), .hex("assets", "plaintext", prefix: [1, 0, 2, 0x22, 0xE0]),
+        Seed.hex("assets", "sealed", prefix: [0, 0, 0, 0, 9]),
+        .hex("assets", "plaintext", prefix: [1, 0, 2, 0x22, 0xE0]),
         .made([2, 1, 4]),
     ]
 
@@ -81,7 +85,9 @@ enum AssetChunkTarget: FuzzTarget {
         return sealed
     }
 
-    private static func open(_ cipher: AssetCipher, _ index: UInt64, _ sealed: [UInt8], _ layout: AssetLayout) throws -> [UInt8] {
+    private static func open(_ cipher: AssetCipher, _ index: UInt64, _ sealed: [UInt8], _ layout: AssetLayout) throws
+        -> [UInt8]
+    {
         let count = index < layout.chunkCount ? layout.plaintextBytes(ofChunk: index) : max(0, sealed.count - 16)
         var plaintext = [UInt8](repeating: 0, count: count)
         try sealed.withStorage { source in

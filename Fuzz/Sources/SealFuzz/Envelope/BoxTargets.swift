@@ -30,13 +30,16 @@ enum StorageBoxTarget: FuzzTarget {
 enum PasswordBoxTarget: FuzzTarget {
     static let name = "password-box"
     static let maximumLength = 256
-    static let seeds = [Seed.hex("boxes", "sealed"), .made([2, 0, 0, 0, 0, 0, 4, 0] + [UInt8](repeating: 0, count: 56))]
+    static let seeds = [
+        Seed.hex("boxes", "sealed"), .made([2, 0, 0, 0, 0, 0, 4, 0] + [UInt8](repeating: 0, count: 56)),
+    ]
 
     static func run(_ input: [UInt8]) {
         guard input.count >= 64 else {
             return refuses("a short box", with: .malformed) { try PasswordBox.open(input, password: secret(1)) }
         }
-        let number = { (start: Int) in input[start..<start + 4].reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) } }
+        let number = { (start: Int) in input[start..<start + 4].reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+        }
         let (passes, memory) = (number(0), number(4))
         // Within the limits it would be derived for: a quarter of a second and 256 MiB at the least.
         guard !(3...16 ~= passes && 262_144...4_194_304 ~= memory) else { return }

@@ -22,13 +22,15 @@ enum EnrolmentPackageTarget: FuzzTarget {
         var plaintext = [UInt8](input.dropFirst())
         if mode == 1 { plaintext = Padding.pad(plaintext) }
         let package = try? Enrolment.Package(padded: plaintext)
-        // The newest seed has to give the account's login key: nobody knows one that gives a key of people's identities.
+        // The newest seed has to give the account's login key: nobody knows one that gives a key of people's
+        // identities.
         refuses("a package of another account") {
             try device.open(seal(plaintext, transcript), confirmed: transcript.confirmedByUser())
         }
         guard let package else { return }
         require(1...64 ~= package.seeds.count && package.heads.count <= 100_000, "a package out of bounds")
-        require(zip(package.heads, package.heads.dropFirst()).allSatisfy { $0.scopeID < $1.scopeID }, "heads out of order")
+        require(
+            zip(package.heads, package.heads.dropFirst()).allSatisfy { $0.scopeID < $1.scopeID }, "heads out of order")
         require((try? package.paddedBytes()) == plaintext, "a package with another encoding")
         let newest = certain("a login key") { try package.seeds[package.seeds.count - 1].loginKey().verificationKey }
         let own = certain("its transcript") { try device.transcript(answer: sampleDigest(1), loginKey: newest) }
@@ -73,7 +75,8 @@ enum EnrolmentTranscriptTarget: FuzzTarget {
     static let name = "enrolment-transcript"
     static let maximumLength = 1_400
     static let seeds = [
-        Seed.made([]), .made([1, 2, 3, 4, 5]), .made([0, 0, 0, 0, 0, 1]), .hex("enrolment", "key", prefix: [0, 0, 0, 0, 1]),
+        Seed.made([]), .made([1, 2, 3, 4, 5]), .made([0, 0, 0, 0, 0, 1]),
+        .hex("enrolment", "key", prefix: [0, 0, 0, 0, 1]),
         .hex("identity", "grantKey", prefix: [1, 2, 3, 0, 1, 1]),
     ]
 
@@ -91,12 +94,16 @@ enum EnrolmentTranscriptTarget: FuzzTarget {
             try Enrolment.Transcript(
                 enrolmentID: id, commitment: commitment, answer: answer, reveal: reveal, loginKey: login)
         }
-        refuses("a key that was not committed to", with: .keyMismatch) { try make(id, sampleDigest(0xFF), answer, login) }
+        refuses("a key that was not committed to", with: .keyMismatch) {
+            try make(id, sampleDigest(0xFF), answer, login)
+        }
         refuses("a commitment of another enrolment", with: .keyMismatch) {
             try make(ID16(prefixOf: commitment), commitment, answer, login)
         }
         guard HybridKeyCheck.isValid(key) else {
-            return refuses("a key that cannot be sealed to", with: .invalidKey) { try make(id, commitment, answer, login) }
+            return refuses("a key that cannot be sealed to", with: .invalidKey) {
+                try make(id, commitment, answer, login)
+            }
         }
         let transcript = certain("a transcript") { try make(id, commitment, answer, login) }
         check(transcript, [id.bytes, commitment.bytes, answer.bytes, key, nonce.bytes, login.bytes])

@@ -3,8 +3,8 @@ import SealPrimitives
 @testable import SealEnvelope
 @testable import SealStatements
 
-/// Sealed fields. The first byte says how the rest is sealed: 0 as the kind that it begins with, 1 the same with its padding
-/// put behind, others as the kind that they name.
+/// Sealed fields. The first byte says how the rest is sealed: 0 as the kind that it begins with, 1 the same with its
+/// padding put behind, others as the kind that they name.
 enum SealedFieldTarget: FuzzTarget {
     static let name = "sealed-field"
     static let seeds = [

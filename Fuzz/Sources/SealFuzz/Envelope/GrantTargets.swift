@@ -67,8 +67,10 @@ enum SealedAddressTarget: FuzzTarget {
         let open = { (sealed: [UInt8]) in
             let invitation = Invitation(
                 id: seat.keys.id, permission: .readOnly, invitee: nil, signingKey: seat.keys.signingKey.verificationKey,
-                grantKey: seat.grantKey, grantHash: .zero, sealedAddresses: [SealedAddress(reader: owner.userID, sealed: sealed)])
-            return try SealedAddresses<StandInHPKE>.open(invitation, scopeID: scopeID, as: owner.userID, keys: owner.keys)
+                grantKey: seat.grantKey, grantHash: .zero,
+                sealedAddresses: [SealedAddress(reader: owner.userID, sealed: sealed)])
+            return try SealedAddresses<StandInHPKE>.open(
+                invitation, scopeID: scopeID, as: owner.userID, keys: owner.keys)
         }
         opensOnlyWhole(hostile: input, sealed: sealed, "an address", open: open)
         guard let address = try? open(sealed) else {
@@ -97,7 +99,8 @@ enum SealedContactTarget: FuzzTarget {
         pae.add(owner.userID.id)
         let sealed = certain("sealing") { try StandInHPKE.seal(input, to: owner.keys.grantKey, info: pae.finish()) }
         let open = { (sealed: [UInt8], requestID: ID16) in
-            try SealedContact<StandInHPKE>.open(sealed, scopeID: scopeID, requestID: requestID, as: owner.userID, keys: owner.keys)
+            try SealedContact<StandInHPKE>.open(
+                sealed, scopeID: scopeID, requestID: requestID, as: owner.userID, keys: owner.keys)
         }
         opensOnlyWhole(hostile: input, sealed: sealed, "a contact") { try open($0, requestID) }
         refuses("another request's contact", with: .authenticationFailed) { try open(sealed, .zero) }
@@ -137,20 +140,29 @@ enum SealedLinkTarget: FuzzTarget {
                 try SealedLinks<StandInHPKE>.open(sealed, scopeID: scopeID, linkID: linkID, as: user, keys: bob.keys)
             }
             opensOnlyWhole(hostile: input, sealed: sealed, "a link") { try open($0, scopeID, bob.userID) }
-            refuses("somebody else's link", with: .authenticationFailed) { try open(sealed, scopeID, World.people[0].userID) }
-            refuses("another scope's link", with: .authenticationFailed) { try open(sealed, World.scope.id, bob.userID) }
+            refuses("somebody else's link", with: .authenticationFailed) {
+                try open(sealed, scopeID, World.people[0].userID)
+            }
+            refuses("another scope's link", with: .authenticationFailed) {
+                try open(sealed, World.scope.id, bob.userID)
+            }
             guard let secret else {
-                refuses("a link secret of another length", with: .invalidLength) { try open(sealed, scopeID, bob.userID) }
+                refuses("a link secret of another length", with: .invalidLength) {
+                    try open(sealed, scopeID, bob.userID)
+                }
                 continue
             }
             guard secret.id(in: scopeID) == linkID else {
-                refuses("another link than the roster names", with: .keyMismatch) { try open(sealed, scopeID, bob.userID) }
+                refuses("another link than the roster names", with: .keyMismatch) {
+                    try open(sealed, scopeID, bob.userID)
+                }
                 continue
             }
             let opened = certain("a link opens") { try open(sealed, scopeID, bob.userID) }
             require(SecretBytes.areEqual(opened.bytes, secret.bytes), "another link secret")
             require(
-                (try? SealedLinks<StandInHPKE>.seal(secret, scopeID: scopeID, to: bob.chain)) == sealed, "sealed otherwise")
+                (try? SealedLinks<StandInHPKE>.seal(secret, scopeID: scopeID, to: bob.chain)) == sealed,
+                "sealed otherwise")
         }
     }
 }

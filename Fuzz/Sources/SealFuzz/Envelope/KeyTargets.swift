@@ -7,7 +7,9 @@ import SealPrimitives
 enum PreviousKeyTarget: FuzzTarget {
     static let name = "previous-key"
     static let maximumLength = 512
-    static let seeds = [Seed.hex("epochs", "sealed"), .hex("epochs", "previous"), .made(World.zone.keys[1].key.copyBytes())]
+    static let seeds = [
+        Seed.hex("epochs", "sealed"), .hex("epochs", "previous"), .made(World.zone.keys[1].key.copyBytes()),
+    ]
 
     static func run(_ input: [UInt8]) {
         let (key, before) = (World.zone.keys[2], World.zone.keys[1])

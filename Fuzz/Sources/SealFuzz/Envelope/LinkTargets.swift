@@ -19,7 +19,8 @@ enum ShareURLTarget: FuzzTarget {
         require(SecretBytes.areEqual(again.secret.bytes, url.secret.bytes), "another secret")
         require(text.utf8.starts(with: (url.description + "#").utf8), "a description of more than the address")
         for scope in [World.scope.id, .zero] {
-            require((try? url.check(scopeID: scope)) == nil || (try? again.check(scopeID: scope)) != nil, "another check")
+            require(
+                (try? url.check(scopeID: scope)) == nil || (try? again.check(scopeID: scope)) != nil, "another check")
         }
     }
 }
@@ -64,10 +65,13 @@ enum PreviewTarget: FuzzTarget {
             let role = roster.members[person.userID]?.role
             let verified = try? signed.verified(in: roster)
             require(
-                (verified == preview.preview) == (role == .owner || role == .administrator), "shown by somebody of another role")
+                (verified == preview.preview) == (role == .owner || role == .administrator),
+                "shown by somebody of another role")
             let next = SignedPreview(
                 preview.preview, by: person.userID, key: person.signingKey, on: roster, time: 0, after: signed)
-            require(!next.isOlder(than: (signed.rosterSequence, signed.time)), "a preview that is older than the one before")
+            require(
+                !next.isOlder(than: (signed.rosterSequence, signed.time)), "a preview that is older than the one before"
+            )
         }
     }
 }

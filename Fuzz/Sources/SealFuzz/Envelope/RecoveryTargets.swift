@@ -36,7 +36,8 @@ enum RecoveryTextTarget: FuzzTarget {
         require(groups == [], "a key with typing errors")
         var plain: [UInt8] = []
         for byte in text.uppercased().utf8 where ![0x20, 0x2D, 0x0A, 0x0D, 0x09].contains(byte) {
-            plain.append(byte == UInt8(ascii: "O") ? 0x30 : byte == UInt8(ascii: "I") || byte == UInt8(ascii: "L") ? 0x31 : byte)
+            plain.append(
+                byte == UInt8(ascii: "O") ? 0x30 : byte == UInt8(ascii: "I") || byte == UInt8(ascii: "L") ? 0x31 : byte)
         }
         require(key.text().utf8.filter { $0 != 0x2D } == plain, "a key that is printed otherwise")
     }

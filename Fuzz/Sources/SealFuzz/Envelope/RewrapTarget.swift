@@ -8,14 +8,17 @@ enum RewrapTarget: FuzzTarget {
     static let name = "rewrap"
     static let maximumLength = 1_024
     static let seeds =
-        [Seed.made([]), .made([1, 0, 3, 1, 2, 3, 0x61, 0x62]), .made([1, 1, 2]), .made([2, 0, 1]), .made([3, 1, 1])]
+        [
+            Seed.made([]), .made([1, 0, 3, 1, 2, 3, 0x61, 0x62]), .made([1, 1, 2]), .made([2, 0, 1]), .made([3, 1, 1]),
+        ]
         + [.hex("values", "encoded", prefix: [1, 0, 1, 0x11, 0, 0])]
 
     static func run(_ input: [UInt8]) {
         var choices = Choices(input)
         let route = choices.byte() & 3
         // Where it is now, and where it goes: the last one stays in its scope and comes into the next epoch.
-        let (from, to) = [(World.zone, World.share), (World.share, World.zone), (World.zone, World.zone)][Int(route) % 3]
+        let (from, to) = [(World.zone, World.share), (World.share, World.zone), (World.zone, World.zone)][
+            Int(route) % 3]
         let head = route % 3 == 2 ? 7 : from.rosters.count - 1
         let fromKey = route % 3 == 2 ? from.keys[1] : from.key
         let author = World.people[choices.rarely() ? 1 : 0]
@@ -81,7 +84,9 @@ enum RewrapTarget: FuzzTarget {
         refuses("a field too many", with: .fieldMismatch) {
             try rewrap(verified, digests + [FieldDigest(name: "zzz", digest: .zero)])
         }
-        if !digests.isEmpty { refuses("a field too few", with: .fieldMismatch) { try rewrap(verified, Array(digests.dropLast())) } }
+        if !digests.isEmpty {
+            refuses("a field too few", with: .fieldMismatch) { try rewrap(verified, Array(digests.dropLast())) }
+        }
         var deletion = verified.statement
         (deletion.kind, deletion.wrappedKey) = (.delete, [])
         refuses("a deletion", with: .missingKey) { try rewrap(VerifiedStatement(deletion), digests) }
@@ -109,7 +114,9 @@ enum RewrapTarget: FuzzTarget {
         var random = FixedRandom()
         let draft = RecordDraft(statement: statement, recordKey: nil, fields: drafts)
         let owner = World.people[0].signingKey
-        let sealed = certain("a record") { try RecordSealer.seal([draft], epochKey: key, signingKey: owner, random: &random) }
+        let sealed = certain("a record") {
+            try RecordSealer.seal([draft], epochKey: key, signingKey: owner, random: &random)
+        }
         let fields = zip(sealed.records[0].fields, values).compactMap { field, value -> Field? in
             guard case .stored(let stored) = field.content else { return nil }
             return (field.name, value, stored, field.digest)

@@ -21,7 +21,9 @@ struct Choices {
         return value
     }
 
-    mutating func number(below limit: Int) -> Int { limit > 256 ? Int(number(UInt16.self)) % limit : Int(byte()) % limit }
+    mutating func number(below limit: Int) -> Int {
+        limit > 256 ? Int(number(UInt16.self)) % limit : Int(byte()) % limit
+    }
 
     /// True once in sixteen.
     mutating func rarely() -> Bool { byte() & 15 == 15 }

@@ -6,7 +6,8 @@ import SealPrimitives
 
 @_cdecl("LLVMFuzzerInitialize")
 func initialize(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>
 ) -> CInt {
     Sodium.start()
     if CommandLine.arguments.contains("--list") { list() }
@@ -22,10 +23,11 @@ func runOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     cfuzz_watch()
     Selection.target.run(input)
     let largest = cfuzz_largest()
-    // A value of four bytes takes 72 in a list. For more than that a count or a length has been believed that has no bytes
-    // to show for it.
+    // A value of four bytes takes 72 in a list. For more than that a count or a length has been believed that has no
+    // bytes to show for it.
     require(
-        largest <= count * 32 + Selection.target.allowance, "an input of \(count) bytes led to an allocation of \(largest)")
+        largest <= count * 32 + Selection.target.allowance,
+        "an input of \(count) bytes led to an allocation of \(largest)")
     return 0
 }
 

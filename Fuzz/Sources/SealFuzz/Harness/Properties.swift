@@ -26,8 +26,8 @@ func refuses<T>(_ what: String, with reason: SealError? = nil, _ body: () throws
 
 // MARK: Sealed things
 
-/// Hostile bytes do not open: the fuzzer has no key. Neither do a sealed thing's own bytes once one bit is another or the
-/// last byte is gone.
+/// Hostile bytes do not open: the fuzzer has no key. Neither do a sealed thing's own bytes once one bit is another or
+/// the last byte is gone.
 func opensOnlyWhole<T>(hostile: [UInt8], sealed: [UInt8], _ what: String, open: ([UInt8]) throws -> T) {
     refuses("\(what): hostile bytes", with: .authenticationFailed) { try open(hostile) }
     // Which bit is given by the bytes themselves: every run of an input does the same.
@@ -38,7 +38,8 @@ func opensOnlyWhole<T>(hostile: [UInt8], sealed: [UInt8], _ what: String, open: 
     refuses("\(what): cut short", with: .authenticationFailed) { try open(sealed.dropLast()) }
 }
 
-/// Seals under the associated data that PROTOCOL.md gives, so that whatever the fuzzer wrote comes to the decoder behind.
+/// Seals under the associated data that PROTOCOL.md gives, so that whatever the fuzzer wrote comes to the decoder
+/// behind.
 func seal(_ plaintext: [UInt8], under key: SecretBytes, _ associatedData: PAE) -> [UInt8] {
     var random = FixedRandom()
     return AEAD.seal(plaintext, under: key, associatedData: associatedData.finish(), random: &random)

@@ -15,7 +15,8 @@ extension RosterGame {
         let permission: Permission = choices.flag() ? .readWrite : .readOnly
         switch kind {
         case 0:
-            let next: Permission? = [roster.publicSeat?.permission, nil, .readOnly, .readWrite][choices.number(below: 4)]
+            let next: Permission? = [roster.publicSeat?.permission, nil, .readOnly, .readWrite][
+                choices.number(below: 4)]
             return .settings(settings(in: roster, renewing: !choices.often(), next, &choices))
         case 1, 2:
             let invitee = choices.flag() ? choices.oneOf(World.people).known(to: roster) : nil
@@ -26,7 +27,8 @@ extension RosterGame {
         case 8: return .setRole(user, choices.rarely() ? .publicUser : choices.flag() ? .privateUser : .administrator)
         case 9: return .remove(user)
         case 10: return .leave
-        case 11: return .identity(generations(of: choices.rarely() ? choices.oneOf(World.people) : author, roster, &choices))
+        case 11:
+            return .identity(generations(of: choices.rarely() ? choices.oneOf(World.people) : author, roster, &choices))
         case 12: return .block(choices.flag() ? user : choices.oneOf(World.people).userID)
         case 13: return .unblock(roster.blocked.min() ?? user)
         case 14: return .close
@@ -73,7 +75,9 @@ extension RosterGame {
         let seat = choices.oneOf(seats.isEmpty || choices.rarely() ? home.seats : seats)
         var acceptor = choices.oneOf(World.people)
         let invitee = roster.invitations[seat.keys.id]?.invitee
-        if let known = World.people.first(where: { $0.userID == invitee?.userID }), !choices.often() { acceptor = known }
+        if let known = World.people.first(where: { $0.userID == invitee?.userID }), !choices.often() {
+            acceptor = known
+        }
         if !choices.rarely() { acceptor = acceptor.known(to: roster) }
         if let invitee, !acceptor.chain.continues(invitee), let keys = World.keyring[invitee.current.signingKey] {
             acceptor = acceptor.next(keys) ?? acceptor
@@ -83,13 +87,16 @@ extension RosterGame {
         let head = choices.rarely() ? choices.digest() : roster.head
         let message = RosterChange.Acceptance.signedBytes(
             scopeID: roster.scopeID, invitationID: seat.keys.id, acceptor: acceptor.chain, head: head)
-        return .init(invitationID: seat.keys.id, acceptor: acceptor.chain, signature: seat.keys.signingKey.sign(message))
+        return .init(
+            invitationID: seat.keys.id, acceptor: acceptor.chain, signature: seat.keys.signingKey.sign(message))
     }
 
     /// What comes after the chain that the roster has; rarely what comes after another.
     private func generations(of person: Person, _ roster: Roster, _ choices: inout Choices) -> [SignedIdentity] {
         var next = person
-        for _ in 0...choices.number(below: 2) { next = next.next(choices.oneOf(World.spareKeys), time: choices.number()) ?? next }
+        for _ in 0...choices.number(below: 2) {
+            next = next.next(choices.oneOf(World.spareKeys), time: choices.number()) ?? next
+        }
         let known = choices.rarely() ? choices.number(below: 3) : person.chain.signed.count
         return Array(next.chain.signed.dropFirst(known))
     }
@@ -100,10 +107,12 @@ extension RosterGame {
         var addresses: [SealedAddress] = []
         // In any order, and twice: only ascending ones are read.
         for _ in 0..<choices.number(below: 3) {
-            addresses.append(SealedAddress(reader: choices.oneOf(World.people).userID, sealed: choices.bytes(atMost: 8)))
+            addresses.append(
+                SealedAddress(reader: choices.oneOf(World.people).userID, sealed: choices.bytes(atMost: 8)))
         }
         return Invitation(
-            id: seat.keys.id, permission: permission, invitee: invitee?.chain, signingKey: seat.keys.signingKey.verificationKey,
+            id: seat.keys.id, permission: permission, invitee: invitee?.chain,
+            signingKey: seat.keys.signingKey.verificationKey,
             grantKey: seat.grantKey, grantHash: sampleDigest(7), expires: 0, sealedAddresses: addresses)
     }
 }

@@ -31,7 +31,8 @@ extension RosterGame {
         }
         if choices.often() { needsEpoch.toggle() }
         var entry = RosterEntry(
-            scopeID: roster.scopeID, sequence: roster.nextSequence, previous: roster.head, author: author.userID, time: 1,
+            scopeID: roster.scopeID, sequence: roster.nextSequence, previous: roster.head, author: author.userID,
+            time: 1,
             changes: changes, epoch: needsEpoch ? epoch(after: changes, by: author.userID, roster, &choices) : nil)
         if choices.rarely() { spoil(&entry, &choices) }
         play(sign(entry, &choices))
@@ -79,10 +80,12 @@ extension RosterGame {
                 scope: scope, incarnations: Incarnations(zone: zone, scope: life), encryptionScope: encryption,
                 rootRecordName: root, abandoned: abandoned, owner: owner.chain))
         var entry = RosterEntry(
-            scopeID: scope.id, sequence: roster?.nextSequence ?? 0, previous: roster?.head ?? .zero, author: owner.userID, time: 1,
+            scopeID: scope.id, sequence: roster?.nextSequence ?? 0, previous: roster?.head ?? .zero,
+            author: owner.userID, time: 1,
             changes: choices.rarely() ? [change, .unblock(owner.userID)] : [change],
             epoch: EpochOpening(
-                number: 0, keyID: sampleDigest(UInt8(truncatingIfNeeded: life)), checkpoint: Checkpoint.none, previousKey: [],
+                number: 0, keyID: sampleDigest(UInt8(truncatingIfNeeded: life)), checkpoint: Checkpoint.none,
+                previousKey: [],
                 coverage: [.init(subject: .member(owner.userID), grantHash: choices.digest())]))
         if choices.rarely() { entry.epoch = nil }
         if choices.rarely() { spoil(&entry, &choices) }

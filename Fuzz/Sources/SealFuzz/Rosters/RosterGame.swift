@@ -33,7 +33,8 @@ struct RosterGame {
     mutating func play(_ signed: SignedRosterEntry) {
         guard let before = roster else {
             guard let opened = try? Roster(opening: signed, scope: home.scope) else { return }
-            require(opened.head == RosterEntry.hash(signed.bytes) && opened.nextSequence == 1, "a first entry that is none")
+            require(
+                opened.head == RosterEntry.hash(signed.bytes) && opened.nextSequence == 1, "a first entry that is none")
             RosterProperties.check(opened)
             roster = opened
             entries = [signed]
@@ -43,7 +44,8 @@ struct RosterGame {
         do {
             try after.append(signed)
         } catch {
-            require(RosterState(before) == RosterState(after), "an entry that was refused with \(error) changed the roster")
+            require(
+                RosterState(before) == RosterState(after), "an entry that was refused with \(error) changed the roster")
             // A roster that refused goes on like one that never saw the entry.
             roster = after
             return
@@ -62,9 +64,12 @@ struct RosterGame {
     func replay() {
         guard let roster else { return }
         var left = entries[...]
-        guard var again = start ?? left.popFirst().map({ first in
-            certain("a first entry that was taken") { try Roster(opening: first, scope: home.scope) }
-        }) else { return }
+        guard
+            var again = start
+                ?? left.popFirst().map({ first in
+                    certain("a first entry that was taken") { try Roster(opening: first, scope: home.scope) }
+                })
+        else { return }
         for entry in left { certain("an entry that was taken") { try again.append(entry) } }
         require(RosterState(again) == RosterState(roster), "a replay gives another state")
     }

@@ -18,7 +18,9 @@ enum RosterProperties {
         require(roster.members.count + roster.invitations.count <= 101, "too many participants")
         require(roster.blocked.count <= 1_000, "too many are blocked")
         require(roster.isShared == (roster.linkID != nil), "shared without a link, or a link without")
-        require(roster.isShared || (roster.members.count <= 1 && roster.invitations.isEmpty), "seats where nothing is shared")
+        require(
+            roster.isShared || (roster.members.count <= 1 && roster.invitations.isEmpty),
+            "seats where nothing is shared")
         checkSeats(roster)
         checkStandings(roster)
     }
@@ -38,7 +40,8 @@ enum RosterProperties {
         }
         for (user, member) in roster.members {
             require(user == member.identity.userID, "a member under another name")
-            require(member.role != .administrator || member.permission == .readWrite, "an administrator who may only read")
+            require(
+                member.role != .administrator || member.permission == .readWrite, "an administrator who may only read")
             guard member.role == .publicUser else { continue }
             require(member.permission == roster.publicSeat?.permission, "a public user with another permission")
         }
@@ -66,14 +69,17 @@ enum RosterProperties {
             require((standing != nil) == (roster.members[user] != nil), "a standing without a membership")
             if let standing, let member = roster.members[user] {
                 require(standing.role == member.role && standing.identity == member.identity, "another standing")
-                require(standing.mayAdminister == (member.role == .owner || member.role == .administrator), "an administrator")
+                require(
+                    standing.mayAdminister == (member.role == .owner || member.role == .administrator),
+                    "an administrator")
             }
             require(roster.knownIdentity(of: user)?.userID == user, "a chain under another name")
             // Of each name this log has one line of generations.
             for (was, now) in zip(standings, standings.dropFirst()) {
                 require(was.from <= now.from, "a history out of order")
                 require(
-                    now.identity.signed.map(\.bytes).starts(with: was.identity.signed.map(\.bytes)), "generations were lost")
+                    now.identity.signed.map(\.bytes).starts(with: was.identity.signed.map(\.bytes)),
+                    "generations were lost")
             }
         }
         require(roster.members.keys.allSatisfy { roster.history[$0] != nil }, "a member without a history")

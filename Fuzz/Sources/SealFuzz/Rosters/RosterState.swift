@@ -60,7 +60,9 @@ struct RosterState: Equatable {
         publicSeat = roster.publicSeat
         rootRecordName = roster.rootRecordName
         members = roster.members.mapValues {
-            Member(identity: $0.identity, role: $0.role, permission: $0.permission, invitation: $0.invitation, since: $0.since)
+            Member(
+                identity: $0.identity, role: $0.role, permission: $0.permission, invitation: $0.invitation,
+                since: $0.since)
         }
         invitations = roster.invitations
         blocked = roster.blocked
@@ -94,9 +96,13 @@ struct RosterState: Equatable {
         for (value, names) in known {
             var mirror = Mirror(reflecting: value)
             // An optional is reflected as what it holds.
-            if mirror.displayStyle == .optional, let held = mirror.children.first { mirror = Mirror(reflecting: held.value) }
+            if mirror.displayStyle == .optional, let held = mirror.children.first {
+                mirror = Mirror(reflecting: held.value)
+            }
             let labels = mirror.children.compactMap(\.label)
-            require(labels.sorted() == names.split(separator: " ").map(String.init).sorted(), "not all of \(labels) is compared")
+            require(
+                labels.sorted() == names.split(separator: " ").map(String.init).sorted(),
+                "not all of \(labels) is compared")
         }
     }
 }

@@ -48,7 +48,8 @@ enum RosterAppendTarget: FuzzTarget {
 enum RosterReplayTarget: FuzzTarget {
     static let name = "roster-replay"
     static let maximumLength = 1_024
-    /// A first byte for where the game begins, then a move after the other: every change, by the owner and by somebody else.
+    /// A first byte for where the game begins, then a move after the other: every change, by the owner and by somebody
+    /// else.
     static let seeds =
         [Seed.made([0]), .made([10]), .made([9] + [UInt8](0...60)), .made([23, 0x0F, 0x03, 0, 1, 1, 0, 0x0F, 1])]
         + [2, 4, 6, 9, 15, 19, 23].flatMap { (start: UInt8) in
@@ -111,8 +112,11 @@ enum RosterForkTarget: FuzzTarget {
         let gaveUp = one.abandonments.contains {
             $0.head.hash == other.head && $0.head.sequence == other.sequence
                 && $0.incarnations.scope > other.incarnations.scope && $0.incarnations.zone >= other.incarnations.zone
-                && $0.owner.signed.map(\.bytes).starts(with: other.knownIdentity(of: other.owner)?.signed.map(\.bytes) ?? [[]])
+                && $0.owner.signed.map(\.bytes).starts(
+                    with: other.knownIdentity(of: other.owner)?.signed.map(\.bytes) ?? [[]])
         }
-        require(one.succeeds(other) == (one.scopeID == other.scopeID && (continues || gaveUp)), "a log succeeds another wrongly")
+        require(
+            one.succeeds(other) == (one.scopeID == other.scopeID && (continues || gaveUp)),
+            "a log succeeds another wrongly")
     }
 }

@@ -2,8 +2,8 @@ import SealPrimitives
 
 @testable import SealStatements
 
-/// Notices that a record went with a deletion, and what whoever signs one is told to cover, in zone and share, with the fuzzer's
-/// faults. The target's deletion is signed and verified in its scope.
+/// Notices that a record went with a deletion, and what whoever signs one is told to cover, in zone and share, with the
+/// fuzzer's faults. The target's deletion is signed and verified in its scope.
 enum DerivedDeletionTarget: FuzzTarget {
     static let name = "derived-deletion"
     static let maximumLength = 512
@@ -32,7 +32,9 @@ enum DerivedDeletionTarget: FuzzTarget {
         let record = VerifiedStatement(gone)
         let covered = choices.rarely() ? others : others + [(recordName: gone.recordName, hash: record.hash)]
         guard let taken = try? TakenRecords(covered) else {
-            return require(covered.count > 750 || Set(covered.map(\.recordName)).count < covered.count, "a set that may be was refused")
+            return require(
+                covered.count > 750 || Set(covered.map(\.recordName)).count < covered.count,
+                "a set that may be was refused")
         }
         guard let tombstone = tombstone(covering: taken, home, &choices) else { return }
         var index = taken.names.firstIndex(of: gone.recordName) ?? 0
@@ -50,12 +52,18 @@ enum DerivedDeletionTarget: FuzzTarget {
         let notice = DerivedDeletion(record: record, tombstone: tombstone, count: size, index: index, path: path)
         let (deletion, scope) = (tombstone.statement, choices.rarely() ? World.zone.roster.scope : home.roster.scope)
         // Whatever the path, it holds only for the leaf that the deletion's author signed.
-        let isCovered = size == taken.count && taken.names.indices.contains(index) && taken.names[index] == gone.recordName
-            && covered.contains { $0.recordName == gone.recordName && $0.hash == record.hash } && path == taken.path(to: index)
+        let isCovered =
+            size == taken.count && taken.names.indices.contains(index) && taken.names[index] == gone.recordName
+            && covered.contains { $0.recordName == gone.recordName && $0.hash == record.hash }
+            && path == taken.path(to: index)
             && deletion.fieldsDigest == taken.digest
-        let isShare = gone.recordType == "cloudkit.share" || gone.recordName == "cloudkit.zoneshare" || gone.recordName == scope.shareRecordName
-        let expected = deletion.kind == .delete && gone.kind == .save && isSameLife(gone, deletion) && gone.scopeID == scope.id
-            && gone.recordName != deletion.recordName && !isShare && deletion.rosterSequence >= gone.rosterSequence && isCovered
+        let isShare =
+            gone.recordType == "cloudkit.share" || gone.recordName == "cloudkit.zoneshare"
+            || gone.recordName == scope.shareRecordName
+        let expected =
+            deletion.kind == .delete && gone.kind == .save && isSameLife(gone, deletion) && gone.scopeID == scope.id
+            && gone.recordName != deletion.recordName && !isShare && deletion.rosterSequence >= gone.rosterSequence
+            && isCovered
         do {
             let found = try notice.verify(in: scope)
             require(expected, "a notice that does not hold")
@@ -72,12 +80,15 @@ enum DerivedDeletionTarget: FuzzTarget {
         let cited = choices.rarely() ? choices.oneOf(home.rosters) : home.roster
         let author = choices.often() ? choices.oneOf(World.people) : World.people[Int(choices.byte() & 1)]
         var statement = Record.statement(cited, by: author.userID)
-        (statement.kind, statement.wrappedKey, statement.recordName) = (.delete, [], choices.rarely() ? "Gone" : "Target")
+        (statement.kind, statement.wrappedKey, statement.recordName) = (
+            .delete, [], choices.rarely() ? "Gone" : "Target"
+        )
         (statement.revision, statement.previous) = (2, sampleDigest(2))
         statement.fieldsDigest = choices.rarely() ? choices.digest() : taken.digest
         if choices.rarely() { (statement.kind, statement.wrappedKey) = (.save, [UInt8](repeating: 6, count: 72)) }
         let bytes = statement.canonicalBytes()
-        return try? Record.verify(bytes, Record.sign(bytes, by: author.signingKey), home.roster, migrating: choices.often())
+        return try? Record.verify(
+            bytes, Record.sign(bytes, by: author.signingKey), home.roster, migrating: choices.often())
     }
 
     // MARK: What goes along
@@ -108,14 +119,18 @@ enum DerivedDeletionTarget: FuzzTarget {
         var statement = Record.statement(home.roster, by: World.people[0].userID)
         statement.recordName = "Item-\(number)"
         var reference = Value.reference(ReferenceValue(recordName: target, action: .deleteSelf))
-        var others = ["a", "m", "z"].prefix(choices.number(below: 4)).map { FieldDigest(name: $0, digest: sampleDigest(4)) }
+        var others = ["a", "m", "z"].prefix(choices.number(below: 4)).map {
+            FieldDigest(name: $0, digest: sampleDigest(4))
+        }
         var field = ["list", "b", "zz", "a"][choices.number(below: choices.rarely() ? 4 : 3)]
         if choices.often() {
             let none = Value.reference(ReferenceValue(recordName: target))
             reference = .list(choices.flag() ? [none, reference] : [reference])
         }
         let own = FieldDigest(name: field, digest: (try? StoredField.plain(reference).digest(name: field)) ?? .zero)
-        if let digest = try? FieldSet.digest((others + [own]).sorted { $0.name < $1.name }) { statement.fieldsDigest = digest }
+        if let digest = try? FieldSet.digest((others + [own]).sorted { $0.name < $1.name }) {
+            statement.fieldsDigest = digest
+        }
         if choices.rarely() {
             switch choices.byte() % 6 {
             case 0: reference = .reference(ReferenceValue(recordName: target))
@@ -126,7 +141,8 @@ enum DerivedDeletionTarget: FuzzTarget {
             default: alter(&statement, &choices)
             }
         }
-        return TakenRecord(record: VerifiedStatement(statement), field: field, reference: reference, otherFields: others)
+        return TakenRecord(
+            record: VerifiedStatement(statement), field: field, reference: reference, otherFields: others)
     }
 
     /// PROTOCOL.md, "Derived deletions".
@@ -135,7 +151,8 @@ enum DerivedDeletionTarget: FuzzTarget {
         var reached: Set<String> = [target.recordName]
         for taken in records {
             let record = taken.record.statement
-            let isShare = record.recordType == "cloudkit.share" || record.recordName == "cloudkit.zoneshare"
+            let isShare =
+                record.recordType == "cloudkit.share" || record.recordName == "cloudkit.zoneshare"
                 || record.recordName == roster.scope.shareRecordName || record.recordName == roster.rootRecordName
             guard record.kind == .save, isSameLife(record, target), !isShare, refers(taken.reference, to: reached),
                 reached.insert(record.recordName).inserted,
@@ -153,7 +170,9 @@ enum DerivedDeletionTarget: FuzzTarget {
 
     private static func alter(_ statement: inout Statement, _ choices: inout Choices) {
         switch choices.byte() % 9 {
-        case 0: statement.recordName = ["Target", "Item-0", "Root", "Share-1", "cloudkit.zoneshare"][choices.number(below: 5)]
+        case 0:
+            statement.recordName =
+                ["Target", "Item-0", "Root", "Share-1", "cloudkit.zoneshare"][choices.number(below: 5)]
         case 1: (statement.kind, statement.wrappedKey) = (.delete, [])
         case 2: statement.zoneIncarnation = choices.number()
         case 3: statement.zoneName = choices.name()
@@ -167,7 +186,8 @@ enum DerivedDeletionTarget: FuzzTarget {
 
     private static func isSameLife(_ one: Statement, _ other: Statement) -> Bool {
         one.container == other.container && one.environment == other.environment && one.owner == other.owner
-            && one.zoneName == other.zoneName && one.zoneIncarnation == other.zoneIncarnation && one.scopeID == other.scopeID
+            && one.zoneName == other.zoneName && one.zoneIncarnation == other.zoneIncarnation
+            && one.scopeID == other.scopeID
             && one.scopeIncarnation == other.scopeIncarnation
     }
 

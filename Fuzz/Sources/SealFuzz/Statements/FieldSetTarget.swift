@@ -7,7 +7,9 @@ enum FieldSetTarget: FuzzTarget {
     static let maximumLength = 16_384
     /// Sets of a thousand fields.
     static let allowance = 262_144
-    static let seeds = [Seed.made([3, 0, 0x61, 0, 1, 0x62, 0, 2, 0x63, 0]), .hex("fields", "stored", prefix: [1, 1, 0x41, 0])]
+    static let seeds = [
+        Seed.made([3, 0, 0x61, 0, 1, 0x62, 0, 2, 0x63, 0]), .hex("fields", "stored", prefix: [1, 1, 0x41, 0]),
+    ]
 
     static func run(_ input: [UInt8]) {
         var choices = Choices(input)

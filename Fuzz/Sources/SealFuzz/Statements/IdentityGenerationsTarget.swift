@@ -9,7 +9,9 @@ enum IdentityGenerationsTarget: FuzzTarget {
     static let maximumLength = 256
     /// Chains of some sixty generations.
     static let allowance = 524_288
-    static let seeds = [Seed.made([]), .made([0, 3, 1, 2, 3]), .made([6, 1, 0]), .made([2, 2, 1, 1, 4, 5, 6]), .made([1, 0xFF])]
+    static let seeds = [
+        Seed.made([]), .made([0, 3, 1, 2, 3]), .made([6, 1, 0]), .made([2, 2, 1, 1, 4, 5, 6]), .made([1, 0xFF]),
+    ]
     /// One that is as long as may be: making it costs a second's worth of signatures.
     private static let longest: Person = {
         var person = World.people[0]
@@ -50,7 +52,9 @@ enum IdentityGenerationsTarget: FuzzTarget {
         if let last = added.last {
             refuses("a generation twice") { try newest.chain.extended(by: [last]) }
         }
-        if added.count > 1 { refuses("a generation left out") { try older.chain.extended(by: Array(added.dropFirst())) } }
+        if added.count > 1 {
+            refuses("a generation left out") { try older.chain.extended(by: Array(added.dropFirst())) }
+        }
         let wrong = choices.oneOf(World.people)
         if wrong.signingKey.verificationKey != newest.signingKey.verificationKey {
             refuses("a generation signed by other keys", with: .invalidIdentity) {
@@ -62,14 +66,18 @@ enum IdentityGenerationsTarget: FuzzTarget {
     }
 
     private static func fork(_ person: Person, _ keys: IdentityKeys, time: Int64) -> (Person, Person)? {
-        guard let one = person.next(keys, time: time), let other = person.next(keys, time: time &+ 1) else { return nil }
+        guard let one = person.next(keys, time: time), let other = person.next(keys, time: time &+ 1) else {
+            return nil
+        }
         return (one, other)
     }
 
     private static func checkNumber(_ one: IdentityChain, _ forked: IdentityChain, _ other: IdentityChain) {
         let number = SafetyNumber.of(one, other)
         require(number == SafetyNumber.of(other, one), "two numbers for one pair")
-        require(number.utf8.count == 60 && number.utf8.allSatisfy { (0x30...0x39).contains($0) }, "a number of another form")
+        require(
+            number.utf8.count == 60 && number.utf8.allSatisfy { (0x30...0x39).contains($0) }, "a number of another form"
+        )
         require(SafetyNumber.groups(of: one, other).joined() == number, "groups that are not the number")
         // Thirty digits of a hash: two that agree by chance are not met here.
         if one != forked { require(SafetyNumber.of(forked, other) != number, "a number that does not see new keys") }

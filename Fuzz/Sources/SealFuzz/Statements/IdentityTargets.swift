@@ -6,7 +6,9 @@ import SealPrimitives
 /// Identities: one valid encoding.
 enum IdentityTarget: FuzzTarget {
     static let name = "identity"
-    static let seeds = [Seed.hex("identity", "identity"), .hex("safety-number", "identity"), .made(Person(1).chain.signed[0].bytes)]
+    static let seeds = [
+        Seed.hex("identity", "identity"), .hex("safety-number", "identity"), .made(Person(1).chain.signed[0].bytes),
+    ]
 
     static func run(_ input: [UInt8]) {
         guard let identity = try? Identity(canonicalBytes: input) else { return }
@@ -30,7 +32,9 @@ enum IdentityChainTarget: FuzzTarget {
     static func run(_ input: [UInt8]) {
         var reader = CanonicalReader(input)
         if let chain = try? IdentityChain(reading: &reader, container: World.container) {
-            require(encoded(chain) == [UInt8](input.prefix(input.count - reader.remaining)), "a chain with another encoding")
+            require(
+                encoded(chain) == [UInt8](input.prefix(input.count - reader.remaining)), "a chain with another encoding"
+            )
         }
         make(Choices(input))
     }
@@ -72,10 +76,13 @@ enum IdentityChainTarget: FuzzTarget {
             let bytes = identity.canonicalBytes()
             let message = Identity.signedBytes(bytes)
             signed.append(
-                SignedIdentity(bytes: bytes, signature: signer.sign(message), previousSignature: before?.sign(message) ?? []))
+                SignedIdentity(
+                    bytes: bytes, signature: signer.sign(message), previousSignature: before?.sign(message) ?? []))
             // Another grant key is no fault where one can be sealed to it.
             if fault != 4, identity != honest { isWhole = false }
-            if !HybridKeyCheck.isValid(identity.grantKey) || signer.verificationKey != key.verificationKey { isWhole = false }
+            if !HybridKeyCheck.isValid(identity.grantKey) || signer.verificationKey != key.verificationKey {
+                isWhole = false
+            }
             if before?.verificationKey != last?.key.verificationKey { isWhole = false }
             last = (identity, key)
         }

@@ -31,7 +31,9 @@ enum PasetoTarget: FuzzTarget {
             try PasetoPublic.verify(token, footer: footer, implicit: implicit, key: key.verificationKey)
         }
         let verified = try? check(token, footer, implicit, key)
-        require(verified == (token.utf8.count <= PasetoPublic.maximumBytes ? message : nil), "a token taken or refused wrongly")
+        require(
+            verified == (token.utf8.count <= PasetoPublic.maximumBytes ? message : nil),
+            "a token taken or refused wrongly")
         guard verified != nil else { return }
         require((try? PasetoPublic.unverifiedFooter(token)) == footer, "another footer")
         refuses("another footer") { try check(token, footer + [0], implicit, key) }

@@ -6,7 +6,9 @@ import SealPrimitives
 enum PlacementTarget: FuzzTarget {
     static let name = "placement"
     static let maximumLength = 256
-    static let seeds = (0..<16).map { Seed.made([$0 & 1, $0 >> 1 & 1, 0, $0 >> 2, 4, 1, 2, 0, $0, 1, $0, 1, $0 &* 7, 1, 3, 1, 2]) }
+    static let seeds = (0..<16).map {
+        Seed.made([$0 & 1, $0 >> 1 & 1, 0, $0 >> 2, 4, 1, 2, 0, $0, 1, $0, 1, $0 &* 7, 1, 3, 1, 2])
+    }
     private static let names = ["Root-1", "Share-1", "Note-1", "Note-2", "cloudkit.zoneshare"]
 
     static func run(_ input: [UInt8]) {
@@ -15,12 +17,14 @@ enum PlacementTarget: FuzzTarget {
         let roster = choices.often() ? choices.oneOf(rosters) : rosters[rosters.count - 1]
         let record = statement(&choices)
         let parent = choices.flag() ? statement(&choices) : nil
-        let placement = Placement(of: VerifiedStatement(record), roster: roster, parent: parent.map { VerifiedStatement($0) })
+        let placement = Placement(
+            of: VerifiedStatement(record), roster: roster, parent: parent.map { VerifiedStatement($0) })
         require((placement == .inPlace) == isInPlace(record, roster, parent), "a record is placed wrongly")
         cycles(&choices)
     }
 
-    /// Any parents among a few records: whoever comes back to itself going up is in exactly one circle, and nobody else in any.
+    /// Any parents among a few records: whoever comes back to itself going up is in exactly one circle, and nobody else
+    /// in any.
     private static func cycles(_ choices: inout Choices) {
         var parents: [String: String] = [:]
         for name in names where choices.flag() { parents[name] = choices.oneOf(names) }

@@ -2,7 +2,8 @@ import SealEnvelope
 import SealPrimitives
 import SealStatements
 
-/// Statements of the public database: bytes as they come, signed by whom they name, and made ones with the fuzzer's faults.
+/// Statements of the public database: bytes as they come, signed by whom they name, and made ones with the fuzzer's
+/// faults.
 enum PublicStatementTarget: FuzzTarget {
     static let name = "public-statement"
     static let seeds =
@@ -24,7 +25,8 @@ enum PublicStatementTarget: FuzzTarget {
         let verified = verify(bytes, Record.sign(bytes, by: signer), chain)
         let isValid = isValid(statement, chain) && chain.signingKeys.contains(signer.verificationKey)
         require((verified != nil) == isValid, "a public statement taken or refused wrongly")
-        require(verified.map { $0.statement == statement && $0.hash == Statement.hash(bytes) } ?? true, "another statement")
+        require(
+            verified.map { $0.statement == statement && $0.hash == Statement.hash(bytes) } ?? true, "another statement")
     }
 
     private static func hostile(_ bytes: [UInt8]) {
@@ -57,12 +59,14 @@ enum PublicStatementTarget: FuzzTarget {
     private static func isValid(_ statement: Statement, _ chain: IdentityChain) -> Bool {
         guard (try? Statement(canonicalBytes: statement.canonicalBytes())) != nil else { return false }
         // What the encoding demands of it is judged there.
-        return statement.scopeID == .zero && statement.container == World.container && statement.environment == .production
+        return statement.scopeID == .zero && statement.container == World.container
+            && statement.environment == .production
             && statement.owner.recordName == "_00000000000000000000000000000000" && statement.zoneName == "_defaultZone"
             && statement.recordName == record && (statement.revision > 1 || statement.creator == statement.author)
             && statement.author == chain.userID
             // Nothing of a share, and somebody's own record is that person's.
-            && statement.share == nil && statement.recordType != "cloudkit.share" && statement.recordName != "cloudkit.zoneshare"
+            && statement.share == nil && statement.recordType != "cloudkit.share"
+            && statement.recordName != "cloudkit.zoneshare"
             && (statement.recordType != "Users" || statement.recordName == chain.userID.recordName)
             // Nothing goes along with a deletion.
             && (statement.kind == .save || statement.fieldsDigest == TakenRecords.none.digest)
@@ -72,7 +76,8 @@ enum PublicStatementTarget: FuzzTarget {
     private static func sign(_ statement: Statement, by author: Person, _ choices: inout Choices) {
         var random = FixedRandom()
         let fields = (0..<choices.number(below: 4)).map { FieldDigest(name: "f\($0)", digest: sampleDigest(UInt8($0))) }
-        let drafts = (0...choices.number(below: 3)).map { _ in PublicRecords.Draft(statement: statement, fields: fields) }
+        let drafts = (0...choices.number(below: 3)).map { _ in PublicRecords.Draft(statement: statement, fields: fields)
+        }
         let signed = certain("public records") {
             try PublicRecords.sign(drafts, signingKey: author.signingKey, random: &random)
         }

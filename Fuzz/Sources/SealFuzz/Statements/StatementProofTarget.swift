@@ -10,7 +10,9 @@ enum StatementProofTarget: FuzzTarget {
         .made([0xFF, 1, 0x91, 0, 0]),
     ]
 
-    private static let allLeaves = (0..<402).map { Hash.digest(.statement, [UInt8(truncatingIfNeeded: $0), UInt8($0 / 256)]) }
+    private static let allLeaves = (0..<402).map {
+        Hash.digest(.statement, [UInt8(truncatingIfNeeded: $0), UInt8($0 / 256)])
+    }
 
     static func run(_ input: [UInt8]) {
         var choices = Choices(input)

@@ -26,7 +26,8 @@ enum StatementVerificationTarget: FuzzTarget {
         leaves.insert(hash, at: index)
         let tree = certain("a tree") { try StatementTree(leaves: leaves) }
         let signature = signer.signingKey.sign(StatementTree.signedBytes(root: tree.root, leafCount: leaves.count))
-        let proof = StatementProof(signature: signature, leafCount: leaves.count, index: index, path: tree.path(to: index))
+        let proof = StatementProof(
+            signature: signature, leafCount: leaves.count, index: index, path: tree.path(to: index))
 
         var verifier = StatementVerifier(roster: zone.roster)
         let verified = try? verifier.verify(bytes, proof: proof, recordName: "Note-1")
@@ -45,7 +46,8 @@ enum StatementVerificationTarget: FuzzTarget {
         }
     }
 
-    /// The zone's story: Bob (1) may write from entry 3 on, Carol (2) may only read; epoch 1 from entry 7, epoch 2 from 8.
+    /// The zone's story: Bob (1) may write from entry 3 on, Carol (2) may only read; epoch 1 from entry 7, epoch 2 from
+    /// 8.
     private static func isValid(_ statement: Statement, _ bytes: [UInt8], _ zone: Zone, signer: Person) -> Bool {
         guard (try? Statement(canonicalBytes: bytes)) != nil, statement.recordName == "Note-1" else { return false }
         let honest = Record.statement(zone.roster, by: statement.author)
@@ -60,8 +62,12 @@ enum StatementVerificationTarget: FuzzTarget {
         let epoch: UInt32 = statement.rosterSequence < 7 ? 0 : statement.rosterSequence < 8 ? 1 : 2
         guard statement.epoch == epoch else { return false }
         let isOwner = statement.author == World.people[0].userID
-        guard isOwner || statement.author == World.people[1].userID && statement.rosterSequence >= 3 else { return false }
-        guard isOwner || (statement.recordType != "cloudkit.share" && statement.formerScope == nil) else { return false }
+        guard isOwner || statement.author == World.people[1].userID && statement.rosterSequence >= 3 else {
+            return false
+        }
+        guard isOwner || (statement.recordType != "cloudkit.share" && statement.formerScope == nil) else {
+            return false
+        }
         return signer.userID == statement.author && signer.chain.signed.count == 1
     }
 

@@ -22,7 +22,8 @@ enum SuccessorTarget: FuzzTarget {
         var choices = Choices(input)
         var predecessor = Record.statement(choices.oneOf([World.zone, World.share]).roster, by: World.people[0].userID)
         for _ in 0..<choices.number(below: 3) { alter(&predecessor, &choices) }
-        guard (try? Statement(canonicalBytes: predecessor.canonicalBytes())) != nil, predecessor.revision < 1 << 61 else { return }
+        guard (try? Statement(canonicalBytes: predecessor.canonicalBytes())) != nil, predecessor.revision < 1 << 61
+        else { return }
         let hash = Statement.hash(predecessor.canonicalBytes())
         var next = honest(after: predecessor)
         check(next, after: predecessor, hash: hash)
@@ -40,7 +41,8 @@ enum SuccessorTarget: FuzzTarget {
         let isTaken = (try? next.check(follows: last, hash: hash)) != nil
         require(isTaken == follows(next, last, hash), "a successor taken or refused wrongly")
         require(
-            ((try? one.check(follows: other)) != nil) == follows(next, last, other.hash), "a verified successor judged otherwise")
+            ((try? one.check(follows: other)) != nil) == follows(next, last, other.hash),
+            "a verified successor judged otherwise")
         swap(&one, &other)
         require(((try? one.check(follows: other)) != nil) == follows(last, next, other.hash), "the other way round")
     }
@@ -48,9 +50,12 @@ enum SuccessorTarget: FuzzTarget {
     /// PROTOCOL.md, "Successor".
     private static func follows(_ next: Statement, _ last: Statement, _ hash: Digest) -> Bool {
         guard next.container == last.container, next.environment == last.environment, next.owner == last.owner,
-            next.zoneName == last.zoneName, next.zoneIncarnation == last.zoneIncarnation, next.recordName == last.recordName
+            next.zoneName == last.zoneName, next.zoneIncarnation == last.zoneIncarnation,
+            next.recordName == last.recordName
         else { return false }
-        guard next.revision > last.revision, next.revision - last.revision == 1, next.previous == hash else { return false }
+        guard next.revision > last.revision, next.revision - last.revision == 1, next.previous == hash else {
+            return false
+        }
         let hasMoved = next.scopeID != last.scopeID || next.scopeIncarnation != last.scopeIncarnation
         guard (next.formerScope != nil) == hasMoved else { return false }
         if let former = next.formerScope {

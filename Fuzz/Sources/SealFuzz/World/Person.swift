@@ -29,13 +29,17 @@ struct Person: Sendable {
     /// The same person with one generation more; nil where there are as many as may be.
     func next(_ keys: IdentityKeys, time: Int64 = 2) -> Person? {
         guard chain.signed.count < 64 else { return nil }
-        let next = certain("one generation more") { try keys.nextIdentity(after: chain, signedBy: self.keys, time: time) }
+        let next = certain("one generation more") {
+            try keys.nextIdentity(after: chain, signedBy: self.keys, time: time)
+        }
         return Person(keys: keys, chain: next)
     }
 
     /// The same person as a roster knows it: whoever stated newer generations there signs with those.
     func known(to roster: Roster?) -> Person {
-        guard let chain = roster?.knownIdentity(of: userID), let keys = World.keyring[chain.current.signingKey] else { return self }
+        guard let chain = roster?.knownIdentity(of: userID), let keys = World.keyring[chain.current.signingKey] else {
+            return self
+        }
         return self.chain.continues(chain) ? self : Person(keys: keys, chain: chain)
     }
 }

@@ -27,7 +27,8 @@ struct Record: Sendable {
         var random = FixedRandom()
         let draft = RecordDraft(statement: Record.statement(zone.roster, by: owner.userID), recordKey: nil, fields: [])
         (statement, opener) = certain("a record") {
-            let sealed = try RecordSealer.seal([draft], epochKey: zone.key, signingKey: owner.signingKey, random: &random)
+            let sealed = try RecordSealer.seal(
+                [draft], epochKey: zone.key, signingKey: owner.signingKey, random: &random)
             let verified = try Record.verify(sealed.records[0].statementBytes, sealed.signature, zone.roster)
             return (verified.statement, try RecordOpener(verified, epochKey: zone.key))
         }
@@ -41,7 +42,8 @@ struct Record: Sendable {
             recordType: "Note", creator: author, author: author, clientTime: 1, revision: 1, previous: .zero,
             scopeID: roster.scopeID, scopeIncarnation: roster.incarnations.scope, epoch: roster.currentEpoch.number,
             wrappedKey: [UInt8](repeating: 6, count: Statement.wrappedKeyBytes), rosterSequence: roster.sequence,
-            rosterHead: roster.head, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
+            rosterHead: roster.head, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero,
+            fieldsDigest: .zero)
     }
 
     /// A statement that is signed alone.

@@ -1,8 +1,8 @@
 import SealEnvelope
 import SealPrimitives
 
-/// In place of X-Wing, which lives in the SDK: no secrecy, since the public key gives everything away, but the real sizes,
-/// and every bit of key, `info` and encapsulated key is bound. What lies behind an HPKE can so be reached.
+/// In place of X-Wing, which lives in the SDK: no secrecy, since the public key gives everything away, but the real
+/// sizes, and every bit of key, `info` and encapsulated key is bound. What lies behind an HPKE can so be reached.
 enum StandInHPKE: HybridEncryption {
     static func publicKey(seed: SecretBytes) -> [UInt8] {
         // Bytes below 13 make twelve-bit coefficients below the modulus. The end is no point of small order.

@@ -12,7 +12,8 @@ enum World {
     static let nextLink = certain("a link secret") { try LinkSecret(secret(0xA2)) }
     static let scope = Scope(container: container, environment: .production, owner: Person(1).userID, zoneName: "Notes")
     static let shareScope = Scope(
-        container: container, environment: .production, owner: Person(1).userID, zoneName: "Notes", shareRecordName: "Share-1")
+        container: container, environment: .production, owner: Person(1).userID, zoneName: "Notes",
+        shareRecordName: "Share-1")
     /// The owner first. The last is the one before with a newer generation.
     static let people: [Person] = {
         let six = (1...6).map { Person($0) }
@@ -22,7 +23,8 @@ enum World {
     static let spareKeys = (7...12).map { Person($0).keys }
     /// All keys there are, by the public one.
     static let keyring = Dictionary(
-        (people.prefix(6).map(\.keys) + spareKeys).map { ($0.signingKey.verificationKey, $0) }, uniquingKeysWith: { $1 })
+        (people.prefix(6).map(\.keys) + spareKeys).map { ($0.signingKey.verificationKey, $0) }, uniquingKeysWith: { $1 }
+    )
     static let seats = (1...16).map { Seat($0, in: scope) }
     static let shareSeats = (1...16).map { Seat($0, in: shareScope) }
     static let zone = Zone.wholeZone()

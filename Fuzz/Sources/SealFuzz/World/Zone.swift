@@ -20,8 +20,8 @@ struct Zone: Sendable {
         self.seats = seats
     }
 
-    /// Opened; shared; a placeholder invited; who came as Bob; Carol invited, and there; a third seat open; rotated; Carol
-    /// gone.
+    /// Opened; shared; a placeholder invited; who came as Bob; Carol invited, and there; a third seat open; rotated;
+    /// Carol gone.
     static func wholeZone() -> Zone {
         let (bob, carol) = (World.people[1], World.people[2])
         var zone = Zone(World.scope, seats: World.seats)
@@ -37,8 +37,8 @@ struct Zone: Sendable {
         return zone
     }
 
-    /// A first life in which Dora wrote. In the second Bob is administrator, and has invited a placeholder; Carol reads;
-    /// whoever has the URL reads too, as Eve does; Frank is blocked, and the URL another one since.
+    /// A first life in which Dora wrote. In the second Bob is administrator, and has invited a placeholder; Carol
+    /// reads; whoever has the URL reads too, as Eve does; Frank is blocked, and the URL another one since.
     static func hierarchicalShare() -> Zone {
         let (bob, carol, dora) = (World.people[1], World.people[2], World.people[3])
         var share = Zone(World.shareScope, seats: World.shareSeats)
@@ -59,7 +59,8 @@ struct Zone: Sendable {
         share.accept(seats[4], by: World.people[4])
         share.next(
             [.block(World.people[5].userID)],
-            settings: SettingsDraft(secret: World.nextLink, publicAccess: (seats[5].keys.id, .readOnly)), rotating: true)
+            settings: SettingsDraft(secret: World.nextLink, publicAccess: (seats[5].keys.id, .readOnly)), rotating: true
+        )
         return share
     }
 

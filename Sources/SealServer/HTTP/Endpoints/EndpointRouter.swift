@@ -4,14 +4,16 @@ import SealService
 import SealWire
 import SwiftProtobuf
 
-/// Registers the routes of the protocol. Each handler comes behind what its endpoint says: who is let in, what message the body is, and
-/// what it counts for.
+/// Registers the routes of the protocol. Each handler comes behind what its endpoint says: who is let in, what message
+/// the body is, and what it counts for.
 final class EndpointRouter {
     private let router: Router<SealRequestContext>
     private let services: Services
     private var served: [String: Int] = [:]
 
-    init(_ router: Router<SealRequestContext>, _ services: Services) { (self.router, self.services) = (router, services) }
+    init(_ router: Router<SealRequestContext>, _ services: Services) {
+        (self.router, self.services) = (router, services)
+    }
 
     /// A message that is answered by a message.
     func on<Access: ServedAccess, Question: Message, Answer: Message>(
@@ -31,14 +33,16 @@ final class EndpointRouter {
 
     /// No body, answered by a message.
     func on<Access: ServedAccess, Answer: Message>(
-        _ endpoint: Endpoint<Access, NoContent, Answer>, _ handler: @escaping @Sendable (Access.Call) async throws -> Answer
+        _ endpoint: Endpoint<Access, NoContent, Answer>,
+        _ handler: @escaping @Sendable (Access.Call) async throws -> Answer
     ) {
         add(endpoint) { request, call in try Response(try await handler(call), for: request) }
     }
 
     /// What is no message in either direction.
     func on<Access: ServedAccess, Question: RawContent, Answer: RawContent>(
-        _ endpoint: Endpoint<Access, Question, Answer>, raw handler: @escaping @Sendable (Access.Call) async throws -> Response
+        _ endpoint: Endpoint<Access, Question, Answer>,
+        raw handler: @escaping @Sendable (Access.Call) async throws -> Response
     ) {
         add(endpoint) { _, call in try await handler(call) }
     }

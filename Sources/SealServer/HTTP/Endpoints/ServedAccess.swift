@@ -9,7 +9,8 @@ protocol ServedAccess: EndpointAccess {
     /// Before anything of the body is read. What a refusal costs is counted before that, with the request.
     func admit(_ request: Request, _ context: SealRequestContext, _ services: Services) async throws -> Call
 
-    /// Once the body has come, whose sender may have held it back until it was no longer good. Sessions are looked at with the body.
+    /// Once the body has come, whose sender may have held it back until it was no longer good. Sessions are looked at
+    /// with the body.
     func bodyCame(_ call: Call, _ services: Services) async throws
 }
 
@@ -38,7 +39,8 @@ extension InContainer: ServedAccess {
     func admit(_ request: Request, _ context: SealRequestContext, _ services: Services) throws -> ContainerCall {
         let session = try context.requireSession()
         let (container, environment) = try DatabasePath.place(context)
-        return ContainerCall(request: request, context: context, session: session, container: container, environment: environment)
+        return ContainerCall(
+            request: request, context: context, session: session, container: container, environment: environment)
     }
     func bodyCame(_ call: ContainerCall, _ services: Services) {}
 }
@@ -57,7 +59,8 @@ extension InDatabase: ServedAccess {
 extension InAnyDatabase: ServedAccess {
     func admit(_ request: Request, _ context: SealRequestContext, _ services: Services) throws -> DatabaseCall {
         let path = try DatabasePath(context)
-        return DatabaseCall(request: request, context: context, session: try context.requireSession(in: path), path: path)
+        return DatabaseCall(
+            request: request, context: context, session: try context.requireSession(in: path), path: path)
     }
     func bodyCame(_ call: DatabaseCall, _ services: Services) {}
 }
@@ -74,7 +77,8 @@ extension InPublicDatabase: ServedAccess {
     func admit(_ request: Request, _ context: SealRequestContext, _ services: Services) throws -> DatabaseCall {
         let path = try DatabasePath(context)
         try path.requirePublic()
-        return DatabaseCall(request: request, context: context, session: try context.requireSession(in: path), path: path)
+        return DatabaseCall(
+            request: request, context: context, session: try context.requireSession(in: path), path: path)
     }
     func bodyCame(_ call: DatabaseCall, _ services: Services) {}
 }

@@ -3,15 +3,17 @@ import SealStatements
 package import SealStorage
 import SealWire
 
-/// Closes an account for ever, in the caller's transaction: from its commit on nobody logs in, reads or joins anything of it.
+/// Closes an account for ever, in the caller's transaction: from its commit on nobody logs in, reads or joins anything
+/// of it.
 ///
-/// What stays is what keeps its names from anybody else, and what others have signed proof of: login key and identities,
-/// whose account is the negative number from now on. Everything else is erased afterwards (`AccountErasure`).
+/// What stays is what keeps its names from anybody else, and what others have signed proof of: login key and
+/// identities, whose account is the negative number from now on. Everything else is erased afterwards
+/// (`AccountErasure`).
 package enum AccountDeletion {
     /// - Returns: the accounts that were closed: this one and those of its server-to-server keys; none where that has
     ///   happened before.
-    /// - Throws: `unknownItem`; `constraintViolation` while others see a zone of the account, or it one of theirs: those ends
-    ///   are signed, which the server cannot do.
+    /// - Throws: `unknownItem`; `constraintViolation` while others see a zone of the account, or it one of theirs:
+    ///   those ends are signed, which the server cannot do.
     package static func close(_ loginKey: VerificationKey, in connection: any SQLConnection) throws -> [Int64] {
         guard let account = try Accounts.find(loginKey: loginKey, in: connection)?.id else {
             guard try Accounts.isDeleted(loginKey, in: connection) else {
@@ -20,7 +22,8 @@ package enum AccountDeletion {
             return []
         }
         try checkShares(of: account, in: connection)
-        let keys = try connection.rows("DELETE FROM server_key WHERE owner = $1 RETURNING account", [.integer(account)]) {
+        let keys = try connection.rows("DELETE FROM server_key WHERE owner = $1 RETURNING account", [.integer(account)])
+        {
             try $0.int64(0)
         }
         for account in [account] + keys { try close(account: account, in: connection) }
@@ -52,7 +55,8 @@ package enum AccountDeletion {
             "SELECT 1 FROM zone_view WHERE viewer IN \(identities) AND shared = 1 AND gone = 0", [.integer(account)])
         guard !joined else {
             throw ServerError(
-                .constraintViolation, "This account takes part in somebody's share still.", remedy: "Leave all shares first.")
+                .constraintViolation, "This account takes part in somebody's share still.",
+                remedy: "Leave all shares first.")
         }
     }
 
@@ -60,7 +64,8 @@ package enum AccountDeletion {
         let both: [SQLValue] = [.integer(account), .integer(-account)]
         // Names are unique, and those of accounts are random: this one is nobody's.
         try connection.execute(
-            "INSERT INTO account (id, name, created) VALUES ($1, $2, 0)", [.integer(-account), .text("deleted-\(account)")])
+            "INSERT INTO account (id, name, created) VALUES ($1, $2, 0)",
+            [.integer(-account), .text("deleted-\(account)")])
         try connection.execute("UPDATE login_key SET account = $2 WHERE account = $1", both)
         try connection.execute("UPDATE identity SET account = $2 WHERE account = $1", both)
         try StorageUsage.close(account, in: connection)

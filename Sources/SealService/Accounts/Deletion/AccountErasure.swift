@@ -1,11 +1,11 @@
 package import SealStorage
 
-/// Erases what closed accounts have left, in steps that each take others' time of a few milliseconds. A crash between two
-/// steps loses nothing: the next one finds what is left.
+/// Erases what closed accounts have left, in steps that each take others' time of a few milliseconds. A crash between
+/// two steps loses nothing: the next one finds what is left.
 ///
-/// It does not touch what is others': records and assets that the account wrote into their zones, the rosters that name it,
-/// and what it published in the public database. Of its own zones that somebody else has seen, the rosters stay: they show
-/// whoever took part, and was away, that the zone has ended.
+/// It does not touch what is others': records and assets that the account wrote into their zones, the rosters that name
+/// it, and what it published in the public database. Of its own zones that somebody else has seen, the rosters stay:
+/// they show whoever took part, and was away, that the zone has ended.
 package struct AccountErasure {
     /// Rows that one step takes at most from a table.
     package static let batch = 500
@@ -120,13 +120,15 @@ package struct AccountErasure {
             """, [.integer(identity), .integer(Int64.max)])
         let shares = try erase("share_view", "viewer, owner, zone, share", "viewer = $1", identity)
         let runs = try erase("view_run", "viewer, environment, shared, run", "viewer = $1", identity)
-        return try shares + runs > 0 || erase("zone_view", "viewer, environment, shared, owner, zone", "viewer = $1", identity) > 0
+        return try shares + runs > 0
+            || erase("zone_view", "viewer, environment, shared, owner, zone", "viewer = $1", identity) > 0
     }
 
     /// What others have seen of the account's zones stays, and its sums with it.
     private func eraseSomeUsage() throws -> Bool {
         try erase("storage_usage", "account, owner, zone", "account = $1", account) > 0
-            || erase("storage_usage", "account, owner, zone", "account = $1 AND records = 0 AND bytes = 0", -account) > 0
+            || erase("storage_usage", "account, owner, zone", "account = $1 AND records = 0 AND bytes = 0", -account)
+                > 0
     }
 
     private func eraseSomeRequests() throws -> Bool {
@@ -137,7 +139,8 @@ package struct AccountErasure {
     private func eraseSomeAnswers() throws -> Bool {
         let account: [SQLValue] = [.integer(account)]
         let swept =
-            try connection.first("SELECT swept FROM account_deletion WHERE account = $1", account) { try $0.int64(0) } ?? 0
+            try connection.first("SELECT swept FROM account_deletion WHERE account = $1", account) { try $0.int64(0) }
+            ?? 0
         let last = try connection.first(
             "SELECT MAX(number) FROM (SELECT number FROM operation WHERE number > $1 ORDER BY number LIMIT $2) AS some",
             [.integer(swept), .integer(Int64(Self.answers))]

@@ -26,14 +26,15 @@ package struct Registration: Sendable {
 
     /// Uses the code up, where one is needed.
     /// - Parameter now: microseconds since 1970.
-    /// - Throws: `permissionFailure` without a code, and where nobody may make an account; `verificationFailed` for a code that is
-    ///   none of this server's, has expired, or was used.
+    /// - Throws: `permissionFailure` without a code, and where nobody may make an account; `verificationFailed` for a
+    ///   code that is none of this server's, has expired, or was used.
     package func admit(_ text: String, now: Int64, in connection: any SQLConnection) throws {
         switch mode {
         case .open: return
         case .closed:
             throw ServerError(
-                .permissionFailure, "This server makes no new accounts.", remedy: "Ask its operator, or use another server.")
+                .permissionFailure, "This server makes no new accounts.",
+                remedy: "Ask its operator, or use another server.")
         case .invite: break
         }
         guard !text.isEmpty else {
@@ -49,7 +50,8 @@ package struct Registration: Sendable {
         let expires = code.expires * 1_000_000
         guard now < expires else {
             throw ServerError(
-                .verificationFailed, "The registration code has expired.", remedy: "Ask the server's operator for a new one.")
+                .verificationFailed, "The registration code has expired.",
+                remedy: "Ask the server's operator for a new one.")
         }
         try connection.dropSome(of: "registration_code", key: "id", where: "expires <= $1", [.integer(now)])
         let isNew = try connection.execute(
@@ -57,7 +59,8 @@ package struct Registration: Sendable {
             [.blob(code.id), .integer(expires)])
         guard isNew == 1 else {
             throw ServerError(
-                .verificationFailed, "The registration code was used.", remedy: "Ask the server's operator for another one.")
+                .verificationFailed, "The registration code was used.",
+                remedy: "Ask the server's operator for another one.")
         }
     }
 }

@@ -1,8 +1,8 @@
 import SealPrimitives
 
-/// What lets somebody make one account on a server that takes no others: `id || expiry || mac`, in hexadecimal digits. The key that
-/// made it lies in the secrets folder, so the operator makes codes without asking the server, and the server keeps those alone that
-/// were used.
+/// What lets somebody make one account on a server that takes no others: `id || expiry || mac`, in hexadecimal digits.
+/// The key that made it lies in the secrets folder, so the operator makes codes without asking the server, and the
+/// server keeps those alone that were used.
 struct RegistrationCode: Sendable, Equatable {
     static let idBytes = 8
     private static let expiryBytes = 5
@@ -14,7 +14,9 @@ struct RegistrationCode: Sendable, Equatable {
     let expires: Int64
 
     /// Its bytes without the authenticator: the expiry is big-endian.
-    private var content: [UInt8] { id + (0..<Self.expiryBytes).map { UInt8(truncatingIfNeeded: expires >> (32 - 8 * Int64($0))) } }
+    private var content: [UInt8] {
+        id + (0..<Self.expiryBytes).map { UInt8(truncatingIfNeeded: expires >> (32 - 8 * Int64($0))) }
+    }
 
     private static func mac(_ content: [UInt8], _ key: SecretBytes) -> [UInt8] {
         Array(ServerHash.keyed(key, .registrationCode, content).prefix(macBytes))

@@ -2,7 +2,8 @@ public import Foundation
 import SealPrimitives
 import SealSystem
 
-/// Makes registration codes for a server (`RegistrationCode`), while it runs or not: it needs nothing but the key in the secrets folder.
+/// Makes registration codes for a server (`RegistrationCode`), while it runs or not: it needs nothing but the key in
+/// the secrets folder.
 public struct RegistrationCodes {
     /// The longest that a code may be good for: two hundred years.
     public static let longestLifetime: TimeInterval = 6_324_480_000
@@ -39,7 +40,8 @@ public enum RegistrationCodesError: Error, Equatable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .noServer(let path): "There is no key for registration codes at \(path). Name the folder that the server was started with."
+        case .noServer(let path):
+            "There is no key for registration codes at \(path). Name the folder that the server was started with."
         case .invalidLifetime: "A registration code is good for at least a second and at most two hundred years."
         }
     }

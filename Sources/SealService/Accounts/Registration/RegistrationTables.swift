@@ -1,5 +1,5 @@
-/// Registration codes that were used and have not expired: a code works once. Nothing says whose account one made. Times are
-/// microseconds since 1970.
+/// Registration codes that were used and have not expired: a code works once. Nothing says whose account one made.
+/// Times are microseconds since 1970.
 enum RegistrationTables {
     static let tables = """
         CREATE TABLE registration_code (
