@@ -227,9 +227,9 @@ import Testing
         group.defaultConfiguration = OperationConfiguration(timeoutIntervalForRequest: 5)
         let database = ann.own
         #expect(OperationContext.current.chosen == nil)
-        try await database.configuredWith(group: group) { database in
+        await database.configuredWith(group: group) { database in
             #expect(OperationContext.current.chosen == group.defaultConfiguration)
-            try await database.configuredWith(configuration: slow) { _ in
+            await database.configuredWith(configuration: slow) { _ in
                 #expect(OperationContext.current.chosen == slow)
                 #expect(OperationContext.current.group == group)
                 async let child = OperationContext.current.chosen

@@ -134,7 +134,7 @@ import Testing
             _ = try await bert.save([Write("his")], in: shared)
 
             // He leaves; what he wrote stays, and so does his name in the roster.
-            let leaving = try bert.author.plain(.leave, on: zone.roster, time: 1)
+            let leaving = bert.author.plain(.leave, on: zone.roster, time: 1)
             _ = try await bert.send(bert.appendRequest(leaving, to: zone), to: zone)
             _ = try await delete(bert.client)
             try await waitUntilErased(server)
@@ -164,7 +164,7 @@ import Testing
             let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
             var zone = try await anna.makeSharedZone()
             try await anna.share(&zone, with: bert, .readWrite)
-            let leaving = try bert.author.plain(.leave, on: zone.roster, time: 1)
+            let leaving = bert.author.plain(.leave, on: zone.roster, time: 1)
             _ = try await bert.send(bert.appendRequest(leaving, to: zone), to: zone)
             let shared = zone
             let entries = try await anna.fetchRoster(shared).entries.map { SignedRosterEntry($0) }

@@ -142,14 +142,14 @@ import Testing
             }
             let other = Hex.encode(randomBytes(16))
             let chunked = try await send(
-                anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].async_, length: .unknown))
+                anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].asAsyncStream, length: .unknown))
             #expect(chunked.status == 411)
             let nowhere = TestZone(name: "none", owner: zone.owner, roster: zone.roster, key: zone.key)
             #expect(try await send(anna, .PUT, other, in: nowhere, body).code == .zoneNotFound)
             #expect(try await send(anna, .GET, other, in: zone).code == .assetNotAvailable)
             // Cut short: the connection closes before the announced length.
             let cut = try? await send(
-                anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].async_, length: .known(1000)))
+                anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].asAsyncStream, length: .known(Int64(1000))))
             #expect(cut == nil)
             // The server may begin with it only now, and takes the id back when the connection's end comes.
             try await waitUntil("the id is free") { try await send(anna, .PUT, other, in: zone, body).status == 201 }

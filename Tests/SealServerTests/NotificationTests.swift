@@ -169,7 +169,7 @@ import Testing
             _ = try await phone.save([Write(after: updated, kind: .delete)], in: zone)
             let deleted = try await told(2)
             #expect(Set(deleted.keys) == ["all", "gone"] && deleted["all"]?.reason == 3)
-            #expect(try await server.storedBytes().contains(bytes: Array("canary-of-the-field".utf8)) == false)
+            #expect(try server.storedBytes().contains(bytes: Array("canary-of-the-field".utf8)) == false)
         }
     }
 

@@ -176,7 +176,7 @@ import Testing
             #expect(try await upload.put(0).status == 201)
             // The connection breaks in the middle of the second.
             let half = try upload.body(1).prefix(50_000)
-            let cut = try? await upload.put(1, .stream([ByteBuffer(bytes: half)].async_, length: .known(100_032)))
+            let cut = try? await upload.put(1, .stream([ByteBuffer(bytes: half)].asAsyncStream, length: .known(Int64(100_032))))
             #expect(cut == nil)
             #expect(try await upload.present() == [0])
             // A beginning whose answer was lost finds it; another length does not.
@@ -290,7 +290,7 @@ import Testing
                 #expect(try await code(1, wrong) == .invalidArguments)
             }
             #expect(
-                try await upload.put(1, .stream([ByteBuffer(bytes: good)].async_, length: .unknown)).code
+                try await upload.put(1, .stream([ByteBuffer(bytes: good)].asAsyncStream, length: .unknown)).code
                     == .invalidArguments)
             // Altered on its way, anywhere.
             for place in [0, 65_552, 99_999, good.count - 1] {

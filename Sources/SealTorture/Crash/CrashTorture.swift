@@ -48,7 +48,7 @@ struct CrashTorture {
         for zone in load.zones { known.states[zone.zoneName] = Feed.State() }
 
         var totals = Totals()
-        for round in 1...rounds {
+        for round in stride(from: 1, through: rounds, by: 1) {
             journal.begin(round: round)
             try await crash(server, under: load, journal, round: round, &random)
             try check(

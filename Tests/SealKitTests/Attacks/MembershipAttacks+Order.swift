@@ -195,7 +195,7 @@ extension MembershipAttacks {
         for (status, code, told) in failures {
             let device = try world.ann.onFreshDevice(transport: network)
             network.beHonest()
-            let known = try await device.through(network, pacing: pacing.pacing)
+            let known = try device.through(network, pacing: pacing.pacing)
             _ = try await known.own.record(for: world.note.recordID)
             try await world.ann.own.rotateKeys(of: world.zone)
             let edited = try await dave.shared.save(

@@ -99,7 +99,7 @@ extension RecordAttacks {
         let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
         let lengths = Array(1...300)
-        try await ann.own.modifyRecords(
+        _ = try await ann.own.modifyRecords(
             saving: lengths.map { ann.note(in: world.zone, String(repeating: "x", count: $0), name: "length-\($0)") })
         let request = try Sealkit_V1_ModifyRecordsRequest(
             serializedBytes: try #require(network.sent(to: "records/modify").first))

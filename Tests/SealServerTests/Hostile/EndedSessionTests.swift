@@ -27,7 +27,7 @@ import Testing
         defer { client.shutdown { _ in } }
         let bodies = requests.map { _ in AsyncStream<ByteBuffer>.makeStream() }
         var tasks: [Task<(UInt, Sealkit_V1_Failure?), any Error>] = []
-        for (var (request, bytes), body) in zip(requests, bodies) {
+        for ((var request, bytes), body) in zip(requests, bodies) {
             request.body = .stream(body.stream, length: .unknown)
             if let first = bytes.first { body.continuation.yield(ByteBuffer(bytes: [first])) }
             tasks.append(
@@ -214,7 +214,7 @@ import Testing
             request.method = .PUT
             for (name, value) in try key.headers(call) { request.headers.add(name: name, value: value) }
             let (parts, continuation) = AsyncStream<ByteBuffer>.makeStream()
-            request.body = .stream(parts, length: .known(20))
+            request.body = .stream(parts, length: .known(Int64(20)))
             async let answer = HTTPClient.shared.execute(request, timeout: .seconds(300))
             continuation.yield(ByteBuffer(repeating: 1, count: 10))
             try await waitUntil("the upload has begun") {

@@ -47,7 +47,7 @@ extension Person {
     func acceptRequest(
         _ invitation: TestInvitation, in zone: TestZone, token: String = "", routingID: [UInt8]? = nil
     ) throws -> (Sealkit_V1_AcceptShareRequest, RosterAuthor<XWingHPKE>.Draft) {
-        guard let open = zone.roster.invitations[invitation.keys.id] else { throw TestFailure("no such invitation") }
+        guard zone.roster.invitations[invitation.keys.id] != nil else { throw TestFailure("no such invitation") }
         let draft = try author.accept(
             invitation.keys, on: zone.roster, identity: chain, epochKey: zone.key, time: 4)
         var request = Sealkit_V1_AcceptShareRequest()
