@@ -66,7 +66,7 @@ extension Database {
     static func hidden(_ id: Record.ID) -> SealKitError {
         SealKitError(
             .rollback, "the server no longer shows record \(id.recordName), nor who deleted it",
-            remedy: "it may have been restored from a backup; keep what you have")
+            remedy: "if it was restored from a backup, save what you have of it with the policy restoring")
     }
 
     static func unknown(_ id: Record.ID) -> SealKitError {
@@ -228,7 +228,7 @@ extension Database {
 
 extension Sealkit_V1_RecordResult {
     /// What it shows of the record: as it is, or what made it go.
-    fileprivate var shown: Sealkit_V1_Record? {
+    var shown: Sealkit_V1_Record? {
         if case .record(let wire)? = outcome { return wire }
         return hasServerRecord ? serverRecord : nil
     }

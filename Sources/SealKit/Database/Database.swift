@@ -194,7 +194,7 @@ public struct Database: Sendable {
         case .older:
             return SealKitError(
                 .rollback, "the server shows an older revision of record \(name) than this device has seen",
-                remedy: "it may have been restored from a backup; do not overwrite what you have")
+                remedy: "if it was restored from a backup, save what you have of it with the policy restoring")
         case .overtaken:
             return SealKitError(
                 .serverRecordChanged, "record \(name) was written while the server was asked for it",

@@ -21,6 +21,16 @@ extension ZoneBatch {
         let base: Record.Base
         /// nil for a deletion.
         let changeTag: String?
+
+        init(base: Record.Base, changeTag: String?) {
+            self.base = base
+            self.changeTag = changeTag
+        }
+
+        init?(_ record: Record) {
+            guard let base = record.base else { return nil }
+            self.init(base: base, changeTag: record.recordChangeTag ?? "")
+        }
     }
 
     /// Sorts out what the server has lost.
@@ -69,51 +79,20 @@ extension ZoneBatch {
         return ([], [])
     }
 
-    /// Looks the records up; what comes is verified, and not held against what this device has seen: that is what was
-    /// lost.
+    /// What the server has of each, whatever this device has seen since: that is what was lost.
     private func found(
         _ ids: [Record.ID], _ ground: ZoneGround
     ) async throws(SealKitError) -> [String: Result<Found?, SealKitError>] {
-        guard !ids.isEmpty else { return [:] }
-        let request = Sealkit_V1_LookupRecordsRequest.with {
-            $0.zone = ground.zone.zoneIDOnWire
-            $0.recordNames = ids.map(\.recordName)
-            $0.desiredKeys = Sealkit_V1_DesiredKeys([])
-        }
-        let response: Sealkit_V1_LookupRecordsResponse = try await database.core.call(
-            database.scope, Endpoints.records.lookup, request)
-        let ground = try await ground.settled(by: response.scopes, database.core)
-        guard response.results.count == ids.count else {
-            throw SealKitError(
-                .serverRejectedRequest, "the server answered \(response.results.count) of \(ids.count) records")
-        }
-        var reader = RecordReader(ground: .zone(ground), zoneID: zoneID, desiredKeys: [])
-        var found: [String: Result<Found?, SealKitError>] = [:]
-        for (id, result) in zip(ids, response.results) {
-            var wire = result.hasServerRecord ? result.serverRecord : nil
-            if case .record(let record)? = result.outcome { wire = record }
-            guard let wire else {
-                if case .failure(let failure)? = result.outcome {
-                    let error = SealKitError(failure)
-                    found[id.recordName] = error.code == .unknownItem ? .success(nil) : .failure(error)
+        try await database.remains(of: ids, in: ground, zoneID, desiredKeys: []).mapValues { result in
+            result.map { outcome in
+                switch outcome {
+                case .record(let record)?: Found(record)
+                case .unopened(let there)?: Found(there.record)
+                case .deletion(_, _, let base)?: Found(base: base, changeTag: nil)
+                case nil: nil
                 }
-                continue
-            }
-            do throws(SealError) {
-                switch try reader.read(wire, recordName: id.recordName).outcome {
-                case .record(let record):
-                    found[id.recordName] = .success(
-                        record.base.map { Found(base: $0, changeTag: record.recordChangeTag ?? "") })
-                case .unopened(let there):
-                    found[id.recordName] = .success(
-                        there.record.base.map { Found(base: $0, changeTag: there.record.recordChangeTag ?? "") })
-                case .deletion(_, _, let base): found[id.recordName] = .success(Found(base: base, changeTag: nil))
-                }
-            } catch {
-                found[id.recordName] = .failure(.integrity(error, "record \(id.recordName)"))
             }
         }
-        return found
     }
 
     /// Notes a record of which the server has less, or something else, than what is known of it here.

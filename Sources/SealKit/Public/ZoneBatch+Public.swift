@@ -8,10 +8,7 @@ import SealWire
 /// A batch of the public database: signed by its author, sealed for nobody.
 extension ZoneBatch {
     mutating func runPublic(saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
-        guard savePolicy != .restoring else {
-            throw SealKitError(
-                .badDatabase, "in the public database nothing is given back", remedy: "save the records as new ones")
-        }
+        guard savePolicy != .restoring else { throw Database.givesNothingBack }
         let scope = try database.zoneScope(zoneID)
         let signer = try database.core.publicSigner()
         var records = passing(saving) { record throws(SealKitError) in

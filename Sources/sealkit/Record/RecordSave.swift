@@ -17,6 +17,10 @@ struct RecordSave: AccountHolderCommand {
             With --update an existing record is fetched and changed; the fields that are not named stay as they are. If somebody \
             else saves it in between, nothing is overwritten: the exit code is 79, and the server's version is shown.
 
+            Of a server that was restored from a backup this device refuses what is older than it has seen, and saves nothing over \
+            it. With --restoring it does: the record as it is given here, or with --update the server's older version with what is \
+            given here changed.
+
             \(FieldArgument.help)
             """)
 
@@ -52,12 +56,17 @@ struct RecordSave: AccountHolderCommand {
     @Flag(help: "As --update; and where what is there does not open, whoever made it so, save this in its place.")
     var overwrite = false
 
+    @Flag(help: "Save what a restored server has lost, over the older version that it has.")
+    var restoring = false
+
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         guard parent?.isEmpty ?? true || !unset.contains(Self.parentKey) else {
             throw ValidationError("--parent and --unset \(Self.parentKey) contradict each other.")
         }
+        guard !restoring || name != nil else { throw ValidationError("--restoring needs the record's --name.") }
+        guard !restoring || !overwrite else { throw ValidationError("Say --restoring or --overwrite.") }
     }
 
     func run(_ client: Client) async throws {
@@ -108,10 +117,13 @@ struct RecordSave: AccountHolderCommand {
     private func start(
         _ database: Database, _ zoneID: RecordZone.ID
     ) async throws(SealKitError) -> (Record, Database.SavePolicy) {
-        var policy = Database.SavePolicy.ifServerRecordUnchanged
+        var policy: Database.SavePolicy = restoring ? .restoring : .ifServerRecordUnchanged
         if update || overwrite, let name {
             let existing: Record?
-            do { existing = try await database.record(for: Record.ID(recordName: name, zoneID: zoneID)) } catch {
+            let id = Record.ID(recordName: name, zoneID: zoneID)
+            do {
+                existing = try await restoring ? database.restoredRecord(for: id) : database.record(for: id)
+            } catch {
                 // Where the server made it so, the save is refused as well.
                 if overwrite, [.integrityFailure, .incompatibleVersion].contains(error.code) { policy = .allKeys }
                 guard error.code == .unknownItem || policy == .allKeys else { throw error }

@@ -25,6 +25,14 @@ enum CommandWords {
             "fetch it with sealkit record asset"
         ),
         ("settleShares(in:) moves it out", "the next change of a record or share in the zone moves it out"),
+        (
+            "save what you have of it with the policy restoring",
+            "sealkit record get --restoring shows what it has, and sealkit record save --restoring saves it again"
+        ),
+        (
+            "save what you still have of it, with the policy restoring",
+            "save what you still have of it with sealkit record save --restoring"
+        ),
         ("save over it with the policy allKeys", "save over it with sealkit record save --overwrite"),
         ("merge into serverRecord and save that", "look at what it has now, and save your change again with --update"),
         ("saving again reports serverRecordChanged if it was", "saving again reports a conflict if it was"),
