@@ -23,7 +23,10 @@ struct AccountRemove: ClientCommand {
         try AccountFolder.check(name)
         let folder = GlobalOptions.accounts
         guard folder.has(name) else { throw AccountRemove.unknown(name) }
-        try confirmation.confirm("This removes the keys of the account \(name) from this machine", typing: name)
+        try confirmation.confirm(
+            "This removes the keys of the account \(name) from this machine. Only another device of the account, its recovery "
+                + "key or its recovery passphrase brings it back",
+            typing: name)
         let file = folder.keyFile(name)
         try await FileKeyStore(file: file).delete()
         TrustFiles.remove(beside: file)

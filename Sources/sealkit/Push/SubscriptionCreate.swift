@@ -7,6 +7,9 @@ struct SubscriptionCreate: AccountHolderCommand {
         commandName: "create",
         abstract: "Have changes told: in the whole database, in one zone, or of records of one type.",
         discussion: """
+            Without an option it tells of one's own zones, all of them. What others share is another database, with \
+            subscriptions of its own: --shared.
+
               sealkit subscription create everything
               sealkit subscription create notes --zone Notes
               sealkit subscription create lists --type List
@@ -82,6 +85,10 @@ struct SubscriptionCreate: AccountHolderCommand {
         subscription.webhook = webhook
         try await location.database(client).save(subscription)
         try output.result("subscribed \(id.escaped)", json: ["subscription": .string(id)])
+        if subscription is DatabaseSubscription, (location.given ?? .private) == .private {
+            output.note(
+                "This tells of your own zones. For those that others share with you, make another one with --shared.")
+        }
     }
 
     private func subscription() throws(SealKitError) -> any Subscription {

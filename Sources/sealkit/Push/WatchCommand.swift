@@ -12,6 +12,7 @@ struct WatchCommand: AccountHolderCommand {
             something changed, not what: `sealkit record list` fetches it.
 
               sealkit subscription create everything
+              sealkit subscription create shares --shared
               sealkit watch --json
             """)
 
@@ -60,7 +61,8 @@ struct WatchCommand: AccountHolderCommand {
         async let common = container.publicDatabase.allSubscriptions()
         guard let all = try? await [own, shared, common], all.allSatisfy(\.isEmpty) else { return }
         Self.remark(
-            "there is nothing to watch until the account has a subscription: sealkit subscription create everything",
+            "there is nothing to watch until the account has a subscription: sealkit subscription create everything; "
+                + "with --shared for what others share",
             json: ["event": .string("nothing")], output)
     }
 

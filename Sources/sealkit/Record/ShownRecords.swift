@@ -22,7 +22,8 @@ struct ShownRecords {
         for (id, result) in results {
             switch result {
             case .success(let record):
-                count += 1
+                // A share is a record of its zone as well, and none that anybody has saved there.
+                if record.recordType != Share.recordType { count += 1 }
                 try output.result(
                     RecordText.line(record), bare: id.recordName.escaped, json: ["record": RecordText.json(record)])
             case .failure(let error):

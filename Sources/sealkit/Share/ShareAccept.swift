@@ -77,9 +77,10 @@ struct ShareAccept: ClientCommand {
         let invitee = TerminalInvitee(address: address, code: code, output: output)
         let zoneID = try await client.container.accept(url, as: invitee, language: code.language) { accepted = $0 }
         guard let metadata = accepted else { return }
+        // Who accepts a share of their own has the zone already.
+        let owner = zoneID.ownerName == RecordZone.ID.currentUser ? "" : " --owner \(zoneID.ownerName.escaped)"
         try output.result(
-            metadata.text(.accepted)
-                + "\nRead it with: sealkit record list --zone \(zoneID.zoneName.escaped) --owner \(zoneID.ownerName.escaped)",
+            metadata.text(.accepted) + "\nRead it with: sealkit record list --zone \(zoneID.zoneName.escaped)\(owner)",
             bare: "\(zoneID.ownerName.escaped)/\(zoneID.zoneName.escaped)", json: metadata.json(.accepted))
         // Whoever came only to read has not learned how yet.
         guard read || (isNewcomer && Prompt.isAtTerminal) else { return }
@@ -112,7 +113,8 @@ private struct TerminalInvitee: Invitee {
             output.note("The share waits for somebody by their address. Prove the one that was invited.")
             if let given { return given }
         }
-        return try Prompt.line("Address: ", missing: "no address was given")
+        return try Prompt.line(
+            "Address: ", missing: "no address was given", remedy: "give the one that was invited with --address")
     }
 
     func code(sentTo address: String, expires: Date, triesLeft: Int) async throws(SealKitError) -> String? {

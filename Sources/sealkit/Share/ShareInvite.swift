@@ -79,7 +79,8 @@ struct ShareInvite: AccountHolderCommand {
         if let former, former.permission != invited.permission {
             output.note("\(name) had \(former.permission) before, and has \(invited.permission) now")
         }
-        let isAcceptable = await canBeProved(invited, client)
+        let server = await serverForNewcomer(invited, client)
+        let isAcceptable = server.flatMap(canBeProved)
         if isAcceptable == false {
             output.note(
                 """
@@ -87,6 +88,12 @@ struct ShareInvite: AccountHolderCommand {
                 address to it: nobody new can accept this invitation. Invite by user name or with --one-time instead, or have the \
                 server's operator set it up.
                 """)
+        }
+        if let registration = server?.registration, registration != .open {
+            output.note(
+                registration == .invite
+                    ? "This server makes accounts by invitation: whoever has none there needs a code of its operator as well."
+                    : "This server makes no new accounts: only somebody who has one there can accept.")
         }
         var json: [String: JSONValue] = [
             "url": .string(url), "isOneTime": .bool(ownURL != nil), "participantID": .string(invited.participantID),
@@ -110,13 +117,16 @@ struct ShareInvite: AccountHolderCommand {
         ShareText.noteURL(saved, output)
     }
 
-    /// Whether the server can send the code that proves the address of somebody whom it does not know. Nil where none
-    /// is asked for, or the server does not say: the invitation is made, and this is beside it.
-    private func canBeProved(_ invited: Share.Participant, _ client: Client) async -> Bool? {
-        guard invited.userIdentity.userRecordID == nil, let person,
-            let server = try? await client.account.serverInformation()
-        else { return nil }
-        return person.contains("@") ? server.sendsMail : server.sendsTexts
+    /// What the server says of itself, where somebody is invited whom it may not know. Nil where it does not answer: the
+    /// invitation is made, and this is beside it.
+    private func serverForNewcomer(_ invited: Share.Participant, _ client: Client) async -> ServerInformation? {
+        guard invited.userIdentity.userRecordID == nil else { return nil }
+        return try? await client.account.serverInformation()
+    }
+
+    /// Whether the server can send the code that proves the invited address; nil where none is asked for.
+    private func canBeProved(_ server: ServerInformation) -> Bool? {
+        person.map { $0.contains("@") ? server.sendsMail : server.sendsTexts }
     }
 
     private func invitee(_ client: Client) async throws(SealKitError) -> Share.Participant {

@@ -21,17 +21,20 @@ struct PassphraseSource {
         return GlobalOptions.variable(variable)
     }
 
-    /// A new one, given or typed twice.
+    /// A new one, given or typed twice. Whoever mistypes it is asked again.
     func new(_ question: String = "New passphrase: ") throws(SealKitError) -> String {
         if let given = try given() { return given }
-        let first = try Prompt.secret(question)
-        guard !first.isEmpty else { throw SealKitError(.invalidArguments, "the passphrase is empty") }
-        // Both were typed here, by the same person: nothing to time.
-        guard Array(try Prompt.secret("Once more: ").utf8) == Array(first.utf8) else {
-            throw SealKitError(.invalidArguments, "the two passphrases differ", remedy: "try again")
+        for _ in 0..<Self.mostTries {
+            let first = try Prompt.secret(question)
+            guard !first.isEmpty else { throw SealKitError(.invalidArguments, "the passphrase is empty") }
+            // Both were typed here, by the same person: nothing to time.
+            if Array(try Prompt.secret("Once more: ").utf8) == Array(first.utf8) { return first }
+            Output.standardError("The two differ.")
         }
-        return first
+        throw SealKitError(.invalidArguments, "the two passphrases differ", remedy: "try again")
     }
+
+    private static let mostTries = 3
 
     private static func firstLine(_ data: Data) throws(SealKitError) -> String {
         let line = data.prefix { $0 != 0x0A && $0 != 0x0D }
