@@ -93,6 +93,27 @@ extension HierarchicalShareTests {
         #expect(gone == .zoneNotFound)
     }
 
+    /// It has joined one of the shares, and goes by the zone as a whole as well, of which it has not heard the end.
+    @Test func aDeviceLeavesAlsoWhatAnotherOneHasJoinedSinceTheZoneWasSharedAsAWhole() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, note, _) = try await ann.share(with: [(bob, .readWrite)])
+        let joined = try await bob.join(try await ann.share(of: zone).url)
+        let other = try bob.onFreshDevice()
+        _ = try await other.shared.recordZoneChanges(inZoneWith: joined)
+        try await ann.own.deleteRecord(withID: Record.ID(recordName: Share.recordName, zoneID: zone))
+        for (device, root) in [
+            (bob, try await ann.own.record(for: note.recordID)),
+            (other, try await ann.own.save(ann.note(in: zone, "list", name: "list"))),
+        ] {
+            var share = Share(rootRecord: root)
+            share.addParticipant(try await ann.participant(bob, .readOnly))
+            try await device.join(try await ann.own.save(share, rootRecord: root).share.url)
+        }
+        try await other.shared.leaveShare(of: joined)
+        let gone = await failure { _ = try await bob.shared.recordZoneChanges(inZoneWith: joined) }
+        #expect(gone == .zoneNotFound)
+    }
+
     /// The device knows that somebody has left, so it opens a new key first, and finds the share at its end.
     @Test func anOwnersDeviceSavesTheRootOfAShareThatHasEnded() async throws {
         let it = try await shared()

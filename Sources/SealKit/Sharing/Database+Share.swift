@@ -213,8 +213,9 @@ extension Database {
                 .badDatabase, "an owner cannot leave its own share", remedy: "remove the participants instead")
         }
         var ground = try await zoneGround(zoneID)
-        // What another device has joined is left too.
-        if ground.own == nil { try await discoverShares(of: ground.zone, into: &ground) }
+        // What another device has joined is left too. Where this one goes by shares beside the zone as a whole, that is
+        // over, and others may have come.
+        if ground.own == nil || ground.views.count > 1 { try await discoverShares(of: ground.zone, into: &ground) }
         var hasLeft = try await leaveAll(of: ground)
         // The zone may be shared in another way than this device has known.
         if !hasLeft, let now = try await regrounded(ground, zoneID) { hasLeft = try await leaveAll(of: now) }

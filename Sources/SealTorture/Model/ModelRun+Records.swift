@@ -60,11 +60,9 @@ extension ModelRun {
         var after: [AnsweredCall] = []
         for call in [outcome] + last { after.append(try await AnsweredCall(call, from: devices[call.device])) }
         var reasons: [String] = []
-        var parts = answered.indices.map(Part.call)
-        if store.zones[zone]?.isKeyDue == true {
-            parts += answered.indices.filter { answered[$0].opensDueKey }.map(Part.opening)
-        }
-        for order in Self.orders(of: parts) {
+        let openings = store.zones[zone]?.isKeyDue == true ? answered.indices.filter { answered[$0].opensDueKey } : []
+        let parts = answered.indices.map(Part.call)
+        for order in Self.choices(of: openings).flatMap({ Self.orders(of: parts + $0.map(Part.opening)) }) {
             var attempt = self
             do {
                 for part in order {
@@ -98,6 +96,13 @@ extension ModelRun {
     private mutating func openDueKey(of zone: String, for device: Int) {
         store.openDueKey(zone, by: devices[device].person)
         tell(from: device)
+    }
+
+    /// Which of the calls opened the due key beforehand, the fewest first: a call that comes to send nothing opens none,
+    /// and one that sends something does it then, unless others come in between.
+    private static func choices(of openings: [Int]) -> [[Int]] {
+        openings.reduce([[]]) { choices, opening in choices + choices.map { $0 + [opening] } }
+            .sorted { $0.count < $1.count }
     }
 
     /// All in which no call comes before its opening.
