@@ -62,15 +62,16 @@ extension ModelRun {
         var reasons: [String] = []
         let openings = store.zones[zone]?.isKeyDue == true ? answered.indices.filter { answered[$0].opensDueKey } : []
         let parts = answered.indices.map(Part.call)
-        for order in Self.choices(of: openings).flatMap({ Self.orders(of: parts + $0.map(Part.opening)) }) {
+        let orders = Self.choices(of: openings).flatMap { Self.orders(of: parts + $0.map(Part.opening)) }
+        for (order, isConflictLater) in orders.map({ ($0, false) }) + orders.map({ ($0, true) }) {
             var attempt = self
             do {
-                for part in order {
-                    switch part {
-                    case .opening(let index): attempt.openDueKey(of: zone, for: answered[index].device)
-                    case .call(let index): try attempt.take(answered[index])
-                    }
+                let views = isConflictLater ? try self.views(of: zone, in: order, of: answered) : nil
+                for (place, part) in order.enumerated() {
+                    attempt.store.conflictViews = views.map { Array($0[place...]) }
+                    try attempt.play(part, of: answered, zone)
                 }
+                attempt.store.conflictViews = nil
                 for call in after { try attempt.take(call) }
                 self = attempt
                 return
@@ -85,6 +86,27 @@ extension ModelRun {
             }
         }
         throw Finding("no order of the calls explains their answers: \(reasons.joined(separator: "; "))")
+    }
+
+    private mutating func play(_ part: Part, of answered: [AnsweredCall], _ zone: String) throws {
+        switch part {
+        case .opening(let index): openDueKey(of: zone, for: answered[index].device)
+        case .call(let index): try take(answered[index])
+        }
+    }
+
+    /// The zone before each part of an order, and at the end, whatever the conflicts among the answers show.
+    private func views(
+        of zone: String, in order: [Part], of answered: [AnsweredCall]
+    ) throws -> [ModelStore.Zone?] {
+        var trial = self
+        trial.store.conflictViews = []
+        var views = [trial.store.open(zone)]
+        for part in order {
+            try trial.play(part, of: answered, zone)
+            views.append(trial.store.open(zone))
+        }
+        return views
     }
 
     /// A call, by its place among those at once, or what comes before it where a key is due.

@@ -118,6 +118,9 @@ struct ModelStore {
     }
 
     var zones: [String: Zone] = [:]
+    /// The states of the zone, one of which a conflict shows: the server looks the record up when it has refused the
+    /// save, and others may have written by then. Nil for the state that the save met; none while that is not asked.
+    var conflictViews: [Zone?]?
     /// What has happened since somebody last asked.
     private(set) var news: [News] = []
     private var lastVersion = 0

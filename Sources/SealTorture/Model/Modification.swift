@@ -68,7 +68,9 @@ struct Modification: ModelCall {
                 continue
             }
             do throws(Finding) {
-                try settle(name, result, expected[name], before: before, now: store.open(zone), &copies)
+                try settle(
+                    name, result, expected[name], before: store.conflictViews ?? [before], now: store.open(zone),
+                    &copies)
             } catch {
                 throw Finding("\(error)\(Self.culprits(answer))")
             }
@@ -93,8 +95,7 @@ struct Modification: ModelCall {
 
     private func settle(
         _ name: String, _ result: Result<Record, SealKitError>, _ expected: ModelStore.Outcome?,
-        before: ModelStore.Zone?,
-        now: ModelStore.Zone?, _ copies: inout [ModelDevice.Key: ModelDevice.Copy?]
+        before: [ModelStore.Zone?], now: ModelStore.Zone?, _ copies: inout [ModelDevice.Key: ModelDevice.Copy?]
     ) throws(Finding) {
         let key = ModelDevice.Key(zone: zone, name: name)
         let keeps = keeps.contains(name)
@@ -110,14 +111,24 @@ struct Modification: ModelCall {
                 if keeps, code == .unknownItem { copies.updateValue(nil, forKey: key) }
                 return
             }
-            guard let server = error.serverRecord, let stored = before?.records[name] else {
+            guard let server = error.serverRecord else {
                 throw Finding("saving \(name): a conflict comes without the server's record")
             }
             try check(
                 error.clientRecord?.recordID.recordName == name,
                 "saving \(name): a conflict comes without the client's record")
-            try server.checkEqual(stored)
-            if keeps, let life = before?.life { copies[key] = server.copy(stored, life: life) }
+            var different: Finding?
+            for case let view? in before {
+                guard let stored = view.records[name] else { continue }
+                do throws(Finding) { try server.checkEqual(stored) } catch {
+                    different = different ?? error
+                    continue
+                }
+                if keeps { copies[key] = server.copy(stored, life: view.life) }
+                return
+            }
+            guard !before.isEmpty else { return }
+            throw different ?? Finding("saving \(name): a conflict shows a record that there is not")
         case (.success, _): throw Finding("saving \(name): success, not \(Self.text(expected))")
         case (.failure(let error), _):
             throw Finding("saving \(name): \(error.code.rawValue) (\(error.reason)), not \(Self.text(expected))")
