@@ -51,7 +51,7 @@ extension DataArchiveTests {
                 try handle.write(contentsOf: Data("\n".utf8))
             }
             #expect(await failure { _ = try await eve.container.importData(from: folder) } == .integrityFailure)
-            let zones = try await eve.own.allRecordZones().map(\.zoneID.zoneName)
+            let zones = try await eve.own.madeRecordZones().map(\.zoneID.zoneName)
             #expect(!zones.contains("First"), "\(file): \(zones)")
         }
     }
@@ -177,7 +177,7 @@ extension DataArchiveTests {
             #expect(found == code, "\(what)")
         }
         // Nothing came of any of them.
-        let zones = try await eve.own.allRecordZones().map(\.zoneID)
+        let zones = try await eve.own.madeRecordZones().map(\.zoneID)
         for zone in zones {
             let records = try await eve.own.recordZoneChanges(inZoneWith: zone).modifications
             #expect(records.isEmpty)

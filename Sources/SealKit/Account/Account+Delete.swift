@@ -46,8 +46,8 @@ extension Account {
         if let trust { known = trust } else { known = try TrustStore() }
         for core in try await cores(known) {
             let (own, shared) = (Database(core: core, scope: .private), Database(core: core, scope: .shared))
-            for zone in try await shared.allRecordZones() { try await shared.leaveShare(of: zone.zoneID) }
-            for zone in try await own.allRecordZones() {
+            for zone in try await shared.madeRecordZones() { try await shared.leaveShare(of: zone.zoneID) }
+            for zone in try await own.madeRecordZones() {
                 if !zone.isShared, try await own.openShares(in: own.zoneScope(zone.zoneID)).isEmpty { continue }
                 try await own.deleteRecordZone(withID: zone.zoneID)
             }

@@ -88,8 +88,8 @@ extension Container {
                 return (isOwn ? privateDatabase : sharedDatabase, zoneID)
             }
         }
-        var zones = try await privateDatabase.allRecordZones().map { (privateDatabase, $0.zoneID) }
-        if includingShared { zones += try await sharedDatabase.allRecordZones().map { (sharedDatabase, $0.zoneID) } }
+        var zones = try await privateDatabase.madeRecordZones().map { (privateDatabase, $0.zoneID) }
+        if includingShared { zones += try await sharedDatabase.madeRecordZones().map { (sharedDatabase, $0.zoneID) } }
         return zones
     }
 }

@@ -70,6 +70,7 @@ extension RecordZone {
         // It is shared as a whole or not at all.
         if zone.encryptionScope == .perZone { zone.capabilities.remove(.sharing) }
         zone.isShared = roster.isSharedWithSomebody
+        zone.share = roster.isShared ? Record.Reference(recordName: Share.recordName) : nil
         zone.incarnation = roster.incarnations.zone
         return zone
     }

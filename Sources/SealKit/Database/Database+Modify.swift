@@ -59,10 +59,7 @@ extension Database {
         try await core.requireAccount(for: scope)
         try Database.checkCount(saving.count + deleting.count)
         let ids = saving.map(\.recordID) + deleting
-        guard Set(ids).count == ids.count else {
-            throw SealKitError(
-                .invalidArguments, "a record appears twice in one request", remedy: "name each record once")
-        }
+        guard Set(ids).count == ids.count else { throw RecordRules.twice }
 
         var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
         var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
@@ -117,6 +114,10 @@ extension Result where Success == Record, Failure == SealKitError {
 
 /// What a record must look like before anything is sealed.
 enum RecordRules {
+    static var twice: SealKitError {
+        SealKitError(.invalidArguments, "a record appears twice in one request", remedy: "name each record once")
+    }
+
     static func check(_ record: Record) throws(SealKitError) {
         func refuse(_ reason: String, _ remedy: String) -> SealKitError {
             SealKitError(.invalidArguments, "record \(record.recordID.recordName): \(reason)", remedy: remedy)

@@ -7,11 +7,19 @@ import SealWire
 import SwiftProtobuf
 
 extension Database {
-    /// All zones of this database that the account sees.
+    /// All zones of this database that the account sees. In the private database the default zone is one of them, also
+    /// where nothing has been saved in it.
     ///
     /// One that this device knows and the server leaves out is asked for, and is among them unless something signed
     /// shows that it is gone. That it was left out is one of `Container.violations()`.
     public func allRecordZones() async throws(SealKitError) -> [RecordZone] {
+        let zones = try await madeRecordZones()
+        guard scope == .private, !zones.contains(where: { $0.zoneID == .default }) else { return zones }
+        return zones + [.default()]
+    }
+
+    /// Those that there is something in, or that were made.
+    func madeRecordZones() async throws(SealKitError) -> [RecordZone] {
         var known = try await knownZones()
         let response: Sealkit_V1_LookupZonesResponse = try await core.call(
             scope, Endpoints.zones.lookup, Sealkit_V1_LookupZonesRequest())

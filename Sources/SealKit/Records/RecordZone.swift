@@ -52,6 +52,9 @@ public struct RecordZone: Sendable, Hashable {
     public internal(set) var capabilities: Capabilities = []
     /// Somebody beside the owner is in the zone's share, is invited to it, or may join it by its URL.
     public internal(set) var isShared = false
+    /// The record of the share of the zone as a whole (`Database.share(for:)`), also where nobody is in it yet; nil
+    /// where there is none, and for one that was not fetched.
+    public internal(set) var share: Record.Reference?
 
     /// Which life of its name this is: higher each time that the zone was deleted and made again. By its owner's
     /// signature; nil for one that was not fetched.

@@ -61,8 +61,10 @@ extension Database {
     }
 
     /// Saves records together with new hierarchical shares of some of them, each zone in one signed batch; shares that
-    /// there are already take over what has changed.
-    /// - Throws: as `modifyRecords(saving:deleting:)`; `badDatabase` in the shared database.
+    /// there are already, of whole zones too, take over what has changed, after the records.
+    /// - Returns: a result for each record, share and deletion. A share's failure fails no record, but where its root
+    ///   was to be saved with it. In the shared database a new share is `badDatabase`: only its owner makes one.
+    /// - Throws: as `modifyRecords(saving:deleting:)`.
     public func modifyRecords(
         saving: [Record], shares: [Share], deleting: [Record.ID] = [],
         savePolicy: SavePolicy = .ifServerRecordUnchanged,
@@ -71,10 +73,6 @@ extension Database {
         saveResults: [Record.ID: Result<Record, SealKitError>], shareResults: [Record.ID: Result<Share, SealKitError>],
         deleteResults: [Record.ID: Result<Void, SealKitError>]
     ) {
-        guard scope == .private else {
-            throw SealKitError(
-                .badDatabase, "only the owner shares records, in the private database", remedy: "ask the owner")
-        }
         var shareResults: [Record.ID: Result<Share, SealKitError>] = [:]
         let roots = Dictionary(saving.map { ($0.recordID, $0) }) { first, _ in first }
         // What a root's own share takes over.
@@ -84,8 +82,10 @@ extension Database {
             if let rootID = share.rootRecordID, let root = roots[rootID] {
                 if let known = root.share {
                     existing.append((share, Record.ID(recordName: known.recordName, zoneID: rootID.zoneID)))
-                } else {
+                } else if scope == .private {
                     new[share.zoneID, default: []].append(share)
+                } else {
+                    shareResults[share.recordID] = .failure(Database.notOwnersToShare)
                 }
             } else {
                 existing.append((share, share.recordID))
@@ -118,6 +118,10 @@ extension Database {
         }
         for (asked, id) in existing { shareResults[asked.recordID] = await merged(asked, into: id) }
         return (saveResults, shareResults, deleteResults)
+    }
+
+    private static var notOwnersToShare: SealKitError {
+        SealKitError(.badDatabase, "only the owner shares records, in the private database", remedy: "ask the owner")
     }
 
     /// A share that was saved, as it is now: its URL and invitations came with its record. What takes a right away, or

@@ -109,7 +109,7 @@ import Testing
                 response.body = Data()
             }
         }
-        #expect(try await device.own.allRecordZones().map(\.zoneID) == [zone])
+        #expect(try await device.own.madeRecordZones().map(\.zoneID) == [zone])
         #expect(try await device.own.databaseChanges().modifications.map(\.zoneID) == [zone])
         let kept = try await ann.container.violations()
         #expect(kept.map(\.zoneID) == [zone] && kept[0].reason.contains("out of a list"))
@@ -135,13 +135,13 @@ import Testing
                     status: 404, body: try Sealkit_V1_Failure(.zoneNotFound, "gone").serializedData())
             }
         }
-        #expect(try await device.own.allRecordZones().map(\.zoneID) == [zone])
+        #expect(try await device.own.madeRecordZones().map(\.zoneID) == [zone])
         await expectRefused(.rollback) { _ = try await device.container.exportData(to: folder("denied")) }
         #expect(try await device.container.audit().failures.map(\.error.code) == [.rollback])
         // A zone that somebody ended is gone.
         network.beHonest()
         try await ann.own.deleteRecordZone(withID: zone)
-        #expect(try await device.own.allRecordZones().isEmpty)
+        #expect(try await device.own.madeRecordZones().isEmpty)
     }
 
     // MARK: Nothing for an answer

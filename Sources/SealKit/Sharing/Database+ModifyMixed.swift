@@ -1,0 +1,37 @@
+/// What `Database.modifyRecords(saving:deleting:savePolicy:progress:)` saves: a `Record` or a `Share`, in any mixture, as
+/// CloudKit takes them, where a share is a kind of record.
+public protocol SavableRecord: Sendable {
+    var recordID: Record.ID { get }
+}
+
+extension Record: SavableRecord {}
+extension Share: SavableRecord {}
+
+extension Database {
+    /// Saves records and shares, and deletes records: `modifyRecords(saving:shares:deleting:savePolicy:progress:)` of the
+    /// two sorted apart, under every policy, in the private and the shared database.
+    ///
+    /// ```swift
+    /// let share = Share(rootRecord: root)
+    /// try await database.modifyRecords(saving: [root, share], deleting: [])
+    /// ```
+    /// - Returns: a result for each id: a `Record` for a record, a `Share` for a share.
+    /// - Throws: `invalidArguments` where one id is saved twice; as `modifyRecords(saving:deleting:)`.
+    @discardableResult
+    public func modifyRecords(
+        saving: [any SavableRecord], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
+        progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil
+    ) async throws(SealKitError) -> (
+        saveResults: [Record.ID: Result<any SavableRecord, SealKitError>],
+        deleteResults: [Record.ID: Result<Void, SealKitError>]
+    ) {
+        let ids = saving.map(\.recordID) + deleting
+        guard Set(ids).count == ids.count else { throw RecordRules.twice }
+        let results = try await modifyRecords(
+            saving: saving.compactMap { $0 as? Record }, shares: saving.compactMap { $0 as? Share }, deleting: deleting,
+            savePolicy: savePolicy, progress: progress)
+        let saved = results.saveResults.mapValues { $0.map { $0 as any SavableRecord } }
+        let shared = results.shareResults.mapValues { $0.map { $0 as any SavableRecord } }
+        return (saved.merging(shared) { $1 }, results.deleteResults)
+    }
+}

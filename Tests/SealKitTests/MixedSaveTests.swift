@@ -1,0 +1,68 @@
+import SealLab
+import Testing
+
+@testable import SealKit
+
+/// Records and shares in one call, as CloudKit's apps write it.
+@Suite(.timeLimit(.minutes(60))) struct MixedSaveTests {
+    @Test func aRootAndItsShareAreSavedTogether() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone("lists")
+        let root = ann.note(in: zone, "list", name: "list")
+        var share = Share(rootRecord: root)
+        share.addParticipant(try await ann.participant(bob, .readWrite))
+        let results = try await ann.own.modifyRecords(
+            saving: [root, share, ann.note(in: zone, "other", name: "other")], deleting: [])
+        #expect(results.saveResults.count == 3)
+        let saved = try #require(try results.saveResults[share.recordID]?.get() as? Share)
+        let savedRoot = try #require(try results.saveResults[root.recordID]?.get() as? Record)
+        #expect(savedRoot.share?.recordName == share.recordID.recordName)
+        let joined = try await bob.join(saved.url)
+
+        // What there is already takes over what changes, under every policy, beside records.
+        for policy in [Database.SavePolicy.ifServerRecordUnchanged, .changedKeys, .allKeys] {
+            var changed = try await ann.own.share(withID: share.recordID)
+            changed.title = "by \(policy)"
+            var note = try await ann.own.record(for: root.recordID)
+            note.encryptedValues["body"] = "by \(policy)"
+            let again = try await ann.own.modifyRecords(saving: [changed, note], savePolicy: policy).saveResults
+            #expect((try again[share.recordID]?.get() as? Share)?.title == "by \(policy)")
+            #expect((try again[root.recordID]?.get() as? Record)?.encryptedValues["body"] == "by \(policy)")
+        }
+
+        // A participant saves records, and makes no share of them.
+        var child = bob.note(in: joined, "theirs", name: "theirs")
+        child.parent = Record.Reference(recordName: "list")
+        let theirs = child
+        let attempted = try await bob.shared.modifyRecords(saving: [theirs, Share(rootRecord: theirs)]).saveResults
+        #expect(try attempted[theirs.recordID]?.get() is Record)
+        let codes = attempted.values.compactMap(\.failureCode)
+        #expect(codes == [.badDatabase])
+        let twice: [any SavableRecord] = [root, root]
+        let refused = await failure { try await ann.own.modifyRecords(saving: twice) }
+        #expect(refused == .invalidArguments)
+    }
+
+    @Test func anAdministratorSavesAShareOfAWholeZoneWithRecords() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone("notes")
+        #expect(try await ann.own.recordZone(for: zone).share == nil)
+        var share = Share(recordZoneID: zone)
+        var participant = try await ann.participant(bob, .readWrite)
+        participant.role = .administrator
+        share.addParticipant(participant)
+        let first = ann.note(in: zone, "first", name: "first")
+        let made = try await ann.own.modifyRecords(saving: [share, first]).saveResults
+        let saved = try #require(try made[share.recordID]?.get() as? Share)
+        #expect(try await ann.own.recordZone(for: zone).share?.recordName == Share.recordName)
+        let joined = try await bob.join(saved.url)
+
+        var theirs = try await bob.shared.share(for: joined)
+        theirs.title = "Bob's word"
+        let note = bob.note(in: joined, "second", name: "second")
+        let results = try await bob.shared.modifyRecords(saving: [note, theirs]).saveResults
+        #expect((try results[theirs.recordID]?.get() as? Share)?.title == "Bob's word")
+        #expect(try results[note.recordID]?.get() is Record)
+        #expect(try await ann.own.share(for: zone).title == "Bob's word")
+    }
+}
