@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import SealLab
+import SealSystem
 import Testing
 
 @testable import SealServer
@@ -90,7 +91,7 @@ import Testing
         let files = try await make("names", for: names)
         func warnings(_ host: String?) throws -> [String] {
             let log = LogCapture()
-            let certificate = try ServerCertificate(files, host: host)
+            let certificate = try ServerCertificate(files, host: host, clock: systemClock)
             certificate.warn(log.logger)
             certificate.renew(always: true, logger: log.logger)
             return log.lines.filter { $0.contains("not for the server's name") }
@@ -114,12 +115,34 @@ import Testing
         }
     }
 
+    @Test func aCertificateThatHasExpiredOrIsNotValidYetIsToldOfOnce() async throws {
+        let files = try await make("times", for: "DNS:notes.example.org")
+        let clock = TestClock()
+        let certificate = try ServerCertificate(files, host: "notes.example.org") { clock.now }
+        let log = LogCapture()
+        certificate.warn(log.logger)
+        #expect(!log.lines.contains { $0.contains("clients refuse") })
+        // It is told in the minute in which it happens, and not at each look.
+        let expired = Int64(certificate.expires + 1) * 1_000_000
+        clock.set(expired)
+        for _ in 0..<3 { certificate.renew(logger: log.logger) }
+        #expect(log.lines.filter { $0.contains("has expired") && $0.contains(files.certificate) }.count == 1)
+        clock.set(1_000_000)
+        for _ in 0..<3 { certificate.renew(logger: log.logger) }
+        #expect(log.lines.filter { $0.contains("is not valid yet") }.count == 1)
+        // A server that is started with such a one says so as well.
+        let late = try ServerCertificate(files, host: nil) { expired }
+        let start = LogCapture()
+        late.warn(start.logger)
+        #expect(start.lines.contains { $0.contains("has expired") })
+    }
+
     /// A server that has a good one does not take one that cuts everybody off.
     @Test func aRenewalForAnotherNameIsNotTaken() async throws {
         let (files, others) = (
             try await make("good", for: "DNS:notes.example.org"), try await make("bad", for: "DNS:other.example.org")
         )
-        let certificate = try ServerCertificate(files, host: "notes.example.org")
+        let certificate = try ServerCertificate(files, host: "notes.example.org", clock: systemClock)
         for (from, to) in [(others.certificate, files.certificate), (others.key, files.key)] {
             try Data(contentsOf: URL(fileURLWithPath: from)).write(to: URL(fileURLWithPath: to))
         }
@@ -129,7 +152,7 @@ import Testing
         certificate.warn(log.logger)
         #expect(!log.lines.contains { $0.contains("refuse the server") }, "it still shows the good one")
         // One that began with the wrong name takes any.
-        let wrong = try ServerCertificate(files, host: "notes.example.org")
+        let wrong = try ServerCertificate(files, host: "notes.example.org", clock: systemClock)
         wrong.renew(always: true, logger: log.logger)
         #expect(
             log.lines.contains { $0.contains("was read again") }

@@ -56,7 +56,8 @@ public struct Server: Sendable {
         try configuration.checkFiles()
         let certificate = try configuration.tls.map { files throws(ConfigurationError) in
             let origin = configuration.isBehindProxy ? nil : configuration.publicOrigin
-            return try ServerCertificate(files, host: origin.flatMap { URL(string: $0)?.host() })
+            return try ServerCertificate(
+                files, host: origin.flatMap { URL(string: $0)?.host() }, clock: replacing.clock ?? systemClock)
         }
         let http = try Self.httpServer(certificate)
         let logger = replacing.logger ?? Self.logger(configuration)
@@ -68,6 +69,7 @@ public struct Server: Sendable {
         try await configuration.metrics?.tryOut(setting: "metrics")
         if let mail = configuration.mail, mail.check == .required { try await RelayFailure.tryOut(mail) }
 
+        try FreeSpace.requireForNew(configuration.dataFolder)
         try PrivateFiles.createFolder(at: configuration.dataFolder)
         try PrivateFiles.createFolder(at: configuration.secretsFolder)
         lock = try DataFolderLock(folder: configuration.dataFolder)
@@ -86,6 +88,8 @@ public struct Server: Sendable {
                 times: writeTimes,
                 metrics: metrics))
         metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
+        metrics.observe(.dataFreeBytes) { Int(clamping: FreeSpace.bytes(at: configuration.dataFolder) ?? 0) }
+        if let certificate { metrics.observe(.certificateExpires) { certificate.expires } }
         let database = replacing.database?(opened) ?? opened
         let (now, random) = ((replacing.clock ?? systemClock)(), Int64.random(in: 0...Int64.max))
         try await opened.write { connection in

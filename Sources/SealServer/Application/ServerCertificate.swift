@@ -48,9 +48,23 @@ final class ServerCertificate: Sendable {
         var names: CertificateNames { CertificateNames(chain[0]) }
 
         /// As the log has it.
-        var validUntil: String {
-            chain.first.map { Date(timeIntervalSince1970: Double($0.notValidAfter)).ISO8601Format() } ?? ""
+        var validUntil: String { Self.text(chain[0].notValidAfter) }
+
+        /// Whether clients take it at a time, in seconds since 1970.
+        func validity(at now: Int64) -> Validity {
+            if now > Int64(chain[0].notValidAfter) { return .expired(validUntil) }
+            if now < Int64(chain[0].notValidBefore) { return .early(Self.text(chain[0].notValidBefore)) }
+            return .valid
         }
+
+        private static func text(_ time: Int) -> String {
+            Date(timeIntervalSince1970: Double(time)).ISO8601Format()
+        }
+    }
+
+    /// With the time, as the log has it.
+    private enum Validity: Equatable {
+        case valid, expired(String), early(String)
     }
 
     /// What a file looked like.
@@ -69,6 +83,8 @@ final class ServerCertificate: Sendable {
         var pair: Pair
         /// When they were last read, whatever came of it.
         var looks: [Look?]
+        /// What was last said of its validity.
+        var validity = Validity.valid
     }
 
     /// Between two looks whether it was renewed.
@@ -77,16 +93,22 @@ final class ServerCertificate: Sendable {
     private let files: ServerConfiguration.TLSFiles
     /// What clients call the server; nil where it is the address that it listens on, or a proxy's matter.
     private let host: String?
+    /// Microseconds since 1970.
+    private let clock: @Sendable () -> Int64
     private let state: Mutex<State>
 
-    init(_ files: ServerConfiguration.TLSFiles, host: String?) throws(ConfigurationError) {
-        (self.files, self.host) = (files, host)
+    init(
+        _ files: ServerConfiguration.TLSFiles, host: String?, clock: @escaping @Sendable () -> Int64
+    ) throws(ConfigurationError) {
+        (self.files, self.host, self.clock) = (files, host, clock)
         // Before they are read: what changes meanwhile is read again.
         let looks = Self.looks(files)
         state = Mutex(State(pair: try Pair(files), looks: looks))
     }
 
     var validUntil: String { state.withLock { $0.pair.validUntil } }
+    /// Seconds since 1970.
+    var expires: Int { state.withLock { Int($0.pair.chain[0].notValidAfter) } }
 
     /// Of the listener: every handshake asks for the newest pair.
     var configuration: TLSConfiguration {
@@ -104,7 +126,7 @@ final class ServerCertificate: Sendable {
             defer { state.looks = looks }
             return state.looks != looks
         }
-        guard hasChanged || always else { return }
+        guard hasChanged || always else { return warnOfTime(logger) }
         do {
             let pair = try Pair(files)
             let former = state.withLock(\.pair)
@@ -131,11 +153,35 @@ final class ServerCertificate: Sendable {
     /// Says so where the certificate is for others than the server's name. It is no error: something before this server
     /// may show clients a certificate of its own.
     func warn(_ logger: Logger) {
+        warnOfTime(logger)
         let pair = state.withLock(\.pair)
         guard let host, !isForServer(pair) else { return }
         logger.warning(
             "the certificate is not for the server's name: clients that are shown it refuse the server",
             metadata: ["name": "\(host)", "certificateIsFor": "\(pair.names)"])
+    }
+
+    /// Says once that the certificate has expired, or is not valid yet.
+    private func warnOfTime(_ logger: Logger) {
+        let now = clock() / 1_000_000
+        let (validity, isNew) = state.withLock { state in
+            let validity = state.pair.validity(at: now)
+            defer { state.validity = validity }
+            return (validity, validity != state.validity)
+        }
+        guard isNew else { return }
+        switch validity {
+        case .valid: break
+        case .expired(let time):
+            logger.error(
+                "the certificate has expired: clients refuse the server. Put a renewed one in its place: it is taken up "
+                    + "without a restart",
+                metadata: ["certificate": "\(files.certificate)", "validUntil": "\(time)"])
+        case .early(let time):
+            logger.error(
+                "the certificate is not valid yet: clients refuse the server. Look at this machine's clock, and at the file",
+                metadata: ["certificate": "\(files.certificate)", "validFrom": "\(time)"])
+        }
     }
 
     private func isForServer(_ pair: Pair) -> Bool { host.map { pair.names.covers($0) } ?? true }

@@ -7,7 +7,8 @@ import SealStorage
 import SealWire
 
 /// `GET /health`: whether this server can serve, for load balancers and `docker healthcheck`, and beside it whether
-/// codes go out: a server whose relay is out of order serves all the same.
+/// codes go out, and whether the disk has room: a server whose relay is out of order, or that can only be read from,
+/// serves all the same.
 struct HealthController: Sendable {
     let services: Services
 
@@ -23,12 +24,14 @@ struct HealthController: Sendable {
             throw ServerError(.serviceUnavailable, "The server cannot read its database.", retryAfter: 10)
         }
         let states = services.outbox.states
-        let ways = "\"mail\":\"\(states[.email])\",\"texts\":\"\(states[.phone])\""
+        let storage = FreeSpace(at: services.configuration.dataFolder)
+        let parts =
+            "\"storage\":\"\(storage)\",\"mail\":\"\(states[.email])\",\"texts\":\"\(states[.phone])\""
         return Response(
             status: .ok,
             headers: [.contentType: "application/json", .cacheControl: "no-store"],
             body: ResponseBody(
                 byteBuffer: ByteBuffer(
-                    string: "{\"status\":\"ok\",\"version\":\"\(ServerVersion.current)\",\(ways)}")))
+                    string: "{\"status\":\"ok\",\"version\":\"\(ServerVersion.current)\",\(parts)}")))
     }
 }

@@ -26,6 +26,9 @@ package enum ServerMetric: String, CaseIterable, Sendable {
     case streamsOpened = "sealkit_streams_opened_total"
     case streams = "sealkit_streams_open"
 
+    case dataFreeBytes = "sealkit_data_free_bytes"
+    case certificateExpires = "sealkit_certificate_expires_timestamp_seconds"
+
     package enum Kind: String, Sendable { case counter, gauge, histogram }
 
     package var kind: Kind {
@@ -33,7 +36,7 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .requests, .failures, .refusals, .jobRuns, .messages, .webhooks, .streamsOpened: .counter
         case .requestSeconds, .groupWrites, .waitSeconds, .writeSeconds, .commitSeconds, .jobSeconds: .histogram
         case .requestsUnderWay, .requestBytes, .answerBytes, .writesWaiting, .jobsRunning, .jobLastDone,
-            .messagesWaiting, .streams:
+            .messagesWaiting, .streams, .dataFreeBytes, .certificateExpires:
             .gauge
         }
     }
@@ -77,6 +80,8 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .webhooks: "Deliveries to webhooks, by what became of them: taken, refused or given-up."
         case .streamsOpened: "Event streams that were opened."
         case .streams: "Event streams that are open."
+        case .dataFreeBytes: "Bytes that are free where the data folder is."
+        case .certificateExpires: "When the server's own certificate expires, in seconds since 1970."
         }
     }
 

@@ -1,0 +1,41 @@
+import Foundation
+
+/// What is left on the disk of a folder.
+package enum FreeSpace: String, Sendable {
+    case ok, low, full
+
+    /// Less than a few large requests need.
+    private static let low: UInt64 = 256 << 20
+    /// Less than a commit and its journal may need.
+    private static let full: UInt64 = 8 << 20
+
+    /// - Parameter folder: nil from the system, for one that is not there, counts as enough: writing says what is wrong.
+    package init(at folder: String) {
+        switch Self.bytes(at: folder) {
+        case .some(..<Self.full): self = .full
+        case .some(..<Self.low): self = .low
+        default: self = .ok
+        }
+    }
+
+    /// What this user may write there; nil where the system does not say.
+    package static func bytes(at folder: String) -> UInt64? {
+        var disk = statvfs()
+        guard statvfs(folder, &disk) == 0 else { return nil }
+        let (bytes, isMore) = UInt64(disk.f_bavail).multipliedReportingOverflow(by: UInt64(disk.f_frsize))
+        return isMore ? .max : bytes
+    }
+
+    /// That there is room for a folder which is not there yet: a server that fails at its first write would leave half
+    /// of what it makes.
+    /// - Throws: `FileError`.
+    package static func requireForNew(_ folder: String) throws {
+        guard !FileManager.default.fileExists(atPath: folder) else { return }
+        var parent = (folder as NSString).deletingLastPathComponent
+        while !parent.isEmpty, parent != "/", !FileManager.default.fileExists(atPath: parent) {
+            parent = (parent as NSString).deletingLastPathComponent
+        }
+        guard FreeSpace(at: parent.isEmpty ? "." : parent) == .full else { return }
+        throw FileError(path: folder, action: "make", code: ENOSPC)
+    }
+}
