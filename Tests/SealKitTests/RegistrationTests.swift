@@ -69,6 +69,17 @@ import Testing
         let nowhere = try await Command.finished(
             ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"])
         #expect(nowhere.status == 65 && nowhere.errors.contains("registration.key"))
+        // A settings file names the folders as it does for the server.
+        let folder = try TemporaryFolder()
+        let settings = folder.url.appendingPathComponent("sealkit.yaml")
+        try "data: /nonexistent/elsewhere\nsecrets: /nonexistent/kept\nlisten: 127.0.0.1:1\n"
+            .write(to: settings, atomically: true, encoding: .utf8)
+        let named = try await Command.finished(
+            ServerProcess.executable, ["admin", "invite", "--config", settings.path])
+        #expect(named.status == 65 && named.errors.contains("/nonexistent/kept"), "\(named.errors)")
+        let missing = try await Command.finished(
+            ServerProcess.executable, ["admin", "token-keys", "list", "--config", settings.path + ".none"])
+        #expect(missing.status == 65 && missing.errors.contains("--config"), "\(missing.errors)")
         for wrong in [["--count", "0"], ["--days", "0"], ["--count", "1001"]] {
             let refused = try await Command.finished(
                 ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"] + wrong)

@@ -8,10 +8,13 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct SettingsFileTests {
     let folder = TemporaryFolder()
 
-    private func load(_ text: String, as name: String = "sealkit.yaml") async throws -> ServerConfiguration {
+    private func load(
+        _ text: String, as name: String = "sealkit.yaml", flags: [String: String] = [:]
+    ) async throws -> ServerConfiguration {
         let file = folder.file(name)
         try text.write(toFile: file, atomically: true, encoding: .utf8)
-        return try await ServerConfiguration.load(flags: ["data": "/d"], environment: [:], file: file)
+        return try await ServerConfiguration.load(
+            flags: flags.merging(["data": "/d"]) { $1 }, environment: [:], file: file)
     }
 
     private func refusal(_ text: String, as name: String = "sealkit.yaml") async throws -> ConfigurationError? {
@@ -45,7 +48,7 @@ import Testing
         }
         let json = try await refusal(
             "{\n  \"behind\": {\"proxy\": false},\n\t\"lisen\": \"127.0.0.1:1\"\n}", as: "sealkit.json")
-        #expect(json == .unknownSetting(name: "lisen", path: folder.file("sealkit.json"), line: 3, meant: nil))
+        #expect(json == .unknownSetting(name: "lisen", path: folder.file("sealkit.json"), line: 3, meant: "listen"))
     }
 
     @Test func aSettingIsThereOnce() async throws {
@@ -136,10 +139,27 @@ import Testing
         #expect(
             try await load(#"{"storage": {"quota": 12345}, "registration": "invite"}"#, as: "s.json").limits
                 .storageQuota == 12345)
-        await #expect(
-            throws: ConfigurationError.invalid(setting: "shutdown-grace", expected: "a number from 1 to 3600")
-        ) {
-            try await load("shutdown: {grace: soon}")
+    }
+
+    /// A value is refused where it stands, with its unit; one that is given otherwise, by its setting.
+    @Test func aValueThatCannotBeIsRefusedByItsLine() async throws {
+        func message(_ text: String, flags: [String: String] = [:]) async throws -> String {
+            do {
+                _ = try await load(text, flags: flags)
+                return "loaded"
+            } catch let error as ConfigurationError {
+                return error.description
+            }
         }
+        let inFile = try await message("# one\nshutdown:\n  grace: soon\n")
+        #expect(inFile.hasSuffix("line 3: shutdown.grace must be a number of seconds, from 1 to 3600."))
+        let judged = try await message("\norigin: https://notes.example.org/path")
+        #expect(judged.contains("line 2: origin must be an origin"))
+        let flag = try await message("shutdown.grace: 5", flags: ["shutdown-grace": "soon"])
+        #expect(flag == "The setting “shutdown-grace” must be a number of seconds, from 1 to 3600.")
+        let mistyped = try await message("storage: {quotta: 5}")
+        #expect(mistyped.contains("there is no setting “storage.quotta”. Write storage.quota."))
+        let strange = try await message("nothing.like: 5")
+        #expect(strange.contains("sealkit help serve lists them"))
     }
 }

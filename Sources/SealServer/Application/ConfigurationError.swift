@@ -7,6 +7,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     /// One whose flag names a file, since every user of the machine can see flags.
     case missingSecret(setting: String)
     case invalid(setting: String, expected: String)
+    /// The same where a settings file has the value.
+    case invalidInFile(setting: String, expected: String, path: String, line: Int)
     case unknownFlag(String)
     /// A file that a setting names, or the settings file itself (`config`), is not there.
     case missingFile(setting: String, path: String)
@@ -35,6 +37,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
             "The setting “\(setting)” is missing. Give --\(setting)-file, or set \(ServerConfiguration.environmentName(of: setting)) in the "
                 + "environment, or \(ServerConfiguration.fileName(of: setting)) in the settings file."
         case .invalid(let setting, let expected): "The setting “\(setting)” must be \(expected)."
+        case .invalidInFile(let setting, let expected, let path, let line):
+            "\(path), line \(line): \(ServerConfiguration.fileName(of: setting)) must be \(expected)."
         case .unknownFlag(let flag): "There is no setting “\(flag)”."
         case .missingFile(let setting, let path): "There is no file \(path), which --\(setting) names."
         case .closedFile(let setting, let path, let reason):

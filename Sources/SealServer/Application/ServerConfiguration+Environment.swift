@@ -15,7 +15,8 @@ extension ServerConfiguration {
         [
             "ACCOUNT", "CA_FILE", "CONTAINER", "KEY_FILE", "MANAGEMENT_TOKEN", "NEW_PASSPHRASE", "PASSPHRASE",
             "RECOVERY_PASSPHRASE",
-            "ATTACK_OUTCOMES", "FULL_DISK", "FUZZ", "MEASURE", "PUBLISHED_VECTORS", "SERVE", "TEST_LOG", "TEST_SMTP",
+            "ATTACK_OUTCOMES", "FULL_DISK", "FUZZ", "MEASURE", "PUBLISHED_VECTORS", "SERVE", "STRICT", "TEST_LOG",
+            "TEST_SMTP",
             "TEST_SMTP_CA", "TEST_SMTP_USER",
         ].map { variablePrefix + $0 })
 
@@ -44,11 +45,14 @@ extension ServerConfiguration {
         if let only = longer.first, longer.count == 1 { return only }
         let distances = settingVariables.sorted().map { (name: $0, distance: distance($0, name)) }
         let nearest = distances.min { $0.distance < $1.distance }
-        return nearest.flatMap { $0.distance <= 2 ? $0.name : nil }
+        return nearest.flatMap { $0.distance <= mostMistyped ? $0.name : nil }
     }
 
+    /// Letters in which a name may differ from the one that was meant.
+    static let mostMistyped = 2
+
     /// How many letters have to be put in, taken out or changed to make one of the other.
-    private static func distance(_ one: String, _ other: String) -> Int {
+    static func distance(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         var row = Array(0...other.count)
         for (place, letter) in one.enumerated() {

@@ -51,8 +51,10 @@ extension ServerConfiguration {
             EnvironmentVariablesProvider(environmentVariables: environment, secretsSpecifier: .all)
                 .prefixKeys(with: "sealkit"),
         ]
+        var lines: [[String]: Int] = [:]
         if let file {
             let found = try SettingsFile(path: file, settings: Set(settings.values))
+            lines = found.lines
             let names = Dictionary(uniqueKeysWithValues: settings.map { ($1, $0) })
             let values = found.values.map { key, value in
                 (
@@ -62,9 +64,35 @@ extension ServerConfiguration {
             }
             providers.append(InMemoryProvider(name: "file", values: Dictionary(uniqueKeysWithValues: values)))
         }
-        let configuration = try Reader(config: ConfigReader(providers: providers)).configuration()
-        try configuration.validate()
-        return configuration
+        do {
+            let configuration = try Reader(config: ConfigReader(providers: providers)).configuration()
+            try configuration.validate()
+            return configuration
+        } catch ConfigurationError.invalid(let setting, let expected) {
+            let isElsewhere = flags[setting] != nil || environment[environmentName(of: setting)] != nil
+            guard !isElsewhere, let file, let line = lines[settings[setting, default: []]] else {
+                throw ConfigurationError.invalid(setting: setting, expected: expected)
+            }
+            throw ConfigurationError.invalidInFile(setting: setting, expected: expected, path: file, line: line)
+        }
+    }
+
+    /// The secrets folder of a server that is started with these settings; nil where no folder is named. All else that
+    /// they say is not looked at, but for a file's form.
+    /// - Parameters:
+    ///   - data: the data folder, where a flag names it.
+    ///   - secrets: likewise.
+    public static func secretsFolder(
+        data: String?, secrets: String?, environment: [String: String], file: String?
+    ) throws -> String? {
+        let settings = Set(settings.values)
+        let values = try file.map { try SettingsFile(path: $0, settings: settings).values } ?? [:]
+        func text(_ name: String, _ flag: String?) -> String? {
+            let given = flag ?? environment[environmentName(of: name)] ?? values[[name]]
+            return given?.isEmpty == true ? nil : given
+        }
+        if let secrets = text("secrets", secrets) { return secrets }
+        return text("data", data).map { ServerConfiguration(dataFolder: $0, secretsFolder: nil).secretsFolder }
     }
 
     /// Every setting is text, wherever it comes from, so that one rule says what is valid.
@@ -86,10 +114,14 @@ extension ServerConfiguration {
             }
         }
 
-        func number(_ name: String, in range: ClosedRange<Int64>) throws(ConfigurationError) -> Int64? {
+        /// - Parameter unit: of the number, in the plural.
+        func number(
+            _ name: String, _ unit: String, in range: ClosedRange<Int64>
+        ) throws(ConfigurationError) -> Int64? {
             guard let text = text(name) else { return nil }
             guard let number = Int64(text), range.contains(number) else {
-                throw .invalid(setting: name, expected: "a number from \(range.lowerBound) to \(range.upperBound)")
+                let expected = "a number of \(unit), from \(range.lowerBound) to \(range.upperBound)"
+                throw .invalid(setting: name, expected: expected)
             }
             return number
         }
@@ -146,10 +178,12 @@ extension ServerConfiguration {
             }
             if let level = try choice("log-level", LogLevel.self) { result.logLevel = level }
             if let format = try choice("log-format", LogFormat.self) { result.logFormat = format }
-            if let size = try number("max-message-size", in: 1024...(1 << 30)) { result.maximumMessageSize = Int(size) }
-            if let size = try number("max-asset-size", in: 1024...(1 << 50)) { result.maximumAssetSize = size }
-            if let days = try number("tombstone-age", in: 1...36_500) { result.tombstoneAge = Int(days) }
-            if let grace = try number("shutdown-grace", in: 1...3600) { result.shutdownGrace = Int(grace) }
+            if let size = try number("max-message-size", "bytes", in: 1024...(1 << 30)) {
+                result.maximumMessageSize = Int(size)
+            }
+            if let size = try number("max-asset-size", "bytes", in: 1024...(1 << 50)) { result.maximumAssetSize = size }
+            if let days = try number("tombstone-age", "days", in: 1...36_500) { result.tombstoneAge = Int(days) }
+            if let grace = try number("shutdown-grace", "seconds", in: 1...3600) { result.shutdownGrace = Int(grace) }
             if let origins = text("webhook-allow") {
                 result.webhookOrigins = origins.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             }
@@ -174,22 +208,34 @@ extension ServerConfiguration {
         private func limits() throws(ConfigurationError) -> ServerLimits {
             var result = ServerLimits()
             let rates: ClosedRange<Int64> = 0...1_000_000
-            if let rate = try number("request-rate", in: rates) { result.requestRate = Int(rate) }
-            if let rate = try number("write-rate", in: rates) { result.writeRate = Int(rate) }
-            if let rate = try number("read-rate", in: rates) { result.readRate = Int(rate) }
-            if let rate = try number("sharing-rate", in: rates) { result.sharingRate = Int(rate) }
-            if let rate = try number("anonymous-rate", in: rates) { result.anonymousRate = Int(rate) }
-            if let count = try number("requests-in-flight", in: 0...1_000_000) { result.requestsInFlight = Int(count) }
-            if let size = try number("bytes-in-flight", in: 0...(1 << 40)) { result.bytesInFlight = Int(size) }
-            if let seconds = try number("write-budget", in: 0...3600) { result.writeBudget = Int(seconds) }
+            if let rate = try number("request-rate", "requests a second", in: rates) { result.requestRate = Int(rate) }
+            if let rate = try number("write-rate", "records and zones a second", in: rates) {
+                result.writeRate = Int(rate)
+            }
+            if let rate = try number("read-rate", "records and zones a second", in: rates) {
+                result.readRate = Int(rate)
+            }
+            if let rate = try number("sharing-rate", "calls a second", in: rates) { result.sharingRate = Int(rate) }
+            if let rate = try number("anonymous-rate", "requests a second", in: rates) {
+                result.anonymousRate = Int(rate)
+            }
+            if let count = try number("requests-in-flight", "requests", in: 0...1_000_000) {
+                result.requestsInFlight = Int(count)
+            }
+            if let size = try number("bytes-in-flight", "bytes", in: 0...(1 << 40)) { result.bytesInFlight = Int(size) }
+            if let seconds = try number("write-budget", "seconds", in: 0...3600) { result.writeBudget = Int(seconds) }
             let messages: ClosedRange<Int64> = 0...10_000
-            if let count = try number("mail-per-hour", in: messages) { result.mailPerHour = Int(count) }
-            if let count = try number("texts-per-hour", in: messages) { result.textsPerHour = Int(count) }
+            if let count = try number("mail-per-hour", "messages an hour", in: messages) {
+                result.mailPerHour = Int(count)
+            }
+            if let count = try number("texts-per-hour", "messages an hour", in: messages) {
+                result.textsPerHour = Int(count)
+            }
             let amounts: ClosedRange<Int64> = 0...(1 << 60)
-            if let size = try number("storage-quota", in: amounts) { result.storageQuota = size }
-            if let size = try number("public-storage-quota", in: amounts) { result.publicStorageQuota = size }
-            if let count = try number("records-per-zone", in: amounts) { result.recordsPerZone = count }
-            if let count = try number("zones-per-user", in: amounts) { result.zonesPerUser = count }
+            if let size = try number("storage-quota", "bytes", in: amounts) { result.storageQuota = size }
+            if let size = try number("public-storage-quota", "bytes", in: amounts) { result.publicStorageQuota = size }
+            if let count = try number("records-per-zone", "records", in: amounts) { result.recordsPerZone = count }
+            if let count = try number("zones-per-user", "zones", in: amounts) { result.zonesPerUser = count }
             return result
         }
     }

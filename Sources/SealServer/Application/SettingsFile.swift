@@ -7,6 +7,8 @@ import Yams
 struct SettingsFile {
     /// By the parts of their names: `tls.key` and `tls: {key: …}` are the same. Lists are texts between commas.
     private(set) var values: [[String]: String] = [:]
+    /// Where they stand.
+    private(set) var lines: [[String]: Int] = [:]
     private let path: String
     private let settings: Set<[String]>
 
@@ -49,6 +51,7 @@ struct SettingsFile {
                 guard values.updateValue(value, forKey: name) == nil else {
                     throw .repeatedSetting(name: name.joined(separator: "."), path: path, line: line)
                 }
+                lines[name] = line
             } else {
                 guard settings.contains(where: { $0.starts(with: name) }) else { throw unknown(name, line) }
                 if let inner = value.mapping {
@@ -70,7 +73,9 @@ struct SettingsFile {
 
     private func unknown(_ name: [String], _ line: Int) -> ConfigurationError {
         func letters(_ parts: [String]) -> String { parts.joined().filter { $0 != "-" && $0 != "_" }.lowercased() }
-        let meant = settings.first { letters($0) == letters(name) }
+        let distances = settings.map { (name: $0, distance: ServerConfiguration.distance(letters($0), letters(name))) }
+        let nearest = distances.min { ($0.distance, letters($0.name)) < ($1.distance, letters($1.name)) }
+        let meant = nearest.flatMap { $0.distance <= ServerConfiguration.mostMistyped ? $0.name : nil }
         return .unknownSetting(
             name: name.joined(separator: "."), path: path, line: line, meant: meant?.joined(separator: "."))
     }

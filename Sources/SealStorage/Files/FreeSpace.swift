@@ -5,15 +5,15 @@ package enum FreeSpace: String, Sendable {
     case ok, low, full
 
     /// Less than a few large requests need.
-    private static let low: UInt64 = 256 << 20
+    private static let lowBytes: UInt64 = 256 << 20
     /// Less than a commit and its journal may need.
-    private static let full: UInt64 = 8 << 20
+    private static let fullBytes: UInt64 = 8 << 20
 
     /// - Parameter folder: nil from the system, for one that is not there, counts as enough: writing says what is wrong.
     package init(at folder: String) {
         switch Self.bytes(at: folder) {
-        case .some(..<Self.full): self = .full
-        case .some(..<Self.low): self = .low
+        case .some(..<Self.fullBytes): self = .full
+        case .some(..<Self.lowBytes): self = .low
         default: self = .ok
         }
     }

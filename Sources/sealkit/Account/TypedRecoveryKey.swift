@@ -99,7 +99,7 @@ struct TypedRecoveryKey {
     private static let mostLines = 10
 
     private static func again(_ question: String) throws(SealKitError) -> String {
-        let answer = try Prompt.secret(question)
+        let answer = try Prompt.secret(question, remedy: "give the whole key as a line on standard input")
         guard !answer.allSatisfy(\.isWhitespace) else {
             throw SealKitError(.operationCancelled, "the recovery key was not typed to its end; nothing was changed")
         }

@@ -23,6 +23,9 @@ struct SecretsOptions: ParsableArguments {
         help: ArgumentHelp("Its secrets folder. Default: $SEALKIT_SECRETS, else <data>.secrets.", valueName: "folder"))
     var secrets: String?
 
+    @Option(help: ArgumentHelp("The settings file that it is started with, which may name both.", valueName: "file"))
+    var config: String?
+
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
@@ -39,16 +42,17 @@ struct SecretsOptions: ParsableArguments {
     /// - Parameter body: gets the secrets folder.
     /// - Throws: `badInput`, whatever is wrong with the folder.
     func working<T>(_ body: (String) throws -> T) throws -> T {
-        let environment = ProcessInfo.processInfo.environment
-        let secrets = secrets ?? environment["SEALKIT_SECRETS"]
-        guard let data = data ?? environment["SEALKIT_DATA"] ?? secrets, !data.isEmpty else {
-            throw Failure.Local(
-                status: .badInput, reason: "no folder was named",
-                remedy: "give the --data or --secrets that the server runs with")
-        }
-        let configuration = ServerConfiguration(dataFolder: data, secretsFolder: secrets)
         do {
-            return try body(configuration.secretsFolder)
+            let folder = try ServerConfiguration.secretsFolder(
+                data: data, secrets: secrets, environment: ProcessInfo.processInfo.environment, file: config)
+            guard let folder else {
+                throw Failure.Local(
+                    status: .badInput, reason: "no folder was named",
+                    remedy: "give the --data, --secrets or --config that the server runs with")
+            }
+            return try body(folder)
+        } catch let error as Failure.Local {
+            throw error
         } catch {
             throw Failure.Local(status: .badInput, reason: "\(error)")
         }

@@ -39,7 +39,7 @@ struct OldKeyCommand: ClientCommand {
         let evidence = try read()
         let seeds = try KeyFile(contentsOf: global.keyFileURL).open { () throws(SealKitError) in
             if let given = try global.givenPassphrase() { return given }
-            return try Prompt.secret("Passphrase: ")
+            return try Prompt.secret("Passphrase: ", remedy: "give it with --passphrase-file")
         }
         guard let seed = seeds.last else { return }
         let keys = try seed.identityKeys(container: global.containerIdentifier, using: XWingHPKE.self)

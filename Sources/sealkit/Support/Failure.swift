@@ -65,7 +65,7 @@ struct Failure {
         var line = "error: \(reason.escaped.withNames)"
         if !remedy.isEmpty { line += " – \(remedy.escaped)" }
         line += " [\(code.escaped)]"
-        if let retryAfter { line += String(format: " (again in %.0f s)", retryAfter.rounded(.up)) }
+        if let retryAfter { line += String(format: " (try again in %.0f s)", retryAfter.rounded(.up)) }
         Output.standardError(line)
         if let server { Output.standardError("the server has:\n" + RecordText.text(server)) }
     }

@@ -99,7 +99,7 @@ struct GlobalOptions: ParsableArguments {
         let (source, file) = (passphraseSource, keyFileURL)
         return FileKeyStore(file: file) { () throws(SealKitError) in
             if let given = try source.given() { return given }
-            return try Prompt.secret("Passphrase of \(file.path): ")
+            return try Prompt.secret("Passphrase of \(file.path): ", remedy: source.remedy)
         }
     }
 

@@ -7,6 +7,12 @@ struct PassphraseSource {
     var descriptor: Int32?
     let variable: String
 
+    /// How it is given without being asked for.
+    var remedy: String {
+        let option = variable.replacing("SEALKIT_", with: "--").lowercased().replacing("_", with: "-")
+        return "give it with \(option)-file, \(option)-fd or $\(variable)"
+    }
+
     /// - Returns: the first line; nil when it is given nowhere.
     func given() throws(SealKitError) -> String? {
         if let file {
@@ -25,10 +31,10 @@ struct PassphraseSource {
     func new(_ question: String = "New passphrase: ") throws(SealKitError) -> String {
         if let given = try given() { return given }
         for _ in 0..<Self.mostTries {
-            let first = try Prompt.secret(question)
+            let first = try Prompt.secret(question, remedy: remedy)
             guard !first.isEmpty else { throw SealKitError(.invalidArguments, "the passphrase is empty") }
             // Both were typed here, by the same person: nothing to time.
-            if Array(try Prompt.secret("Once more: ").utf8) == Array(first.utf8) { return first }
+            if Array(try Prompt.secret("Once more: ", remedy: remedy).utf8) == Array(first.utf8) { return first }
             Output.standardError("The two differ.")
         }
         throw SealKitError(.invalidArguments, "the two passphrases differ", remedy: "try again")

@@ -7,22 +7,24 @@ enum Prompt {
     static var isAtTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// Reads a secret without echo, from the terminal even when standard input is something else.
-    static func secret(_ question: String) throws(SealKitError) -> String {
+    /// - Parameter remedy: how it is given where there is no terminal.
+    static func secret(_ question: String, remedy: String) throws(SealKitError) -> String {
         guard let terminal = SilentTerminal() else {
+            let what = question.trimmingCharacters(in: CharacterSet(charactersIn: ": "))
             throw SealKitError(
-                .notAuthenticated, "a secret is needed, and there is no terminal to ask at",
-                remedy: "see the options for giving it by file or descriptor")
+                .notAuthenticated, "there is no terminal to ask at for what is needed: \(what)", remedy: remedy)
         }
         return try terminal.ask(question)
     }
 
     /// Reads a secret from standard input when that is a pipe or file, else at the terminal.
     static func pipedSecret(_ question: String) throws(SealKitError) -> String {
-        guard !isAtTerminal else { return try secret(question) }
-        return try line(
-            missing: "standard input holds nothing to read",
-            remedy: "give it as a line on standard input, or call this at a terminal, where it is asked for")
+        guard !isAtTerminal else { return try secret(question, remedy: onStandardInput) }
+        return try line(missing: "standard input holds nothing to read", remedy: onStandardInput)
     }
+
+    private static let onStandardInput =
+        "give it as a line on standard input, or call this at a terminal, where it is asked for"
 
     /// Reads a line; the question shows at a terminal only.
     static func line(_ question: String, missing: String, remedy: String = "") throws(SealKitError) -> String {
