@@ -17,6 +17,8 @@ extension Database {
     /// ```
     /// - Returns: a result for each id: a `Record` for a record, a `Share` for a share.
     /// - Throws: `invalidArguments` where one id is saved twice; as `modifyRecords(saving:deleting:)`.
+    // An array of records alone goes to the one for records, whose results are records.
+    @_disfavoredOverload
     @discardableResult
     public func modifyRecords(
         saving: [any SavableRecord], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
