@@ -174,12 +174,11 @@ final class ServerCertificate: Sendable {
         case .valid: break
         case .expired(let time):
             logger.error(
-                "the certificate has expired: clients refuse the server. Put a renewed one in its place: it is taken up "
-                    + "without a restart",
+                "the certificate has expired: clients refuse the server; a renewed one in its place is taken up",
                 metadata: ["certificate": "\(files.certificate)", "validUntil": "\(time)"])
         case .early(let time):
             logger.error(
-                "the certificate is not valid yet: clients refuse the server. Look at this machine's clock, and at the file",
+                "the certificate is not valid yet, by this machine's clock: clients refuse the server",
                 metadata: ["certificate": "\(files.certificate)", "validFrom": "\(time)"])
         }
     }

@@ -28,6 +28,8 @@ struct RunningServer: Sendable {
 
     /// - Parameters:
     ///   - steadyClock: stands still, so that no test's requests are cut short on a machine that is busy.
+    ///   - runsTwice: every write (`TwiceRunDatabase`), but where a counter or hook is around the database. False for a
+    ///     test that reaches the engine itself, or measures.
     ///   - jobLook: an hour, so that jobs do what they are woken for, and nothing between a test's own steps.
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false,
@@ -42,7 +44,8 @@ struct RunningServer: Sendable {
         steadyClock: @escaping @Sendable () -> Int64 = { 0 },
         webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:],
         registration: ServerConfiguration.Registration = .open,
-        jobLook: Duration = .seconds(3_600), sweepInterval: Duration? = nil, registry: MetricsRegistry? = nil,
+        runsTwice: Bool = true, jobLook: Duration = .seconds(3_600), sweepInterval: Duration? = nil,
+        registry: MetricsRegistry? = nil,
         showsMetrics: Bool = false,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
@@ -71,7 +74,8 @@ struct RunningServer: Sendable {
                 metrics: registry,
                 onMetrics: { address in metrics.withLock { $0 = "http://\(address)" } },
                 mostWaitingWrites: mostWaitingWrites,
-                steadyClock: steadyClock, database: counter?.counting ?? hook?.hooking),
+                steadyClock: steadyClock,
+                database: counter?.counting ?? hook?.hooking ?? (runsTwice ? { TwiceRunDatabase(base: $0) } : nil)),
             onRunning: { continuation.yield($0) }
         ) { router, made in
             services.withLock { $0 = made }
