@@ -68,11 +68,11 @@ extension ServerConfiguration {
             let configuration = try Reader(config: ConfigReader(providers: providers)).configuration()
             try configuration.validate()
             return configuration
-        } catch ConfigurationError.invalid(let setting, let expected) {
-            let isElsewhere = flags[setting] != nil || environment[environmentName(of: setting)] != nil
-            guard !isElsewhere, let file, let line = lines[settings[setting, default: []]] else {
-                throw ConfigurationError.invalid(setting: setting, expected: expected)
-            }
+        } catch {
+            guard case ConfigurationError.invalid(let setting, let expected) = error, let file,
+                flags[setting] == nil, environment[environmentName(of: setting)] == nil,
+                let line = lines[settings[setting, default: []]]
+            else { throw error }
             throw ConfigurationError.invalidInFile(setting: setting, expected: expected, path: file, line: line)
         }
     }
