@@ -53,7 +53,7 @@ final class RequestWorld: Sendable {
 
         let owner = World.people[0]
         token = try Self.wait {
-            try await base.write { connection in
+            try await base.write(at: .everything) { connection in
                 let account = try Accounts.create(
                     loginKey: owner.signingKey.verificationKey, name: "fuzz", now: Self.now, in: connection)
                 try Identities.register(owner.chain, account: account.id, container: World.container, in: connection)

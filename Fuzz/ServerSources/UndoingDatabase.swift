@@ -18,11 +18,13 @@ final class UndoingDatabase: SQLDatabase {
         try await base.read(body)
     }
 
-    func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
-        guard isUndoing.withLock({ $0 }) else { return try await base.write(body) }
+    func write<T: Sendable>(
+        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T {
+        guard isUndoing.withLock({ $0 }) else { return try await base.write(at: home, body) }
         let kept = Kept<T>()
         do {
-            return try await base.write { connection in
+            return try await base.write(at: home) { connection in
                 let value = try body(connection)
                 kept.value.withLock { $0 = value }
                 throw Undo()

@@ -32,7 +32,7 @@ extension AccountDeletionTests {
         try await anna.subscribe(hook)
         // What is left of a large zone is noted here, and its job takes it away again at once.
         let (_, identity) = try await ids(anna, server)
-        _ = try await server.services.database.write { connection in
+        _ = try await server.services.database.write(at: .everything) { connection in
             try connection.execute(
                 "INSERT INTO zone_remains (owner, zone) SELECT owner, zone FROM zone WHERE owner = $1 LIMIT 1",
                 [.integer(identity)])
@@ -117,7 +117,7 @@ extension AccountDeletionTests {
             }
             // As if the account had just been closed; the product has its shares ended before, and empties some of
             // these tables then already.
-            _ = try await server.services.database.write { connection in
+            _ = try await server.services.database.write(at: .everything) { connection in
                 try connection.execute(
                     "INSERT INTO account (id, name, created) VALUES ($1, $2, 0)",
                     [.integer(-account), .text("deleted-\(account)")])
@@ -129,7 +129,7 @@ extension AccountDeletionTests {
             }
             var (steps, isMore) = (0, true)
             while isMore, steps < 1_000 {
-                isMore = try await server.services.database.write { try AccountErasure.step(in: $0) }
+                isMore = try await server.services.database.write(at: .everything) { try AccountErasure.step(in: $0) }
                 steps += 1
             }
             let left = try await owned(by: identity, server)

@@ -149,7 +149,8 @@ import Testing
             #expect(try await send(anna, .GET, other, in: zone).code == .assetNotAvailable)
             // Cut short: the connection closes before the announced length.
             let cut = try? await send(
-                anna, .PUT, other, in: zone, .stream([ByteBuffer(string: "x")].asAsyncStream, length: .known(Int64(1000))))
+                anna, .PUT, other, in: zone,
+                .stream([ByteBuffer(string: "x")].asAsyncStream, length: .known(Int64(1000))))
             #expect(cut == nil)
             // The server may begin with it only now, and takes the id back when the connection's end comes.
             try await waitUntil("the id is free") { try await send(anna, .PUT, other, in: zone, body).status == 201 }

@@ -41,7 +41,7 @@ import Testing
             let hold = DispatchSemaphore(value: 0)
             let (entered, entry) = AsyncStream<Void>.makeStream()
             let holding = Task {
-                try await storage.write { _ in
+                try await storage.write(at: .everything) { _ in
                     entry.yield()
                     hold.wait()
                 }
@@ -51,7 +51,7 @@ import Testing
                 for _ in 0..<8 {
                     group.addTask {
                         do {
-                            try await storage.write { _ in }
+                            try await storage.write(at: .everything) { _ in }
                             return false
                         } catch {
                             return (error as? StorageError) == .busy

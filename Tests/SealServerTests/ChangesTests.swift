@@ -181,7 +181,7 @@ import Testing
             let start = server.clock.now
             func sweep(days: Int64) async throws {
                 // Only the jobs' time is another one: the session is to stay.
-                try await server.services.database.write {
+                try await server.services.database.write(at: .everything) {
                     try $0.execute("UPDATE session SET expires = $1", [.integer(.max)])
                 }
                 try await server.sweep(now: start + days * 86_400_000_000)

@@ -49,7 +49,7 @@ import Testing
             _ = try await phone.save([Write("a")], in: zone)
             _ = try await phone.save([Write("b")], in: zone)
             let now = server.clock.now
-            try await server.services.database.write {
+            try await server.services.database.write(at: .everything) {
                 try NotificationFeed.sweep(now: now + PushLimits.kept + 1, in: $0)
             }
             let behind = try await desk.listen(after: "1")
@@ -134,7 +134,7 @@ import Testing
             _ = try await phone.save([Write("old")], in: zone)
             server.clock.advance(seconds: PushLimits.kept / 1_000_000 + 1)
             let database = server.services.database
-            let owner = try await database.write { connection in
+            let owner = try await database.write(at: .everything) { connection in
                 let owner = try connection.first("SELECT owner FROM notification") { try $0.int64(0) } ?? 0
                 try NotificationFeed.overflow(owner, in: connection)
                 return owner

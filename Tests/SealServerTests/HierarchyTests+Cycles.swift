@@ -121,7 +121,7 @@ extension HierarchyTests {
         try await RunningServer.withZone { anna, zone, server in
             func circle(_ names: [String]) async throws -> [SavedRecord] {
                 let saved = try await anna.save([Write(names[0]), Write(names[1], parent: names[0])], in: zone)
-                try await server.services.database.write { connection in
+                try await server.services.database.write(at: .everything) { connection in
                     try connection.execute(
                         "UPDATE record SET parent = $1 WHERE name = $2", [.text(names[1]), .text(names[0])])
                 }

@@ -185,7 +185,7 @@ final class LogCapture: Sendable {
         ]
 
         // An error that nobody expected: the database is gone.
-        try await server.services.database.write { try $0.execute("DROP TABLE recovery_bundle") }
+        try await server.services.database.write(at: .everything) { try $0.execute("DROP TABLE recovery_bundle") }
         _ = try? await recover(recoveryID, ben)
         _ = try await ben.call("/1/accounts/logout", Sealkit_V1_ChallengeRequest(), as: Sealkit_V1_AccountResponse.self)
         return secrets + ["canary-bearer", "canary-query", "canary-cookie", "canary-malformed-body", "canary"]

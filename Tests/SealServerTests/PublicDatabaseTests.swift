@@ -151,7 +151,7 @@ import Testing
                 ])
             // What may not be read is not shown to merge with either.
             #expect(try await bert.publicCodes([PublicWrite(after: saved[1], type: "Open")]) == [nil])
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 try RoleAssignments.assign("editor", to: bert.user, TestClient.container, .development, in: connection)
             }
             #expect(try await bert.lookupPublic(["a"]).results.map(\.code) == [nil])

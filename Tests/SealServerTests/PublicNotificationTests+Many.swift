@@ -18,7 +18,7 @@ extension PublicNotificationTests {
     @Test func aSaveCostsTheSameForManySubscribers() async throws {
         try await withPeople { anna, bert, server in
             func cost(_ name: String, type: String = "Note") async throws -> Int {
-                try await server.services.database.write { connection in
+                try await server.services.database.write(at: .everything) { connection in
                     let counted = QuietConnection(base: connection)
                     let zone = try PublicZone.find(Self.path, in: connection)
                     let caller = try anna.caller(connection)
@@ -91,7 +91,7 @@ extension PublicNotificationTests {
             func tell(_ name: String, elements: Int) async throws -> (steps: [String], overflown: Int64) {
                 let list = WireField.stored(.plain(.list((0..<elements).map { .int64(Int64($0)) })), blob: nil).wire(
                     name: "tags")
-                return try await services.database.write { connection in
+                return try await services.database.write(at: .everything) { connection in
                     let quiet = QuietConnection(base: connection)
                     let change = try Self.change(name, by: anna.user, .with { $0.fields = [list] })
                     try PublicChanges.note(
@@ -128,7 +128,7 @@ extension PublicNotificationTests {
             _ = try await anna.savePublic([PublicWrite("first")])
             try await bert.subscribe(.query(), in: "public")
             // As if the server had been killed between the save and the telling.
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 let zone = try PublicZone.find(Self.path, in: connection)
                 let caller = try anna.caller(connection)
                 try PublicChanges.note(
@@ -158,7 +158,7 @@ extension PublicNotificationTests {
                 Person.publicPath("subscriptions/modify", environment: "production"), inProduction,
                 as: Sealkit_V1_ModifySubscriptionsResponse.self)
             let production = DatabasePath(container: TestClient.container, environment: .production, database: .public)
-            let reasons = try await server.services.database.write { connection in
+            let reasons = try await server.services.database.write(at: .everything) { connection in
                 let caller = try anna.caller(connection)
                 for (path, name) in [(Self.path, "a"), (production, "b"), (production, "c")] {
                     try PublicChanges.note(
@@ -180,7 +180,7 @@ extension PublicNotificationTests {
             _ = try await anna.savePublic([PublicWrite("first")])
             try await bert.subscribe(.query(), in: "public")
             let events = try await bert.listen()
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 let zone = try PublicZone.find(Self.path, in: connection)
                 let caller = try anna.caller(connection)
                 for name in ["a", "b", "c"] {

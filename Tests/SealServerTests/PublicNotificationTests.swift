@@ -128,13 +128,13 @@ import Testing
             let unheard = try await anna.savePublic([PublicWrite(after: hidden, type: "Secret")])[0]
             _ = try await anna.savePublic([PublicWrite("n2")])
             #expect(try await onBert.notification().recordName == "n2")
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 try RoleAssignments.assign("editor", to: bert.user, TestClient.container, .development, in: connection)
             }
             let heard = try await anna.savePublic([PublicWrite(after: unheard, type: "Secret")])[0]
             let secretTold = try await onBert.notification()
             #expect(secretTold.recordName == "s" && secretTold.subscriptionID == "secrets" && secretTold.reason == 2)
-            _ = try await server.services.database.write { connection in
+            _ = try await server.services.database.write(at: .everything) { connection in
                 try RoleAssignments.revoke(
                     "editor", from: bert.user, TestClient.container, .development, in: connection)
             }

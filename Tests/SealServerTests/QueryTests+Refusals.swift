@@ -186,7 +186,7 @@ import Testing
                     try #require(stored.field(field, of: "Thing")).type
                 )
                 try await server.deploy(schema, to: .development)
-                try await server.services.database.write { connection in
+                try await server.services.database.write(at: .everything) { connection in
                     try SchemaFollowers.follow(
                         SchemaChange(
                             container: TestClient.container, environment: .development,
@@ -198,7 +198,9 @@ import Testing
             }
             func step() async throws -> Bool {
                 let schemas = server.services.schemas
-                return try await server.services.database.write { try IndexBuilder.step(schemas, in: $0) }
+                return try await server.services.database.write(at: .everything) {
+                    try IndexBuilder.step(schemas, in: $0)
+                }
             }
             func build() async throws -> Int {
                 var steps = 0
@@ -246,7 +248,7 @@ import Testing
             _ = try await QueryTests.save(["a": ["age": .int64(1)]], by: anna, in: zone)
             let stored = try await server.schema()
             let id = try #require(stored.fieldID(type: "Thing", field: "age"))
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 let index = SchemaChange.Index(
                     id: id, type: "Thing", field: "age", kind: ValueType(.int64), before: [],
                     after: [.queryable, .sortable])

@@ -327,7 +327,7 @@ import Testing
             #expect(try await server.rows(in: ["record", "record_index"]).isEmpty)
             let restore = try RosterRestore(request, container: TestClient.container)
             let (services, now) = (server.services, server.clock.now)
-            let refused = try await services.database.write { connection -> ErrorCode? in
+            let refused = try await services.database.write(at: .everything) { connection -> ErrorCode? in
                 let row = try #require(
                     try connection.first("SELECT \(ZoneRow.columns) FROM zone z WHERE z.closed = 1", [], ZoneRow.init))
                 try connection.execute("INSERT INTO zone_remains (owner, zone) VALUES ($1, $2)", row.key)

@@ -74,7 +74,7 @@ import Testing
             let zone = try await anna.makeZone()
             func hash(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number), count: Digest.byteCount) }
             let hashes = (1...6).map(hash)
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 for (index, hash) in hashes.enumerated() {
                     try connection.execute(
                         """
@@ -150,7 +150,7 @@ import Testing
 
             // Grants of many epochs: the newest first, then those before.
             let shared = zone
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 let row = try connection.first("SELECT owner, zone FROM zone WHERE name = 'notes'") {
                     [try $0.int64(0), try $0.int64(1)]
                 }

@@ -158,7 +158,7 @@ import Testing
             _ = try await boss.importing("DEFINE SCHEMA RECORD TYPE Note (a STRING QUERYABLE, b INT64 QUERYABLE);")
             let before = try await server.schema()
             let target = try Schema(parsing: "DEFINE SCHEMA RECORD TYPE Note (a INT64 QUERYABLE, b INT64);")
-            let change = try await server.services.database.write { connection in
+            let change = try await server.services.database.write(at: .everything) { connection in
                 try SchemaTables.write(target, over: before, in: connection).change
             }
             let after = try await server.schema()

@@ -122,7 +122,7 @@ import Testing
             let schemas = server.services.schemas
             struct TakenBack: Error {}
             await #expect(throws: TakenBack.self) {
-                try await server.services.database.write { connection in
+                try await server.services.database.write(at: .everything) { connection in
                     var target = before.schema
                     target.types["Note"]?.fields["ghost"] = .init(ValueType(.int64))
                     _ = try SchemaTables.write(target, over: before, in: connection)

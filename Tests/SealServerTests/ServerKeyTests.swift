@@ -253,7 +253,7 @@ import Testing
         try await RunningServer.with(publicOrigin: "https://notes.example.org", folder: folder) { server in
             let key = try ServerKeyClient(server)
             // Straight into the database: this origin is nobody's that a test could log in to.
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 let owner = Session(
                     accountID: try Accounts.insert(name: "owner", shard: 1, now: 0, in: connection), tokenHash: [])
                 let place = DatabasePath(container: TestClient.container, environment: .development, database: .public)

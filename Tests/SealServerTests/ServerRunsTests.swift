@@ -76,13 +76,13 @@ import Testing
         statements += runs.map { "INSERT INTO server_run (number) VALUES (\($0))" }
         let former = try SQLiteDatabase(
             path: path, migrations: Array(Migration.all.prefix { !$0.name.hasPrefix("003") }))
-        try await former.write { [statements] connection in
+        try await former.write(at: .everything) { [statements] connection in
             for statement in statements { try connection.execute(statement, []) }
         }
         try await former.close()
 
         let database = try SQLiteDatabase(path: path, migrations: Migration.all)
-        try await database.write { try ServerRuns.begin(now: 60 << 20, random: 0, in: $0) }
+        try await database.write(at: .everything) { try ServerRuns.begin(now: 60 << 20, random: 0, in: $0) }
         for feed in feeds {
             let last = try #require(standing[feed])
             for run in runs {

@@ -10,7 +10,7 @@ import Testing
 /// Numbers of accounts and identities, and tokens that name neither.
 @Suite(.timeLimit(.minutes(60))) struct ShardedNumberTests {
     private func setShard(_ value: String, _ server: RunningServer) async throws {
-        try await server.services.database.write {
+        try await server.services.database.write(at: .everything) {
             try $0.execute("UPDATE settings SET value = $1 WHERE name = 'shard'", [.text(value)])
         }
     }
@@ -28,7 +28,7 @@ import Testing
             #expect(bert.account == 4_194_304 << 40 | 1 && bert.identity == 4_194_304 << 40 | 2)
             // An identity is in its account's shard, wherever new accounts are made.
             let account = anna.account
-            let later = try await server.services.database.write { connection in
+            let later = try await server.services.database.write(at: .everything) { connection in
                 try ShardedNumber.next(in: ShardedNumber(rawValue: account).shard, connection)
             }
             #expect(later.shard == 1 && later.number == 3)
@@ -52,7 +52,7 @@ import Testing
     {
         let folder = TemporaryFolder()
         let database = try SQLiteDatabase(path: folder.file("db"), migrations: Migration.all)
-        try await database.write {
+        try await database.write(at: .everything) {
             try $0.execute("UPDATE settings SET value = $1 WHERE name = 'shard'", [.text(value)])
         }
         await #expect(throws: StorageError.invalidSetting(name: "shard")) {
@@ -64,13 +64,13 @@ import Testing
     @Test func aShardThatIsFullGivesNoNumber() async throws {
         let folder = TemporaryFolder()
         let database = try SQLiteDatabase(path: folder.file("db"), migrations: Migration.all)
-        try await database.write { connection in
+        try await database.write(at: .everything) { connection in
             try connection.execute("INSERT INTO shard_number (shard, last) VALUES (3, $1)", [.integer(1 << 40 - 2)])
             let last = try ShardedNumber.next(in: 3, connection)
             #expect(last.rawValue == 4 << 40 - 1)
         }
         await #expect(throws: StorageError.noNumber(shard: 3)) {
-            try await database.write { try ShardedNumber.next(in: 3, $0) }
+            try await database.write(at: .everything) { try ShardedNumber.next(in: 3, $0) }
         }
         try await database.close()
     }

@@ -24,13 +24,15 @@ import Testing
             #expect(FileStatus(path: folder.file("db.sqlite" + suffix))?.mode == 0o600)
         }
         try await database.close()
-        await #expect(throws: StorageError.closed) { try await database.write { try $0.execute("DELETE FROM t") } }
+        await #expect(throws: StorageError.closed) {
+            try await database.write(at: .everything) { try $0.execute("DELETE FROM t") }
+        }
         await #expect(throws: StorageError.closed) { try await database.read { try $0.exists("SELECT 1 FROM t") } }
     }
 
     @Test func valuesComeBackAsTheyWent() async throws {
         let database = try open()
-        try await database.write { connection in
+        try await database.write(at: .everything) { connection in
             try connection.execute(
                 "CREATE TABLE v (a BIGINT, b DOUBLE PRECISION, c TEXT, d BLOB, e BLOB, f TEXT, g BLOB)")
             // Numbers say which value goes where, in any order, also twice.
@@ -63,7 +65,7 @@ import Testing
 
     @Test func aQueryMayRunInsideItself() async throws {
         let database = try open()
-        let pairs = try await database.write { connection in
+        let pairs = try await database.write(at: .everything) { connection in
             for id in 1...3 { try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(Int64(id))]) }
             return try connection.rows("SELECT id FROM t") { outer in
                 try connection.rows("SELECT id FROM t") { try $0.int64(0) }.count + Int(try outer.int64(0)) * 10
@@ -79,7 +81,7 @@ import Testing
             for id in Int64(0)..<200 {
                 group.addTask {
                     do {
-                        try await database.write { connection in
+                        try await database.write(at: .everything) { connection in
                             try connection.execute(
                                 "INSERT INTO t (id, body) VALUES ($1, $2)", [.integer(id), .blob([1])])
                             if id % 7 == 3 { throw Refused(id: id) }
@@ -100,18 +102,18 @@ import Testing
 
     @Test func constraintsAreTold() async throws {
         let database = try open()
-        try await database.write { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
         await #expect(throws: StorageError.constraint(message: "UNIQUE constraint failed: t.id")) {
-            try await database.write { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+            try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
         }
     }
 
     @Test func aFullDiskLeavesNothingHalfWritten() async throws {
         let database = try open()
-        try await database.write { try $0.execute("INSERT INTO t (id) VALUES (0)") }
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (0)") }
         try await database.limitPages(to: 40)
         await #expect(throws: StorageError.full) {
-            try await database.write { connection in
+            try await database.write(at: .everything) { connection in
                 for id in 1...100 {
                     try connection.execute(
                         "INSERT INTO t (id, body) VALUES ($1, $2)",
@@ -122,7 +124,7 @@ import Testing
         #expect(try await database.read { try $0.rows("SELECT id FROM t") { try $0.int64(0) } } == [0])
         // It still serves, and serves again once there is room.
         try await database.limitPages(to: 100_000)
-        try await database.write {
+        try await database.write(at: .everything) {
             try $0.execute("INSERT INTO t (id, body) VALUES (1, $1)", [.blob(.init(repeating: 7, count: 80_000))])
         }
         let (error, _) = ServerError.describing(StorageError.full, requestID: "1")
@@ -214,7 +216,7 @@ import Testing
                         group.addTask {
                             for index in 0..<(count / writers) {
                                 let id = Int64(writers * 1_000_000 + writer * 10_000 + index)
-                                try await database.write {
+                                try await database.write(at: .everything) {
                                     try $0.execute(
                                         "INSERT INTO t (id, body) VALUES ($1, $2)",
                                         [.integer(id), .blob(.init(repeating: 1, count: 500))])
@@ -228,7 +230,7 @@ import Testing
             print("MEASURE commits writers=\(writers)", Double(count) / (time / .seconds(1)), "a second")
         }
         let time = try await ContinuousClock().measure {
-            try await database.write { connection in
+            try await database.write(at: .everything) { connection in
                 for id in Int64(0)..<100_000 {
                     try connection.execute(
                         "INSERT INTO t (id, body) VALUES ($1, $2)",

@@ -245,7 +245,7 @@ extension SubscriptionTests {
             let zone = try await anna.makeZone()
             // As many zones as somebody may have, as the database has them.
             let zones = 4_000
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 try connection.execute(
                     """
                     INSERT INTO zone (owner, zone, container, environment, owner_name, name, position, incarnation, sequence, head,

@@ -176,7 +176,8 @@ import Testing
             #expect(try await upload.put(0).status == 201)
             // The connection breaks in the middle of the second.
             let half = try upload.body(1).prefix(50_000)
-            let cut = try? await upload.put(1, .stream([ByteBuffer(bytes: half)].asAsyncStream, length: .known(Int64(100_032))))
+            let cut = try? await upload.put(
+                1, .stream([ByteBuffer(bytes: half)].asAsyncStream, length: .known(Int64(100_032))))
             #expect(cut == nil)
             #expect(try await upload.present() == [0])
             // A beginning whose answer was lost finds it; another length does not.
@@ -211,7 +212,7 @@ import Testing
             try await first.begin()
             #expect(try await first.put(0).status == 201)
             // Between what is taken down of a part and its bytes.
-            try await database.write { try $0.execute("UPDATE asset_part SET stored = 0") }
+            try await database.write(at: .everything) { try $0.execute("UPDATE asset_part SET stored = 0") }
             #expect(try await first.present().isEmpty)
             try await expectRefusal(.constraintViolation) { try await first.finish() }
             #expect(try await first.put(0).status == 201)
@@ -222,7 +223,7 @@ import Testing
             }
             let leaves = try #require(saved)
             try await first.finish()
-            try await database.write { connection in
+            try await database.write(at: .everything) { connection in
                 try connection.execute("UPDATE blob SET size = NULL, root = NULL WHERE id = $1", [.text(id)])
                 try connection.execute(
                     """

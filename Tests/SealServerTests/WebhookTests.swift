@@ -243,7 +243,7 @@ import Testing
                     _ = try await anna.save([Write("a")], in: zone)
                     _ = try await slow.delivery(1)
                     // The same a thousand times and more, all due for longer than anything else.
-                    try await server.services.database.write { connection in
+                    try await server.services.database.write(at: .everything) { connection in
                         let numbers = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1200)"
                         try connection.execute(
                             """

@@ -25,7 +25,7 @@ import Testing
         _ account: Int64, _ database: SQLiteDatabase, _ body: @escaping @Sendable (any SQLConnection) throws -> Void
     ) async throws {
         let turn = WriteTurn(payer: .account(account), route: .init(method: "POST", path: "/\(account)"))
-        try await WriteTurn.$current.withValue(turn) { try await database.write(body) }
+        try await WriteTurn.$current.withValue(turn) { try await database.write(at: .everything, body) }
     }
 
     private static func ids(_ database: SQLiteDatabase) async throws -> [Int64] {
@@ -209,7 +209,7 @@ import Testing
     @Test func whatTheServerDoesByItselfIsNotCutShort() async throws {
         clock.step(1_000_000_000)
         let database = try open(limit: 1)
-        try await database.write { connection in
+        try await database.write(at: .everything) { connection in
             for id in Int64(1)...3 { try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(id)]) }
         }
         #expect(try await Self.ids(database) == [1, 2, 3])
@@ -311,9 +311,11 @@ import Testing
             }
             group.addTask { try await Self.write(3, database) { _ in } }
             // The server's own work has all of it.
-            for _ in 0..<3 { group.addTask { try await database.write { _ in } } }
+            for _ in 0..<3 { group.addTask { try await database.write(at: .everything) { _ in } } }
             try await Self.wait(for: 8, database)
-            do { try await database.write { _ in } } catch { outcomes.withLock { $0.append(error as? StorageError) } }
+            do { try await database.write(at: .everything) { _ in } } catch {
+                outcomes.withLock { $0.append(error as? StorageError) }
+            }
         }
         #expect(failure == nil && outcomes.withLock { $0 } == [.busy, .busy, .busy])
     }

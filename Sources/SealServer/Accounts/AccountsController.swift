@@ -44,7 +44,7 @@ struct AccountsController: Sendable {
         let token = services.randomBytes(32)
         let name = Hex.encode(services.randomBytes(16))
         let registration = services.registration
-        let answer = try await services.database.write { connection in
+        let answer = try await services.database.write(at: .everything) { connection in
             let account: Accounts.Row
             if let known = try Accounts.find(loginKey: login.loginKey, in: connection) {
                 account = known
@@ -65,7 +65,7 @@ struct AccountsController: Sendable {
         try await login.verify(services.loginTerms)
         let now = services.clock()
         let token = services.randomBytes(32)
-        let answer = try await services.database.write { connection in
+        let answer = try await services.database.write(at: .everything) { connection in
             // Only who holds the key learns that it has no account.
             guard let account = try Accounts.find(loginKey: login.loginKey, in: connection) else {
                 if try KeyRotation.isReplaced(login.loginKey, in: connection) { throw KeyRotation.replaced }

@@ -24,7 +24,7 @@ struct IdentityController: Sendable {
         let chain = try Identities.chain(message.chain, container: container)
         let binding = [UInt8](message.loginBinding)
         let quotas = services.quotas
-        try await services.write(as: session) { connection in
+        try await services.write(as: session, at: .everything) { connection in
             try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)
             let isNew = try Identities.register(chain, account: session.accountID, container: container, in: connection)
             // New keys are always taken.

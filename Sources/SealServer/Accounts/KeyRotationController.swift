@@ -28,7 +28,7 @@ struct KeyRotationController: Sendable {
         let client = call.context.client
         try services.countGuesses(rotation.bundles, by: [.client(client)] + (known.map { [.account($0.id)] } ?? []))
         let token = services.randomBytes(32)
-        let (answer, account) = try await services.database.write { connection in
+        let (answer, account) = try await services.database.write(at: .everything) { connection in
             let account = try rotation.run(now: now, in: connection)
             return (try rotation.login.begin(account, token: token, now: now, in: connection), account.id)
         }

@@ -39,7 +39,9 @@ struct RecoveryController: Sendable {
         let now = services.clock()
         let client = call.context.client
         try services.countGuesses([bundle], by: [.client(client), .account(session.accountID)])
-        try await services.write(as: session) { try bundle.save(account: session.accountID, now: now, in: $0) }
+        try await services.write(as: session, at: .everything) {
+            try bundle.save(account: session.accountID, now: now, in: $0)
+        }
         return Sealkit_V1_AccountResponse()
     }
 
@@ -49,7 +51,9 @@ struct RecoveryController: Sendable {
     ) async throws -> Sealkit_V1_AccountResponse {
         let session = call.session
         let kind = try RecoveryBundle.Kind(message.kind)
-        try await services.write(as: session) { try RecoveryBundle.delete(kind, of: session.accountID, in: $0) }
+        try await services.write(as: session, at: .everything) {
+            try RecoveryBundle.delete(kind, of: session.accountID, in: $0)
+        }
         return Sealkit_V1_AccountResponse()
     }
 

@@ -92,7 +92,7 @@ public struct Server: Sendable {
         if let certificate { metrics.observe(.certificateExpires) { certificate.expires } }
         let database = replacing.database?(opened) ?? opened
         let (now, random) = ((replacing.clock ?? systemClock)(), Int64.random(in: 0...Int64.max))
-        try await opened.write { connection in
+        try await opened.write(at: .everything) { connection in
             _ = try ShardedNumber.shard(of: connection)
             try ServerRuns.begin(now: now, random: random, in: connection)
             // The data folder is this process's: no other server runs jobs of its database.

@@ -37,7 +37,7 @@ struct AssetsController: Sendable {
         let stored = BlobID(random: &generator)
         let now = services.clock()
         // The id is taken before the first byte, so that an upload that a crash cuts short is found again.
-        let (caller, zone) = try await services.write(as: session) { connection -> (Caller, ZoneRow) in
+        let (caller, zone) = try await services.write(as: session, at: .everything) { connection -> (Caller, ZoneRow) in
             let (caller, zone) = try Self.writable(zoneID, session, path, opens: true, services, connection)
             try Blobs.begin(
                 id, stored: stored, announced: length, content: nil, in: zone, by: caller, limits: services.limits,
@@ -57,7 +57,7 @@ struct AssetsController: Sendable {
                     remedy: "Upload it again.")
             }
             let root = try check.root()
-            try await services.write(as: session) { connection in
+            try await services.write(as: session, at: .everything) { connection in
                 // A removal during the upload ends it, as the end of the session does.
                 let (current, _) = try Self.writable(zoneID, session, path, services, connection)
                 guard current.id == caller.id,
@@ -165,7 +165,7 @@ struct AssetsController: Sendable {
     /// Best effort: what stays behind is swept after a day.
     private func discard(_ id: String, _ stored: BlobID, _ zone: ZoneRow) async {
         do {
-            try await services.database.write { try Blobs.cancel(id, stored: stored, in: zone, $0) }
+            try await services.database.write(at: .everything) { try Blobs.cancel(id, stored: stored, in: zone, $0) }
             try await services.blobs.delete(stored)
         } catch {
             services.logger.warning("a failed upload could not be cleared", metadata: ["error": "\(error)"])

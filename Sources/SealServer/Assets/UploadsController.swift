@@ -58,7 +58,7 @@ struct UploadsController: Sendable {
         guard layout.blobBytes <= services.configuration.maximumAssetSize else { throw services.tooLargeAsset }
         var generator = SystemRandomNumberGenerator()
         let (stored, now) = (BlobID(random: &generator), services.clock())
-        let (row, needsFile, answer) = try await services.write(as: place.session) { connection in
+        let (row, needsFile, answer) = try await services.write(as: place.session, at: .everything) { connection in
             let (uploads, caller) = try uploads(place, begins: true, connection)
             let (row, needsFile) = try uploads.begin(
                 layout, stored: stored, by: caller, limits: services.limits, quotas: services.quotas, now: now)
@@ -101,7 +101,7 @@ struct UploadsController: Sendable {
                 body: call.request.body, session: place.session, services: services, context: call.context, pace: .part,
                 mostHeld: .max),
             range.count, row.layout)
-        let isStored = try await services.write(as: place.session) { connection in
+        let isStored = try await services.write(as: place.session, at: .everything) { connection in
             let (uploads, caller) = try uploads(place, connection)
             // Given up and begun anew meanwhile, it would be another one.
             guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
@@ -114,7 +114,7 @@ struct UploadsController: Sendable {
                 throw Uploads.notOpen
             }
             let now = services.clock()
-            try await services.write(as: place.session) { connection in
+            try await services.write(as: place.session, at: .everything) { connection in
                 let (uploads, caller) = try uploads(place, connection)
                 guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
                 try uploads.stored(part, now: now)
@@ -191,7 +191,7 @@ struct UploadsController: Sendable {
     private func note(_ row: Uploads.Row, _ root: Digest, _ place: Place, _ zone: ZoneRow) async throws {
         let now = services.clock()
         do {
-            try await services.write(as: place.session) { connection in
+            try await services.write(as: place.session, at: .everything) { connection in
                 let (uploads, caller) = try uploads(place, connection)
                 if try uploads.isFinished(by: caller, root: root) { return }
                 guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
@@ -201,7 +201,7 @@ struct UploadsController: Sendable {
             // Given up while it was published: whoever removed it then may have come too early for the name that it has
             // now.
             do {
-                let isGone = try await services.database.write {
+                let isGone = try await services.database.write(at: .everything) {
                     try Blobs.discardUnknown(place.id, stored: row.stored, in: zone, $0)
                 }
                 if isGone { services.jobs.wake(.garbage) }
@@ -218,7 +218,7 @@ struct UploadsController: Sendable {
         _ message: Sealkit_V1_AbandonUploadRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_AbandonUploadResponse {
         let place = try Place(call)
-        let stored = try await services.write(as: place.session) { connection -> BlobID? in
+        let stored = try await services.write(as: place.session, at: .everything) { connection -> BlobID? in
             let (uploads, caller) = try uploads(place, connection)
             guard let row = try uploads.find(of: caller) else { return nil }
             // Whatever its file is called by now: somebody may be finishing it.

@@ -33,7 +33,7 @@ struct DevicesController: Sendable {
         let device = try DeviceStatement(
             id: message.id, name: message.name, added: message.added, signature: message.signature)
         let now = services.clock()
-        let answer = try await services.write(as: session) { connection in
+        let answer = try await services.write(as: session, at: .everything) { connection in
             // The newest generation's: a statement by an older one would be replaced at the device's next login.
             let keys = try Accounts.loginKeys(of: session.accountID, in: connection)
             guard let key = keys.first(where: { (try? device.verify(by: $0)) != nil }) else {
@@ -54,7 +54,7 @@ struct DevicesController: Sendable {
         let session = call.session
         let id = try DeviceStatement.id(message.id)
         let now = services.clock()
-        let answer = try await services.write(as: session) { connection in
+        let answer = try await services.write(as: session, at: .everything) { connection in
             let revision = try Devices.revoke(id, account: session.accountID, now: now, in: connection)
             return try Devices.list(account: session.accountID, revision: revision, in: connection)
         }

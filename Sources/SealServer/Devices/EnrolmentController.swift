@@ -32,7 +32,7 @@ struct EnrolmentController: Sendable {
         let client = call.context.client
         try services.limiter.count(.enrolment, .client(client), rule: services.limits.enrolment, now: now)
         let ticket = services.randomBytes(32)
-        let expires = try await services.database.write { connection in
+        let expires = try await services.database.write(at: .everything) { connection in
             try Enrolments.open(id, ticketHash: Self.hash(ticket), commitment: commitment, now: now, in: connection)
         }
         return Sealkit_V1_OpenEnrolmentResponse.with {
@@ -48,7 +48,7 @@ struct EnrolmentController: Sendable {
         let id = try Self.id(message.enrolmentID)
         let now = services.clock()
         try services.limiter.count(.enrolment, .account(session.accountID), rule: services.limits.enrolment, now: now)
-        let found = try await services.write(as: session) {
+        let found = try await services.write(as: session, at: .everything) {
             try Enrolments.claim(id, account: session.accountID, now: now, in: $0)
         }
         return Sealkit_V1_ClaimEnrolmentResponse.with {
@@ -126,8 +126,8 @@ struct EnrolmentController: Sendable {
         by side: Enrolments.Side, _ body: @escaping @Sendable (any SQLConnection) throws -> Void
     ) async throws {
         switch side {
-        case .new: try await services.database.write(body)
-        case .old(let session): try await services.write(as: session, body)
+        case .new: try await services.database.write(at: .everything, body)
+        case .old(let session): try await services.write(as: session, at: .everything, body)
         }
     }
 

@@ -45,7 +45,7 @@ struct ManagementTokensController: Sendable {
             $0.created = now
             $0.expires = message.lifetime == 0 ? 0 : now + Int64(message.lifetime) * 1_000_000
         }
-        try await services.database.write { connection in
+        try await services.database.write(at: .everything) { connection in
             try connection.execute(
                 "DELETE FROM management_token WHERE container = $1 AND expires <= $2",
                 [.text(made.container), .integer(now)])
@@ -115,7 +115,7 @@ struct ManagementTokensController: Sendable {
                 .invalidArguments, "A management token's id has 16 hexadecimal digits.",
                 remedy: "List the tokens to see their ids.")
         }
-        try await services.database.write { connection in
+        try await services.database.write(at: .everything) { connection in
             guard try connection.execute("DELETE FROM management_token WHERE id = $1", [.text(message.id)]) > 0 else {
                 throw ServerError(
                     .unknownItem, "There is no such management token any more.",

@@ -48,7 +48,7 @@ struct ServerKeyMiddleware: RouterMiddleware {
         let turn = WriteTurn(
             payer: .account(row.account), route: .init(method: request.method.rawValue, path: "a signed request"))
         let isNew = try await WriteTurn.$current.withValue(turn) {
-            try await services.database.write { connection in
+            try await services.database.write(at: .everything) { connection in
                 try ServerKeys.remember(
                     nonce: signed.nonce, until: signed.time + ServerRequests.window, of: user, in: connection)
             }

@@ -39,7 +39,7 @@ struct ServerKeysController: Sendable {
         try services.limiter.count(
             .serverKeyCreation, .account(session.accountID), rule: services.limits.serverKeyCreation, now: now)
         let accountName = Hex.encode(services.randomBytes(16))
-        let key = try await services.write(as: session) { connection in
+        let key = try await services.write(as: session, at: .everything) { connection in
             try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)
             return try ServerKeys.create(
                 chain, name: name, by: session, path, accountName: accountName, now: now, in: connection)
@@ -60,7 +60,9 @@ struct ServerKeysController: Sendable {
     ) async throws -> Sealkit_V1_RevokeServerKeyResponse {
         let (session, path) = (call.session, call.path)
         let user = message.userRecordName
-        try await services.write(as: session) { try ServerKeys.revoke(user, by: session, path, in: $0) }
+        try await services.write(as: session, at: .everything) {
+            try ServerKeys.revoke(user, by: session, path, in: $0)
+        }
         return Sealkit_V1_RevokeServerKeyResponse()
     }
 }

@@ -32,7 +32,8 @@ struct SubscriptionsController: Sendable {
             )
         }
         let (now, schemas, quotas) = (services.clock(), services.schemas, services.quotas)
-        let response = try await services.write(as: session) { connection -> Sealkit_V1_ModifySubscriptionsResponse in
+        let response = try await services.write(as: session, at: .everything) {
+            connection -> Sealkit_V1_ModifySubscriptionsResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_ModifySubscriptionsResponse(serializedBytes: answer)

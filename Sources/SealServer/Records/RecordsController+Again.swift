@@ -37,7 +37,7 @@ extension RecordsController {
         let (now, quotas, schemas, rosters) = (services.clock(), services.quotas, services.schemas, services.rosters)
         let sessions = services.sessions
         do {
-            let (answer, leftGarbage) = try await services.write { connection -> ([UInt8], Bool) in
+            let (answer, leftGarbage) = try await services.write(at: .everything) { connection -> ([UInt8], Bool) in
                 try sessions.recheck(session, now: now, in: connection)
                 let zone = try Zones.writable(message.zone, by: caller, path, in: connection)
                 guard zone.head == roster.head, zone.shares == 0 else { throw Doubt() }

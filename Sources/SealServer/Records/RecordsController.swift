@@ -78,7 +78,8 @@ struct RecordsController: Sendable {
             message, caller: caller, judge: judge, predecessors: predecessors, schema: schema)
         let now = services.clock()
         let sessions = services.sessions
-        var (answer, leftGarbage, wantsRecords) = try await services.write { connection -> ([UInt8], Bool, Bool) in
+        var (answer, leftGarbage, wantsRecords) = try await services.write(at: .everything) {
+            connection -> ([UInt8], Bool, Bool) in
             try sessions.recheck(session, now: now, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return ([UInt8](answer), false, true)

@@ -25,7 +25,7 @@ struct RolesController: Sendable {
         let user = try Self.user(message.assignment)
         let role = message.assignment.role
         let schemas = services.schemas
-        try await services.database.write { connection in
+        try await services.database.write(at: .everything) { connection in
             guard try schemas.schema(container, environment, in: connection).schema.roles.contains(role) else {
                 throw ServerError(
                     .unknownItem, "The schema has no such custom role.",
@@ -49,7 +49,7 @@ struct RolesController: Sendable {
     ) async throws -> Sealkit_V1_RevokeRoleResponse {
         let (container, environment) = (call.container, call.environment)
         let user = try Self.user(message.assignment)
-        try await services.database.write { connection in
+        try await services.database.write(at: .everything) { connection in
             guard
                 try RoleAssignments.revoke(message.assignment.role, from: user, container, environment, in: connection)
             else {

@@ -106,7 +106,7 @@ struct SchemaController: Sendable {
         if dryRun {
             difference = try await services.database.read { try judge($0).2 }
         } else {
-            difference = try await services.database.write { connection in
+            difference = try await services.database.write(at: .everything) { connection in
                 let (stored, target, difference) = try judge(connection)
                 guard !difference.changes.isEmpty else { return difference }
                 let (_, change) = try SchemaTables.write(

@@ -98,7 +98,7 @@ struct RostersController: Sendable {
         let (session, path) = (call.session, call.path)
         let restore = try RosterRestore(message, container: path.container)
         let now = services.clock()
-        let response = try await services.write(as: session) {
+        let response = try await services.write(as: session, at: .everything) {
             [services] connection -> Sealkit_V1_RestoreRosterResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             let stored = try restore.run(
@@ -119,7 +119,7 @@ struct RostersController: Sendable {
         let append = try RosterAppend(message, container: path.container, hasher: services.addresses)
         let now = services.clock()
         let rosters = services.rosters
-        let response = try await services.write(as: session) {
+        let response = try await services.write(as: session, at: .everything) {
             [services] connection -> Sealkit_V1_AppendRosterResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
@@ -176,7 +176,7 @@ struct RostersController: Sendable {
         for link in message.links { try StoredLinks.check(link) }
         let sealedLinks = try SealedLinkSet(message.sealedLinks)
         let (rosters, quotas) = (services.rosters, services.quotas)
-        try await services.write(as: session) { connection in
+        try await services.write(as: session, at: .everything) { connection in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)

@@ -59,7 +59,7 @@ struct ShareAccessController: Sendable {
         }
         let (now, rosters) = (services.clock(), services.rosters)
         let (limiter, rule, quotas) = (services.limiter, services.limits.accessRequest, services.quotas)
-        try await services.write(as: session) { connection in
+        try await services.write(as: session, at: .everything) { connection in
             let (zone, caller, roster) = try Self.open(
                 message.routingID, to: session, rosters, now: now, in: connection)
             let bill = try StorageUsage.Bill(zone, caller: caller, in: connection)
@@ -142,7 +142,7 @@ struct ShareAccessController: Sendable {
             }
         }
         let rosters = services.rosters
-        try await services.write(as: session) { [denied] connection in
+        try await services.write(as: session, at: .everything) { [denied] connection in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)

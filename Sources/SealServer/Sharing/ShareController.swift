@@ -63,7 +63,8 @@ struct ShareController: Sendable {
         let now = services.clock()
         let rosters = services.rosters
         let (verifier, quotas) = (services.tokenVerifier, services.quotas)
-        let response = try await services.write(as: session) { connection -> Sealkit_V1_AcceptShareResponse in
+        let response = try await services.write(as: session, at: .everything) {
+            connection -> Sealkit_V1_AcceptShareResponse in
             if let answer = try operation.answer(of: session.accountID, in: connection) {
                 return try Sealkit_V1_AcceptShareResponse(serializedBytes: answer)
             }

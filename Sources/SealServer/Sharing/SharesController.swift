@@ -73,7 +73,7 @@ struct SharesController: Sendable {
         let limit =
             message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         // It forgets what is settled.
-        let answer = try await services.write(as: session) { connection -> [UInt8] in
+        let answer = try await services.write(as: session, at: .everything) { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
             guard zone.shares > 0 else { return [] }

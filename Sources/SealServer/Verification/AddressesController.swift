@@ -33,7 +33,8 @@ struct AddressesController: Sendable {
         let session = call.session
         let (addresses, wanted) = (services.addresses, message.isDiscoverable)
         let handle = try Handle(message.address, addresses)
-        let changed = try await services.write(as: session) { connection -> Sealkit_V1_LinkedAddress? in
+        let changed = try await services.write(as: session, at: .everything) {
+            connection -> Sealkit_V1_LinkedAddress? in
             guard let hash = try handle.hash(of: session.accountID, addresses, in: connection) else { return nil }
             return try LinkedAddresses.setDiscoverable(wanted, hash, of: session.accountID, addresses, in: connection)
         }
@@ -51,7 +52,7 @@ struct AddressesController: Sendable {
         let session = call.session
         let addresses = services.addresses
         let handle = try Handle(message.address, addresses)
-        let wasLinked = try await services.write(as: session) { connection in
+        let wasLinked = try await services.write(as: session, at: .everything) { connection in
             guard let hash = try handle.hash(of: session.accountID, addresses, in: connection) else { return false }
             return try LinkedAddresses.unlink(hash, from: session.accountID, in: connection)
         }

@@ -58,7 +58,8 @@ struct VerificationController: Sendable {
             // Sent to as typed: folding case is for comparing only.
             message: CodeMessage(recipient: message.address, code: code, language: language), attempts: 0,
             expires: expires)
-        let blocked = try await services.write(as: session) { connection -> [SendingLimits.Subject: Int64] in
+        let blocked = try await services.write(as: session, at: .everything) {
+            connection -> [SendingLimits.Subject: Int64] in
             let identity = try Identities.idAndName(account: session.accountID, container: container, in: connection)
             guard let identity else {
                 throw ServerError(
@@ -141,7 +142,7 @@ struct VerificationController: Sendable {
         }
         let (origin, signature) = (services.origin.value, [UInt8](message.signature))
         let (jti, isDiscoverable) = (services.randomBytes(16), message.isDiscoverable)
-        let token = try await services.write(as: session) { [services, codes] connection -> String? in
+        let token = try await services.write(as: session, at: .everything) { [services, codes] connection -> String? in
             guard let verification = try Verifications.countTry(id, now: now, in: connection),
                 verification.account == session.accountID,
                 let identity = try Identities.find(

@@ -36,7 +36,8 @@ struct ZonesController: Sendable {
         }
         let now = services.clock()
         let (rosters, quotas) = (services.rosters, services.quotas)
-        let response = try await services.write(as: session) { connection -> Sealkit_V1_ModifyZonesResponse in
+        let response = try await services.write(as: session, at: .everything) {
+            connection -> Sealkit_V1_ModifyZonesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_ModifyZonesResponse(serializedBytes: answer)

@@ -111,7 +111,7 @@ package final class Sessions: Sendable {
     private func note(_ session: Session, now: Int64, in database: any SQLDatabase) {
         guard let device = session.device else { return }
         Task.detached(priority: .background) {
-            try? await database.write { try Devices.saw(device, now: now, in: $0) }
+            try? await database.write(at: .everything) { try Devices.saw(device, now: now, in: $0) }
         }
     }
 
@@ -149,7 +149,7 @@ package final class Sessions: Sendable {
 
     /// Ends one session: at once, on every route.
     package func end(_ session: Session, in database: any SQLDatabase) async throws {
-        try await database.write { connection in
+        try await database.write(at: .everything) { connection in
             try connection.execute("DELETE FROM session WHERE token_hash = $1", [.blob(session.tokenHash)])
             connection.announce(.sessions(account: session.accountID))
         }

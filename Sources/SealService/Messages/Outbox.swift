@@ -219,7 +219,7 @@ package final class Outbox: Sendable {
     private func store(_ change: @escaping @Sendable (OutgoingMessages, any SQLConnection) throws -> Void) async {
         do {
             let rows = rows
-            try await database.write { try change(rows, $0) }
+            try await database.write(at: .everything) { try change(rows, $0) }
         } catch {
             logger.warning(
                 "what was sent could not be noted; the message may be sent again",

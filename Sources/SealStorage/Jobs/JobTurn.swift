@@ -41,7 +41,7 @@ package final class JobTurn: Sendable {
     @discardableResult
     package func note<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
         let (lease, now) = (lease, clock())
-        let result = try await database.write { connection in
+        let result = try await database.write(at: .everything) { connection in
             try lease.hold(now: now, in: connection)
             return try body(connection)
         }

@@ -74,7 +74,7 @@ package final class Jobs: Service {
     package func release() async {
         let holder = around.holder
         do {
-            try await around.database.write { try JobLease.release(holder, in: $0) }
+            try await around.database.write(at: .everything) { try JobLease.release(holder, in: $0) }
         } catch {
             // They end by themselves.
             around.logger.debug("the jobs could not be given back", metadata: ["error": "\(error)"])

@@ -15,10 +15,14 @@ package protocol SQLDatabase: Sendable {
     /// It may be run again, in a transaction that knows nothing of the first time: where that was lost with another
     /// write's.
     ///
+    /// It has its home to itself.
+    ///
     /// Who writes is told by `WriteTurn.current`: payers take turns, and what goes on for longer than the budget is
     /// taken back whole (`overBudget`), also where `body` catches the error. Without a turn nothing is cut short.
     @discardableResult
-    func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T
+    func write<T: Sendable>(
+        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T
 
     /// Hears what transactions announce, once they are durable and before they are answered. It is called on the
     /// writer's thread: it must be quick. One listener; a later one takes its place.

@@ -67,7 +67,9 @@ package final class SQLiteDatabase: SQLDatabase {
     }
 
     @discardableResult
-    package func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+    package func write<T: Sendable>(
+        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T {
         try await writer.write(body)
     }
 

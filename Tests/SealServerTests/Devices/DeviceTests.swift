@@ -195,7 +195,8 @@ import Testing
                 let bytes = AssetTests.blob([UInt8](repeating: 1, count: 300_000))
                 let part = ByteBuffer(bytes: bytes[..<100_000])
                 let id = Hex.encode(randomBytes(16))
-                async let answer = AssetTests().send(desk, .PUT, id, in: zone, .stream(parts, length: .known(Int64(300_000))))
+                async let answer = AssetTests().send(
+                    desk, .PUT, id, in: zone, .stream(parts, length: .known(Int64(300_000))))
                 continuation.yield(part)
                 try await waitUntil("the upload has begun") {
                     try await server.services.database.read { connection in

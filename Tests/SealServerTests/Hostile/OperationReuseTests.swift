@@ -139,7 +139,7 @@ import Testing
         try await RunningServer.withZone { anna, zone, server in
             let day = RepeatableOperation.kept
             let now = server.clock.now
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 try connection.execute("DELETE FROM operation")
                 for number in 0..<2_500 {
                     let id = withUnsafeBytes(of: number.bigEndian) { Array($0) } + [UInt8](repeating: 0, count: 8)

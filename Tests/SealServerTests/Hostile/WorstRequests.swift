@@ -190,7 +190,7 @@ struct WorstRequests {
     }
 
     private static func fill(with zones: Int64, _ zone: TestZone, _ server: RunningServer) async throws {
-        try await server.services.database.write { connection in
+        try await server.services.database.write(at: .everything) { connection in
             try connection.execute(
                 """
                 INSERT INTO zone (owner, zone, container, environment, owner_name, name, position, incarnation, sequence, head,

@@ -19,7 +19,7 @@ import Testing
 
     /// Records of a zone, as the database has them after very many saves.
     static func fill(_ zone: TestZone, _ count: Int, bytes: Int = 100, _ server: RunningServer) async throws {
-        try await server.services.database.write { connection in
+        try await server.services.database.write(at: .everything) { connection in
             try connection.execute(
                 """
                 INSERT INTO record (owner, zone, name, type, position, revision, hash, creator, parent, created, modified,
@@ -62,7 +62,7 @@ import Testing
             let database = server.services.database
             func changed(_ body: @escaping @Sendable (any SQLConnection) throws -> Bool) async throws -> (Int, Bool) {
                 let before = counter.changed
-                let more = try await database.write(body)
+                let more = try await database.write(at: .everything, body)
                 return (counter.changed - before, more)
             }
             let (first, _) = try await changed { connection in
@@ -92,7 +92,7 @@ import Testing
             let zone = try await anna.makeZone()
             try await Self.fill(zone, 100, bytes: 200_000, server)
             let before = counter.changed
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 var room = ZoneRemains.Room.ofRequest
                 try ZoneRemains.leave(try Self.row(zone, connection), &room, in: connection)
             }
@@ -121,7 +121,7 @@ import Testing
                 if let grant = again.grants.first { $0.grant = grant.wire }
             }
             let (services, now, known) = (server.services, server.clock.now, zone)
-            let refused = try await services.database.write { connection -> ErrorCode? in
+            let refused = try await services.database.write(at: .everything) { connection -> ErrorCode? in
                 try connection.execute(
                     "INSERT INTO zone_remains (owner, zone) VALUES ($1, $2) ON CONFLICT DO NOTHING",
                     try Self.row(known, connection).key)
@@ -218,7 +218,7 @@ import Testing
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
             try await anna.subscribe(.query("some"))
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 try connection.execute(
                     "UPDATE subscription SET body = zeroblob($1)", [.integer(Int64(QueryNotifier.mostWork * 17))])
             }
@@ -240,7 +240,7 @@ import Testing
         try await RunningServer.with(counter: counter) { server in
             // Of somebody else's device: whose number is limited of itself.
             _ = try await Person.ready(server)
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 try connection.execute(
                     """
                     INSERT INTO session (token_hash, account, device, created, expires)

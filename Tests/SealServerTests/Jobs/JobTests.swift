@@ -233,7 +233,7 @@ import Testing
         await #expect(throws: JobLease.HeldElsewhere.self) { try await step(1) }
         #expect(wrote.withLock { $0 } == [1, 1, 1, 1, 1, 2], "nothing of a step whose job is another's")
         // Given back, it is anybody's at once; another job always was.
-        try await database.write { try JobLease.release([2], in: $0) }
+        try await database.write(at: .everything) { try JobLease.release([2], in: $0) }
         try await step(1)
         // Nor does a clock that was set back keep everybody waiting.
         clock.advance(seconds: -86_400)
@@ -246,7 +246,7 @@ import Testing
         let lease = JobLease(job: .indexes, holder: [1])
         func until() async throws -> Int64? {
             let now = clock.now
-            try await database.write { try lease.hold(now: now, in: $0) }
+            try await database.write(at: .everything) { try lease.hold(now: now, in: $0) }
             return try await database.read { try $0.first("SELECT until FROM job") { try $0.int64(0) } }
         }
         let start = clock.now
@@ -264,7 +264,7 @@ import Testing
         }
         func held() async throws -> [Int64] {
             let database = try SQLiteDatabase(path: folder.file("data/sealkit.sqlite"), migrations: Migration.all)
-            let held = try await database.write { connection in
+            let held = try await database.write(at: .everything) { connection in
                 let held = try connection.rows("SELECT until FROM job WHERE until > 0") { try $0.int64(0) }
                 // As if somebody had been killed.
                 try connection.execute(

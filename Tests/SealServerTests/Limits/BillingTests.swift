@@ -76,7 +76,7 @@ import Testing
     @Test func managementTokensAreListedInPages() async throws {
         try await RunningServer.with { server in
             let management = try Management(server)
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 for index in 0..<1_050 {
                     try connection.execute(
                         "INSERT INTO management_token (container, id, name, token_hash, created) VALUES ($1, $2, 'n', $3, $4)",

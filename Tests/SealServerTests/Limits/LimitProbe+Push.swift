@@ -89,7 +89,7 @@ extension LimitProbe {
             let anna = try await Person.ready(server)
             try await anna.subscribe(.query(), in: "public")
             return try await code {
-                try await server.services.database.write { connection in
+                try await server.services.database.write(at: .everything) { connection in
                     let path = DatabasePath(
                         container: TestClient.container, environment: .development, database: .public)
                     let (zone, caller) = (try PublicZone.find(path, in: connection), try anna.caller(connection))
@@ -135,7 +135,7 @@ extension LimitProbe {
         let anna = try await Person.ready(server)
         let zone = try await anna.makeZone()
         try await anna.subscribe(.query())
-        try await server.services.database.write { connection in
+        try await server.services.database.write(at: .everything) { connection in
             let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
             let caller = try anna.caller(connection)
             let row = try Zones.writable(zone.id(for: anna), by: caller, path, in: connection)

@@ -47,7 +47,7 @@ extension LimitProbe {
     static func ask(_ count: Int, perShare: Bool, of zone: TestZone, by bert: Person, _ server: RunningServer)
         async throws
     {
-        try await server.services.database.write { connection in
+        try await server.services.database.write(at: .everything) { connection in
             for index in 0..<count {
                 try connection.execute(
                     """
@@ -198,7 +198,7 @@ extension LimitProbe {
         LimitProbe(name: "enrolmentsOpen") { server, amount in
             // Rows, as the server would have made them.
             let expires = server.clock.now + 60_000_000
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 try connection.execute("DELETE FROM enrolment")
                 for index in 1..<amount {
                     try connection.execute(
@@ -244,7 +244,7 @@ extension LimitProbe {
                 try await WriteTurn.$current.withValue(
                     WriteTurn(payer: .account(1), route: .init(method: "POST", path: "/"))
                 ) {
-                    try await database.write { connection in
+                    try await database.write(at: .everything) { connection in
                         clock.advance(Int64(amount) * 1_000_000)
                         _ = try connection.exists("SELECT 1")
                     }

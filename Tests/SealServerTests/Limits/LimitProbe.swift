@@ -120,7 +120,7 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             let zone = try await anna.makeZone()
             let saved = try await anna.save([Write("c0"), Write("top"), Write("leaf", parent: "top")], in: zone)
             // As deep as it has to be, as the database has it.
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 try connection.execute(
                     """
                     INSERT INTO record (owner, zone, name, type, position, revision, hash, creator, parent, created, modified,

@@ -185,7 +185,7 @@ import Testing
             anna.token = try await anna.create().token
             let client = anna
             // The writer is held; a logout waits for it, and is all that the server takes.
-            async let held: Void = server.services.database.write { _ in brake.hold() }
+            async let held: Void = server.services.database.write(at: .everything) { _ in brake.hold() }
             try await brake.waitUntilHeld()
             async let waiting: Void = logOut(client)
             var refused: Refusal?

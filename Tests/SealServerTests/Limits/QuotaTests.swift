@@ -152,7 +152,7 @@ import Testing
             let refused = try await refusal { _ = try await anna.codes([data("more", 1_000)], in: zone) }
             #expect(refused == .quotaExceeded)
             // As if there had been very many of them.
-            try await server.services.database.write {
+            try await server.services.database.write(at: .everything) {
                 try $0.execute("UPDATE storage_usage SET bytes = bytes + $1 WHERE owner = 0", [.integer(quota)])
             }
             let further = try await refusal { _ = try await move(Array(inside.suffix(5)), out: true) }
@@ -165,7 +165,7 @@ import Testing
     /// What an account has is no identity's: nothing is looked up for it.
     @Test func whatAnAccountHasIsBilledWithoutALookUp() async throws {
         try await RunningServer.with { server in
-            let read = try await server.services.database.write { connection in
+            let read = try await server.services.database.write(at: .everything) { connection in
                 let page = try connection.first("SELECT rootpage FROM sqlite_schema WHERE name = 'identity'") {
                     try $0.int64(0)
                 }
@@ -342,7 +342,7 @@ import Testing
                 "UPDATE storage_usage SET records = 7 WHERE owner <> 0",
                 "DELETE FROM storage_usage",
             ] {
-                try await server.services.database.write { try $0.execute(damage) }
+                try await server.services.database.write(at: .everything) { try $0.execute(damage) }
                 let hasDrifted = try await server.services.database.read { try StorageUsage.hasDrifted(in: $0) }
                 #expect(hasDrifted)
                 try await server.services.jobs.run(.recount)

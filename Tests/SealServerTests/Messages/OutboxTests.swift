@@ -56,7 +56,7 @@ import Testing
                 id: ID16(random: &random), kind: .email,
                 message: CodeMessage(recipient: "a@example.org", code: "12345678", language: "en"), attempts: 0,
                 expires: now + 60_000_000)
-            let left = try await server.services.database.write { connection in
+            let left = try await server.services.database.write(at: .everything) { connection in
                 try rows.insert(waiting, in: connection)
                 for _ in 0..<2 { try rows.countAttempt(waiting.id, in: connection) }
                 return try rows.takeOver(now: now, in: connection)
@@ -120,7 +120,7 @@ import Testing
             try await waitUntil("nothing waits") { try await Self.waiting(server).isEmpty }
             let kept = rows.withLock { $0.first }
             let row = try #require(kept)
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 try connection.execute(
                     "INSERT INTO outgoing_message (id, kind, sealed, attempts, expires) VALUES ($1, $2, $3, $4, $5)",
                     row)

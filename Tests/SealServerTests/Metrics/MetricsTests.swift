@@ -168,7 +168,7 @@ import Testing
         let (entered, entry) = AsyncStream<Void>.makeStream()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await database.write { _ in
+                try await database.write(at: .everything) { _ in
                     entry.yield()
                     hold.wait()
                 }
@@ -179,7 +179,7 @@ import Testing
                 group.addTask {
                     let turn = WriteTurn(payer: .account(Int64(account)), route: .init(method: "POST", path: "/"))
                     try await WriteTurn.$current.withValue(turn) {
-                        try await database.write {
+                        try await database.write(at: .everything) {
                             try $0.execute("INSERT INTO t (id) VALUES ($1)", [.integer(Int64(account))])
                         }
                     }

@@ -167,7 +167,8 @@ import Testing
                     // difference.
                     let isKnown = route.path.hasPrefix("/1/management-tokens") == false
                     let limit = isKnown ? limit : RateMiddleware.strangersMessage
-                    for body in [HTTPClientRequest.Body.bytes(large), .stream([large].asAsyncStream, length: .unknown)] {
+                    for body in [HTTPClientRequest.Body.bytes(large), .stream([large].asAsyncStream, length: .unknown)]
+                    {
                         let answer = try await client.permitted(route).send(
                             route.method, route.filled(), type: RefusalClient.protobuf, body)
                         RefusalClient.check(answer, 413, .limitExceeded, route.path)
@@ -230,7 +231,8 @@ import Testing
             try await withoutStatements(counter, "an upload without room") {
                 let parts = [ByteBuffer(string: "canary")]
                 RefusalClient.check(
-                    try await client.send("PUT", path, .stream(parts.asAsyncStream, length: .unknown)), 411, .invalidArguments,
+                    try await client.send("PUT", path, .stream(parts.asAsyncStream, length: .unknown)), 411,
+                    .invalidArguments,
                     "no length")
                 RefusalClient.check(try await client.send("PUT", path), 411, .invalidArguments, "nothing")
                 let most = server.services.configuration.maximumAssetSize

@@ -260,7 +260,7 @@ import Testing
             let (verifier, user) = (server.services.tokenVerifier, alice.chain.userID)
             @Sendable func spend(_ token: String) async throws -> ErrorCode? {
                 do {
-                    try await server.services.database.write { connection in
+                    try await server.services.database.write(at: .everything) { connection in
                         try verifier.spend(
                             token, container: TestClient.container, user: user, routingID: routing, invitationID: seat,
                             addressHash: hash,
@@ -286,7 +286,7 @@ import Testing
                 TokenClaims.text(later + TokenClaims.lifetime)
             )
             let ahead = signed(try other.encoded())
-            try await server.services.database.write { connection in
+            try await server.services.database.write(at: .everything) { connection in
                 try verifier.spend(
                     ahead, container: TestClient.container, user: user, routingID: routing, invitationID: seat,
                     addressHash: hash, now: later,

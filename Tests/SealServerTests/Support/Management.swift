@@ -71,7 +71,7 @@ extension RunningServer {
     /// Puts a schema in place, whatever was there.
     func deploy(_ schema: Schema, to environment: SealStatements.Environment = .production) async throws {
         let schemas = services.schemas
-        try await services.database.write { connection in
+        try await services.database.write(at: .everything) { connection in
             let stored = try schemas.schema(TestClient.container, environment, in: connection)
             _ = try SchemaTables.write(schema, over: stored, in: connection)
         }

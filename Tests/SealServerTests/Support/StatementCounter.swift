@@ -62,8 +62,10 @@ private struct CountingDatabase: SQLDatabase {
         try await base.read { [counter] in try body(CountingConnection(base: $0, counter: counter)) }
     }
 
-    func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
-        try await base.write { [counter] in try body(CountingConnection(base: $0, counter: counter)) }
+    func write<T: Sendable>(
+        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T {
+        try await base.write(at: home) { [counter] in try body(CountingConnection(base: $0, counter: counter)) }
     }
 
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { base.listen(listener) }

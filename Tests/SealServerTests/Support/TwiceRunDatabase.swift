@@ -9,8 +9,10 @@ struct TwiceRunDatabase: SQLDatabase {
         try await base.read(body)
     }
 
-    func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
-        try await base.write { connection in
+    func write<T: Sendable>(
+        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T {
+        try await base.write(at: home) { connection in
             try connection.execute("SAVEPOINT twice")
             var failure: (any Error)?
             do { _ = try body(UnheardConnection(base: connection)) } catch { failure = error }

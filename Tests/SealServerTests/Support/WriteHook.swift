@@ -35,9 +35,11 @@ private struct HookedDatabase: SQLDatabase {
         try await base.read(body)
     }
 
-    func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
-        if let work = hook.take() { try await base.write(work) }
-        return try await base.write(body)
+    func write<T: Sendable>(
+        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T {
+        if let work = hook.take() { try await base.write(at: home, work) }
+        return try await base.write(at: home, body)
     }
 
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { base.listen(listener) }

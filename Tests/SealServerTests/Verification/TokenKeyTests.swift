@@ -55,7 +55,7 @@ import Testing
                     try claims.encoded(), footer: try TokenFooter(kid: key.id).encoded(), key: key.signingKey)
             }
             @Sendable func spend(_ token: String) async throws {
-                try await server.services.database.write { connection in
+                try await server.services.database.write(at: .everything) { connection in
                     try verifier.spend(
                         token, container: TestClient.container, user: user, routingID: [UInt8](repeating: 5, count: 16),
                         invitationID: ID16([UInt8](repeating: 8, count: 16)), addressHash: [1], now: now, in: connection

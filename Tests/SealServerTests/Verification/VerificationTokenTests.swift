@@ -40,7 +40,7 @@ import Testing
                     server.services.tokenVerifier, server.clock.now, user ?? alice.chain.userID
                 )
                 do {
-                    try await server.services.database.write { connection in
+                    try await server.services.database.write(at: .everything) { connection in
                         try verifier.spend(
                             token, container: container, user: user, routingID: routingID, invitationID: seat,
                             addressHash: hash, now: now, in: connection)
@@ -62,7 +62,7 @@ import Testing
             // A transaction that is taken back does not spend it.
             let (verifier, now, user) = (server.services.tokenVerifier, server.clock.now, alice.chain.userID)
             await #expect(throws: CancellationError.self) {
-                try await server.services.database.write { connection in
+                try await server.services.database.write(at: .everything) { connection in
                     try verifier.spend(
                         good, container: TestClient.container, user: user, routingID: Self.routingID,
                         invitationID: seat,

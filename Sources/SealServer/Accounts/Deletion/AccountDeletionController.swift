@@ -18,7 +18,9 @@ struct AccountDeletionController: Sendable {
         let proof = try LoginProof(message)
         try proof.check(services.loginTerms)
         try await proof.spendChallenge(services.loginTerms)
-        let closed = try await services.database.write { try AccountDeletion.close(proof.loginKey, in: $0) }
+        let closed = try await services.database.write(at: .everything) {
+            try AccountDeletion.close(proof.loginKey, in: $0)
+        }
         for account in closed { services.sessions.forget(account: account) }
         services.jobs.wake(.erasure)
         let erased = try await services.database.read { try AccountDeletion.isErased(proof.loginKey, in: $0) }
