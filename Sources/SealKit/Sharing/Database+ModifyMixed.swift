@@ -1,5 +1,5 @@
-/// What `Database.modifyRecords(saving:deleting:savePolicy:progress:)` saves: a `Record` or a `Share`, in any mixture, as
-/// CloudKit takes them, where a share is a kind of record.
+/// What `Database.modifyRecords(saving:deleting:savePolicy:progress:)` saves: a `Record` or a `Share`, in any mixture,
+/// as CloudKit takes them, where a share is a kind of record.
 public protocol SavableRecord: Sendable {
     var recordID: Record.ID { get }
 }
@@ -8,8 +8,8 @@ extension Record: SavableRecord {}
 extension Share: SavableRecord {}
 
 extension Database {
-    /// Saves records and shares, and deletes records: `modifyRecords(saving:shares:deleting:savePolicy:progress:)` of the
-    /// two sorted apart, under every policy, in the private and the shared database.
+    /// Saves records and shares, and deletes records, under every policy, in the private and the shared database:
+    /// `modifyRecords(saving:shares:deleting:savePolicy:progress:)` of the two sorted apart.
     ///
     /// ```swift
     /// let share = Share(rootRecord: root)

@@ -9,7 +9,7 @@ package enum FreeSpace: String, Sendable {
     /// Less than a commit and its journal may need.
     private static let fullBytes: UInt64 = 8 << 20
 
-    /// - Parameter folder: nil from the system, for one that is not there, counts as enough: writing says what is wrong.
+    /// A folder that is not there counts as one with enough: writing says what is wrong.
     package init(at folder: String) {
         switch Self.bytes(at: folder) {
         case .some(..<Self.fullBytes): self = .full

@@ -120,8 +120,8 @@ extension ModelRun {
         tell(from: device)
     }
 
-    /// Which of the calls opened the due key beforehand, the fewest first: a call that comes to send nothing opens none,
-    /// and one that sends something does it then, unless others come in between.
+    /// Which of the calls opened the due key beforehand, the fewest first: a call that comes to send nothing opens
+    /// none, and one that sends something does it then, unless others come in between.
     private static func choices(of openings: [Int]) -> [[Int]] {
         openings.reduce([[]]) { choices, opening in choices + choices.map { $0 + [opening] } }
             .sorted { $0.count < $1.count }

@@ -117,8 +117,8 @@ struct ShareInvite: AccountHolderCommand {
         ShareText.noteURL(saved, output)
     }
 
-    /// What the server says of itself, where somebody is invited whom it may not know. Nil where it does not answer: the
-    /// invitation is made, and this is beside it.
+    /// What the server says of itself, where somebody is invited whom it may not know. Nil where it does not answer:
+    /// the invitation is made, and this is beside it.
     private func serverForNewcomer(_ invited: Share.Participant, _ client: Client) async -> ServerInformation? {
         guard invited.userIdentity.userRecordID == nil else { return nil }
         return try? await client.account.serverInformation()

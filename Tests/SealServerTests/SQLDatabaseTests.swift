@@ -1,0 +1,212 @@
+import Foundation
+import SealSystem
+import Synchronization
+import Testing
+
+@testable import SealStorage
+
+/// What the server relies on behind `SQLDatabase`, of each engine that there is: a new one is a case here.
+@Suite(.timeLimit(.minutes(60))) struct SQLDatabaseTests {
+    enum Engine: String, CaseIterable, CustomTestStringConvertible {
+        case sqlite, twiceRun
+
+        var testDescription: String { rawValue }
+
+        func open(_ folder: TemporaryFolder) throws -> any SQLDatabase {
+            let database = try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: [SQLDatabaseTests.table])
+            switch self {
+            case .sqlite: return database
+            case .twiceRun: return TwiceRunDatabase(base: database)
+            }
+        }
+    }
+
+    static let table = Migration(name: "001-t", sql: "CREATE TABLE t (id BIGINT PRIMARY KEY, body BLOB)")
+
+    let folder = TemporaryFolder()
+
+    private static func ids(_ database: any SQLDatabase) async throws -> [Int64] {
+        try await database.read { try $0.rows("SELECT id FROM t ORDER BY id") { try $0.int64(0) } }
+    }
+
+    @Test(arguments: Engine.allCases) func valuesComeBackAsTheyWent(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        try await database.write(at: .everything) { connection in
+            try connection.execute(
+                "CREATE TABLE v (a BIGINT, b DOUBLE PRECISION, c TEXT, d BLOB, e BLOB, f TEXT, g BLOB)")
+            // Numbers say which value goes where, in any order, also twice.
+            let changed = try connection.execute(
+                "INSERT INTO v (g, a, b, c, d, e, f) VALUES ($5, $1, $2, $3, $4, $5, $6)",
+                [.integer(.min), .real(0.5), .text("å\0b"), .blob([0, 255]), .data(Data()), ""])
+            #expect(changed == 1)
+        }
+        try await database.read { connection in
+            try connection.run("SELECT a, b, c, d, e, f, NULL, g FROM v", []) { row throws -> Bool in
+                #expect(try row.int64(0) == .min)
+                #expect(try row.double(1) == 0.5)
+                #expect(try row.text(2) == "å\0b")
+                #expect(try row.bytes(3) == [0, 255])
+                #expect(try row.data(4) == Data())
+                #expect(try row.text(5) == "")
+                #expect(try row.optionalInt64(6) == nil)
+                #expect(try row.bytes(7) == [])
+                #expect(throws: StorageError.unexpectedType(column: 2, wanted: "an integer")) { try row.int64(2) }
+                #expect(throws: StorageError.unexpectedType(column: 6, wanted: "text")) { try row.text(6) }
+                #expect(throws: StorageError.unexpectedType(column: 40, wanted: "bytes")) { try row.bytes(40) }
+                return true
+            }
+        }
+        await #expect(throws: StorageError.self) { try await database.read { try $0.exists("SELECT $1", []) } }
+        await #expect(throws: StorageError.self) { try await database.read { try $0.exists("SELECT $2", [1]) } }
+        await #expect(throws: StorageError.self) { try await database.read { try $0.exists("SELEC") } }
+        await #expect(throws: StorageError.self) { try await database.read { try $0.execute("DELETE FROM v") } }
+    }
+
+    @Test(arguments: Engine.allCases) func aQueryMayRunInsideItself(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        let pairs = try await database.write(at: .everything) { connection in
+            for id in 1...3 { try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(Int64(id))]) }
+            return try connection.rows("SELECT id FROM t") { outer in
+                try connection.rows("SELECT id FROM t") { try $0.int64(0) }.count + Int(try outer.int64(0)) * 10
+            }
+        }
+        #expect(pairs == [13, 23, 33])
+    }
+
+    @Test(arguments: Engine.allCases) func oneFailureAmongManyTakesOnlyItsOwnChangesBack(_ engine: Engine) async throws
+    {
+        struct Refused: Error, Equatable { let id: Int64 }
+        let database = try engine.open(folder)
+        let outcomes = await withTaskGroup(of: (Int64, Bool).self) { group in
+            for id in Int64(0)..<200 {
+                group.addTask {
+                    do {
+                        try await database.write(at: .everything) { connection in
+                            try connection.execute(
+                                "INSERT INTO t (id, body) VALUES ($1, $2)", [.integer(id), .blob([1])])
+                            if id % 7 == 3 { throw Refused(id: id) }
+                        }
+                        return (id, true)
+                    } catch {
+                        #expect(error as? Refused == Refused(id: id))
+                        return (id, false)
+                    }
+                }
+            }
+            return await group.reduce(into: [Int64: Bool]()) { $0[$1.0] = $1.1 }
+        }
+        let stored = try await database.read { Set(try $0.rows("SELECT id FROM t") { try $0.int64(0) }) }
+        #expect(stored == Set(outcomes.filter(\.value).keys))
+        #expect(stored == Set((Int64(0)..<200).filter { $0 % 7 != 3 }))
+    }
+
+    @Test(arguments: Engine.allCases) func constraintsAreTold(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        let refusal = await #expect(throws: StorageError.self) {
+            try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        }
+        guard case .constraint = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+        #expect(try await Self.ids(database) == [1])
+    }
+
+    /// What a body throws reaches its caller as it is, and nothing of the body stays.
+    @Test(arguments: Engine.allCases) func aBodysErrorIsItsCallers(_ engine: Engine) async throws {
+        struct Refused: Error, Equatable { let reason: String }
+        let database = try engine.open(folder)
+        await #expect(throws: Refused(reason: "no")) {
+            try await database.write(at: .everything) { connection in
+                try connection.execute("INSERT INTO t (id) VALUES (1)")
+                throw Refused(reason: "no")
+            }
+        }
+        await #expect(throws: Refused(reason: "read")) {
+            try await database.read { _ in throw Refused(reason: "read") }
+        }
+        #expect(try await Self.ids(database) == [])
+    }
+
+    @Test(arguments: Engine.allCases) func aWriteSeesItsOwnChangesAndGivesThemBack(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        let seen = try await database.write(at: .everything) { connection in
+            let returned = try connection.rows("INSERT INTO t (id) VALUES (1), (2) RETURNING id") { try $0.int64(0) }
+            // The same again changes what is there.
+            try connection.execute(
+                "INSERT INTO t (id, body) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET body = excluded.body",
+                [2, .blob([7])])
+            let changed = try connection.execute("UPDATE t SET body = $1 WHERE id < $2", [.null, 2])
+            #expect(changed == 1)
+            let body = try connection.first("SELECT body FROM t WHERE id = 2") { try $0.bytes(0) }
+            #expect(body == [7])
+            return returned
+        }
+        #expect(seen == [1, 2])
+        #expect(try await Self.ids(database) == [1, 2])
+    }
+
+    /// What was acknowledged is there for every read that begins afterwards; a read sees one moment.
+    @Test(arguments: Engine.allCases) func aReadSeesOneMoment(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (0)") }
+        let counts = try await withThrowingTaskGroup(of: [Int64].self) { group in
+            for id in Int64(1)...40 {
+                group.addTask {
+                    try await database.write(at: .everything) {
+                        try $0.execute("INSERT INTO t (id) VALUES ($1)", [.integer(id)])
+                    }
+                    let isThere = try await database.read {
+                        try $0.exists("SELECT 1 FROM t WHERE id = $1", [.integer(id)])
+                    }
+                    #expect(isThere)
+                    return try await database.read { connection in
+                        try (0..<20).map { _ in try connection.first("SELECT COUNT(*) FROM t") { try $0.int64(0) } ?? 0
+                        }
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        for seen in counts { #expect(Set(seen).count == 1) }
+    }
+
+    /// Only what became durable is announced, once, and before its writer is answered.
+    @Test(arguments: Engine.allCases) func onlyWhatHappenedIsAnnounced(_ engine: Engine) async throws {
+        struct Refused: Error {}
+        let database = try engine.open(folder)
+        let heard = Heard()
+        database.listen { heard.add($0) }
+        try await database.write(at: .everything) { connection in
+            try connection.execute("INSERT INTO t (id) VALUES (1)")
+            connection.announce(.notifications(of: 1))
+        }
+        #expect(heard.all == [.notifications(of: 1)])
+        _ = try? await database.write(at: .everything) { connection in
+            connection.announce(.notifications(of: 2))
+            throw Refused()
+        }
+        try await database.read { $0.announce(.notifications(of: 3)) }
+        try await database.write(at: .everything) { $0.announce(.notifications(of: 4)) }
+        #expect(heard.all == [.notifications(of: 1), .notifications(of: 4)])
+    }
+
+    @Test(arguments: Engine.allCases) func whatIsClosedSaysSo(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        try await database.close()
+        await #expect(throws: StorageError.closed) {
+            try await database.write(at: .everything) { try $0.execute("DELETE FROM t") }
+        }
+        await #expect(throws: StorageError.closed) { try await database.read { try $0.exists("SELECT 1 FROM t") } }
+        // It is durable.
+        #expect(try await Self.ids(try engine.open(folder)) == [1])
+    }
+}
+
+private final class Heard: Sendable {
+    private let announcements = Mutex<[Announcement]>([])
+    var all: [Announcement] { announcements.withLock { $0 } }
+    func add(_ heard: Set<Announcement>) { announcements.withLock { $0 += heard } }
+}
