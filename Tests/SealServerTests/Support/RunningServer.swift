@@ -56,6 +56,8 @@ struct RunningServer: Sendable {
         let services = Mutex<Services?>(nil)
         let metrics = Mutex("")
         let routes = Mutex<[(method: String, path: String)]>([])
+        let twice: @Sendable (any SQLDatabase) -> any SQLDatabase = { TwiceRunDatabase(base: $0) }
+        let around = counter?.counting ?? hook?.hooking ?? (runsTwice ? twice : nil)
         let server = try await SealServer.Server(
             configuration: ServerConfiguration(
                 dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
@@ -75,7 +77,7 @@ struct RunningServer: Sendable {
                 onMetrics: { address in metrics.withLock { $0 = "http://\(address)" } },
                 mostWaitingWrites: mostWaitingWrites,
                 steadyClock: steadyClock,
-                database: counter?.counting ?? hook?.hooking ?? (runsTwice ? { TwiceRunDatabase(base: $0) } : nil)),
+                database: around),
             onRunning: { continuation.yield($0) }
         ) { router, made in
             services.withLock { $0 = made }
