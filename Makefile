@@ -14,7 +14,7 @@ SEALKIT = .build/$(CONFIGURATION)/sealkit
 release = -c release --static-swift-stdlib
 debug = -c debug
 
-.PHONY: help setup build demo test attacks torture bench fuzz proofs vectors protobuf format clean
+.PHONY: help setup build demo test attacks torture bench fuzz proofs vectors protobuf docs format clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -60,6 +60,9 @@ protobuf: setup ## Generates Sources/SealWire/*.pb.swift again
 	protoc --plugin=protoc-gen-swift=.build/debug/protoc-gen-swift \
 	    --swift_opt=Visibility=Public --swift_opt=UseAccessLevelOnImports=true \
 	    --swift_out=Sources/SealWire -I Sources/SealWire $(notdir $(wildcard Sources/SealWire/*.proto))
+
+docs: build ## Builds the documentation into .build/docs, without a warning
+	@Tests/Support/docs
 
 format: ## Formats the Swift sources
 	@Tests/Support/style --format

@@ -17,6 +17,7 @@ extension Account {
     ///     return showWelcome()  // make an account, or recover one
     /// }
     /// ```
+    /// - Parameter store: where the seeds are kept.
     /// - Parameter connect: what reaches the account's server.
     /// - Returns: nil when the store is empty: make an account, or recover it.
     /// - Throws: what `store` throws.

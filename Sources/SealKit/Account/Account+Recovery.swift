@@ -17,6 +17,7 @@ extension Account {
         let name: String
         let passphrase: SecretBytes
 
+        /// - Parameter passphrase: several words that nobody puts together.
         /// - Parameter name: an e-mail address, say; it keeps people with the same passphrase apart, and is sent
         ///   nowhere.
         /// - Throws: `invalidArguments` for a passphrase of fewer than 12 characters; for no name, or one above 255
@@ -64,6 +65,9 @@ extension Account {
     // MARK: Getting back
 
     /// Gets an account back from its recovery key alone. To the account this is a new device, whatever it was before.
+    /// - Parameter recoveryKey: as it was shown when the account was made, or since.
+    /// - Parameter transport: what reaches the account's server.
+    /// - Parameter deviceName: what other devices call this one.
     /// - Parameter trust: where this device keeps what it has verified, if it has such a place already.
     /// - Throws: `unknownItem` when the server has no bundle for it; `integrityFailure` when the bundle does not open;
     ///   `keysReplaced` when the account has newer keys than the bundle: the server has kept, or shows, an old one.

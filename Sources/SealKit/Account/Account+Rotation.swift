@@ -25,6 +25,7 @@ extension Account {
     /// has been told, `finishKeyRotation(trust:progress:)` goes on.
     ///
     /// - Parameters:
+    ///   - progress: after each step.
     ///   - trust: the one that the containers of this account have.
     ///   - passphrase: sets the recovery passphrase for the new keys; without one, no passphrase brings the account
     ///     back.

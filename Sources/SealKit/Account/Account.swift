@@ -28,6 +28,9 @@ public final class Account: Sendable {
     var seed: AccountSeed { seeds[seeds.count - 1] }
 
     /// An account whose seeds are at hand.
+    /// - Parameter seeds: of the account, the newest last.
+    /// - Parameter transport: what reaches the account's server.
+    /// - Parameter deviceName: what other devices call this one.
     /// - Parameter keyStore: where the seeds came from, and where new ones go.
     /// - Throws: `invalidArguments` when there is no seed.
     public convenience init(
@@ -75,6 +78,8 @@ public final class Account: Sendable {
     /// - Returns: the account, and its recovery key. Show the key to the user once and keep it nowhere: it is the only
     ///   way back when every device is lost.
     /// - Parameters:
+    ///   - transport: what reaches the server.
+    ///   - deviceName: what other devices will call this one.
     ///   - trust: where this device keeps what it has verified, if it has such a place already.
     ///   - registrationCode: what the server's operator has given out, where accounts are made by invitation only
     ///     (``registration(transport:)``); it is good for one account.

@@ -66,6 +66,7 @@ public final class AccountProvider: Sendable {
     /// in.
     ///
     /// - Parameters:
+    ///   - account: with its keys at hand.
     ///   - trust: what this device has verified as this account; keep it beside the account's keys. Without one,
     ///     protection against rollback begins anew.
     ///   - replaced: who the same user was (`Container.userRecordID()`, of each container) in the account whose keys

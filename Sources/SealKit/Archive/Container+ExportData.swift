@@ -34,6 +34,7 @@ extension Container {
     /// roster, and the public database has neither: **a server can withhold records of the public database, and nobody
     /// can notice.** Where there are none, it has no entry in the archive.
     /// - Parameters:
+    ///   - includingShared: zones of others as well that this account takes part in.
     ///   - folder: made here, whole or not at all; it must not exist. Until it is whole it lies beside its place, as
     ///     `<folder>.part-` and eight characters: what a process that was killed has left there the next export
     ///     removes.

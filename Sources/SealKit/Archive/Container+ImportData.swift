@@ -44,6 +44,7 @@ extension Container {
     /// saved, and an asset's sum is checked when its record is: those files may be as large as all data. The sums show
     /// damage: whoever can write the archive can write others. Import what you trust.
     /// - Parameters:
+    ///   - folder: what `exportData(to:)` has made.
     ///   - includingPublic: also into this container's public database, where everybody may read it.
     ///   - progress: records saved so far.
     /// - Throws: `invalidArguments` for what is not an archive, leads out of its folder or has fields that no record

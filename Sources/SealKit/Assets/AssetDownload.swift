@@ -9,6 +9,9 @@ extension Database {
     /// Downloads a fetched asset: each chunk is checked against the signed root before it is opened, and the file
     /// appears whole or not at all.
     ///
+    /// - Parameter asset: of the fetched record.
+    /// - Parameter recordID: of that record.
+    /// - Parameter file: where it will be; one that is there is replaced.
     /// - Parameter progress: bytes received so far, and of all.
     /// - Throws: `assetNotAvailable`; `integrityFailure` at the first wrong byte; `storageFull`.
     public func download(

@@ -35,6 +35,7 @@ extension Contacts {
     }
 
     /// Gives somebody a name on this device, whether its keys were seen already or not.
+    /// - Parameter userRecordID: whose name it is.
     /// - Parameter name: 1 to 64 characters that can be seen, the first a letter or digit, without `@`; nil takes it
     ///   away.
     /// - Throws: `invalidArguments` for another name, or what names nobody; `constraintViolation` for one that somebody

@@ -20,6 +20,7 @@ public struct Container: Sendable {
     }
 
     /// - Parameters:
+    ///   - account: in whose name everything is done.
     ///   - identifier: letters, digits, dots and hyphens, like `com.example.notes`.
     ///   - environment: development, where record types and fields appear when they are first saved, or production,
     ///     which takes what was deployed from there. Each has its own data. What you ship names production.

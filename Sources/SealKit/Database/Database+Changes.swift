@@ -47,6 +47,9 @@ extension Database {
     /// A reading that begins without a token is held against what this device knows: what did not come is asked for
     /// when nothing more is coming, and is part of that answer, as the record, as its deletion, or as that record's
     /// `rollback`.
+    /// - Parameter zoneID: of the zone.
+    /// - Parameter token: of the answer before; nil for everything.
+    /// - Parameter desiredKeys: nil for all fields, empty for system fields only.
     /// - Parameter resultsLimit: nil lets the server decide; it may give fewer.
     /// - Throws: `changeTokenExpired` (start again from nil), `zoneNotFound`; `serverRejectedRequest` for a server that
     ///   goes in circles; a deletion that does not verify is an `integrityFailure` of the whole answer, since it must

@@ -20,6 +20,7 @@ extension Database {
 
     /// Records by their names, with the contents of their assets unless the database is ``fetchingAssets(_:)`` on
     /// demand.
+    /// - Parameter recordIDs: of any zones of this database.
     /// - Parameter desiredKeys: nil for all fields, empty for system fields only. What is left out is verified all the
     ///   same.
     /// - Returns: a result for each id: an absent record is that id's `unknownItem`, an absent zone its records'

@@ -42,6 +42,9 @@ extension Database {
     /// Saves and deletes records, each zone in one signed batch.
     ///
     /// - Parameters:
+    ///   - saving: new records, and fetched ones that were changed.
+    ///   - deleting: of records; one that is not there is no failure.
+    ///   - savePolicy: what is to happen where somebody else has saved meanwhile.
     ///   - atomically: all of a zone or nothing: if one item fails, the others fail with `batchRequestFailed`.
     ///     Otherwise the others are saved: what is wrong with one record, as an asset without its file, or a field's
     ///     name, is that record's failure alone.

@@ -145,6 +145,7 @@ extension Database {
 
     /// Deletes a zone with all its records and its share.
     ///
+    /// - Parameter zoneID: of a zone of the private database.
     /// - Parameter reason: what the account's other devices are told (`DatabaseChanges.DeletionReason`): `purged` when
     ///   the user wants the data gone everywhere, `encryptedDataReset` when its keys are lost and devices shall upload
     ///   what they have anew. Participants are told that the zone is not shared any more, whatever the reason.

@@ -16,6 +16,7 @@ extension Account {
     }
 
     /// Gives a device another name, on all devices.
+    /// - Parameter name: what people will see in lists of devices.
     /// - Parameter id: `Device.id`.
     /// - Throws: `unknownItem`; `invalidArguments` for a name of more than 255 bytes or with control characters.
     @discardableResult

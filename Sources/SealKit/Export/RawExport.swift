@@ -31,6 +31,7 @@ extension Database {
     /// Everything is verified and opened on the way. A record that verifies and does not open is its author's doing,
     /// and is left out; the first one that does not verify ends the export.
     /// - Parameters:
+    ///   - zoneID: of the zone.
     ///   - recordNames: nil for all records of a zone, deletions included.
     ///   - folder: made here, whole or not at all; it must not exist.
     /// - Throws: `invalidArguments` for the public database without names; `constraintViolation` when the folder

@@ -21,6 +21,7 @@ public actor FileKeyStore: KeyStore {
         let secrets: AccountSecrets
     }
 
+    /// - Parameter file: the key file, which need not be there yet.
     /// - Parameter passphrase: asked for once, when it is needed: a sealed file is opened, or a new one is written. A
     ///   new file is unsealed without it. A file that is there stays sealed, or unsealed, as it is.
     public init(file: URL, passphrase: Passphrase? = nil) {

@@ -28,6 +28,7 @@ extension Database {
     /// It goes in batches, and nothing has to be kept of how far it came: cancel the task to pause, call again to go
     /// on, after the program was ended as well.
     ///
+    /// - Parameter zoneID: of the zone.
     /// - Parameter progress: after each batch: how many records are done of how many. The second number is the server's
     ///   count, and grows when another key is opened meanwhile.
     /// - Returns: what was done, with the records that could not be: the share's own record is its owner's and

@@ -9,6 +9,7 @@ extension Database {
     /// or has changed keys. Call it when a key may have come into wrong hands. What was written before stays under the
     /// keys before: `rekey(_:progress:)` seals that again.
     ///
+    /// - Parameter zoneID: of the zone.
     /// - Parameter shareRecordName: of a hierarchy that is shared by itself, which has keys of its own; nil for the
     ///   zone's.
     /// - Throws: `permissionFailure` for whoever is neither owner nor administrator, unless a new key is due;

@@ -30,6 +30,7 @@ extension RecordZone {
 
 extension Database {
     /// Which keys a zone's records are sealed under: `rekey(_:progress:)` brings all to the newest.
+    /// - Parameter zoneID: of the zone.
     /// - Parameter shareRecordName: of a hierarchy that is shared by itself, which has keys of its own; nil for the
     ///   zone's.
     /// - Throws: `zoneNotFound`; `unknownItem` for no such share; `badDatabase` in the public database;

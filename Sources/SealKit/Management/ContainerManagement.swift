@@ -45,6 +45,7 @@ public struct ContainerManagement: Sendable {
     }
 
     /// Replaces development's schema. Records stay as they are.
+    /// - Parameter text: in CloudKit's schema language.
     /// - Parameter dryRun: tell what would change, change nothing.
     /// - Throws: `invalidArguments` for a text with errors (with their place), and for a schema that lacks or changes
     ///   what production has.

@@ -36,6 +36,8 @@ public struct ManagementTokens: Sendable {
     }
 
     /// Makes a token that is good for one container, in both environments.
+    /// - Parameter containerIdentifier: of the container that it manages.
+    /// - Parameter name: what lists call it.
     /// - Parameter lifetime: seconds; nil for a token that is good until it is revoked.
     /// - Returns: the token, which nobody can ask for again.
     public func create(

@@ -7,6 +7,9 @@ import SwiftProtobuf
 
 extension Container {
     /// A container without an account: its public database can be read, as far as everybody may.
+    /// - Parameter identifier: of the container, like `com.example.notes`.
+    /// - Parameter environment: development or production: each has its own data.
+    /// - Parameter transport: what reaches the server.
     /// - Parameter trust: what this device has verified; without one, protection against rollback lasts as long as the
     ///   process.
     /// - Throws: `badContainer`.

@@ -62,7 +62,7 @@ public final class WebhookVerifier: Sendable {
 
     /// - Parameters:
     ///   - body: the bytes as they came.
-    ///   - signature: the value of the header `SealKit-Signature`.
+    ///   - header: the value of the header `SealKit-Signature`.
     ///   - now: this machine's time.
     /// - Throws: `integrityFailure` for what the server did not send to this URL, did not send now, or what was
     ///   verified before.

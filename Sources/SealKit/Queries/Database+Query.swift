@@ -11,6 +11,7 @@ extension Database {
     /// order, is an `integrityFailure`. What the server leaves out cannot be noticed. The contents of assets come along
     /// unless the database is ``fetchingAssets(_:)`` on demand.
     /// - Parameters:
+    ///   - query: record type, predicate and order.
     ///   - zoneID: nil for all zones of the private database; the shared database is asked for one zone.
     ///   - desiredKeys: nil for all fields, empty for system fields only.
     ///   - resultsLimit: of one page; the server may give fewer.

@@ -184,6 +184,7 @@ public struct Record: Sendable {
 }
 
 extension Record.Reference {
+    /// - Parameter action: what becomes of the record that has the reference when this one is deleted.
     /// - Parameter recordID: of a record in the zone of the one that will hold the reference: only its name is kept.
     public init(recordID: Record.ID, action: Action = .none) {
         self.init(recordName: recordID.recordName, action: action)

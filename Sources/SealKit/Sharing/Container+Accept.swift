@@ -247,6 +247,7 @@ extension Container {
 
     /// Accepts a share: opens the invitation's grant, joins the roster, and seals the zone's key to oneself.
     ///
+    /// - Parameter metadata: what `shareMetadata(for:)` has given.
     /// - Parameter token: from the verification flow, where the address was proven for this share just now.
     /// - Returns: the zone, which is in the shared database from now on.
     /// - Throws: `integrityFailure` when grant or roster do not verify; `unknownItem` when the invitation is gone;

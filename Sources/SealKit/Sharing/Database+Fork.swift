@@ -12,6 +12,7 @@ extension Database {
     /// `encryptedDataReset`: save what the app has again, and share the zone anew. Fetch before what the server alone
     /// has.
     ///
+    /// - Parameter zoneID: of a zone of one's own.
     /// - Parameter head: of the branch that is given up, as the error of a member gives it (`SealKitError.rosterFork`);
     ///   nil where this device is on that branch itself.
     /// - Throws: `badDatabase` for a zone of somebody else's; `invalidArguments` where there is no fork, or the head is

@@ -143,6 +143,7 @@ extension Database {
 extension Container {
     /// Asks the owner of a share for access, where ``Share/allowsAccessRequests`` says that strangers may.
     ///
+    /// - Parameter url: the share's, whole.
     /// - Parameter contact: who asks, for the owner to recognise: a name, an address. Only the owner can read it.
     /// - Throws: `unknownItem` where there is no such share, or it takes no requests, or the caller is blocked: all
     ///   look alike; `participantAlreadyInvited` for somebody who may accept it right away; `invalidArguments` for a

@@ -59,6 +59,7 @@ public struct Share: Sendable {
 
     /// Shares a record with all that has it as parent, directly or not. Save the share together with the record
     /// (`save(_:rootRecord:)`, `modifyRecords(saving:shares:)`).
+    /// - Parameter rootRecord: a record of a custom zone, saved or to be saved with the share.
     /// - Parameter shareID: a name of your own for the share's record; nil makes one.
     public init(rootRecord: Record, shareID: Record.ID? = nil) {
         self.init(rootRecordID: rootRecord.recordID, shareID: shareID ?? Record.ID(zoneID: rootRecord.recordID.zoneID))

@@ -11,6 +11,8 @@ public protocol Invitee: Sendable {
 
     /// The code that was just sent.
     /// - Parameters:
+    ///   - address: where it was sent to.
+    ///   - expires: until when it is good.
     ///   - triesLeft: 5 at first; fewer after codes that were wrong.
     /// - Returns: nil to have another one sent, or to another address.
     func code(sentTo address: String, expires: Date, triesLeft: Int) async throws(SealKitError) -> String?
@@ -37,6 +39,8 @@ extension Container {
     /// due, and accepts.
     ///
     /// - Parameters:
+    ///   - url: the share's, whole.
+    ///   - invitee: who is asked.
     ///   - language: of the message with the code; nil for this device's.
     ///   - willAccept: shown the share before it is accepted; throw to leave it.
     /// - Returns: the zone, which is in the shared database from now on.
