@@ -60,7 +60,7 @@ import Testing
         try await expectAsked(
             "zone", "delete", "Notes", naming: "deletes the zone Notes with all its records", word: "Notes"
         ) {
-            try await run("zone", "list", "--quiet").output == "Notes\n"
+            try await run("zone", "list", "--quiet").output == "Notes\n_defaultZone\n"
         }
         // One that is not there is no question.
         let nowhere = try await run("zone", "delete", "Nowhere")

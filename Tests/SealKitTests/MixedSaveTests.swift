@@ -48,14 +48,18 @@ import Testing
         let zone = try await ann.makeZone("notes")
         #expect(try await ann.own.recordZone(for: zone).share == nil)
         var share = Share(recordZoneID: zone)
-        var participant = try await ann.participant(bob, .readWrite)
-        participant.role = .administrator
-        share.addParticipant(participant)
+        share.addParticipant(try await ann.participant(bob, .readWrite))
         let first = ann.note(in: zone, "first", name: "first")
         let made = try await ann.own.modifyRecords(saving: [share, first]).saveResults
         let saved = try #require(try made[share.recordID]?.get() as? Share)
         #expect(try await ann.own.recordZone(for: zone).share?.recordName == Share.recordName)
         let joined = try await bob.join(saved.url)
+        var raised = try await ann.own.share(for: zone)
+        var participant = try #require(
+            raised.participants.first { $0.userIdentity.userRecordID?.recordName == bob.name })
+        participant.role = .administrator
+        raised.addParticipant(participant)
+        try await ann.own.save(raised)
 
         var theirs = try await bob.shared.share(for: joined)
         theirs.title = "Bob's word"

@@ -185,7 +185,7 @@ import Testing
         #expect(try await run("zone", "list", "--quiet", device: "phone").output.contains("garden"))
         let reset = try await run("account", "reset", "--yes", "--json", device: "phone")
         #expect(reset.status == 0 && reset.output.contains("recoveryKey"), "\(reset.errors)")
-        #expect(try await run("zone", "list", "--quiet", device: "phone").output == "")
+        #expect(try await run("zone", "list", "--quiet", device: "phone").output == "_defaultZone\n")
         #expect(try await run("account", "whoami", "--quiet", device: "phone").output == name)
     }
 

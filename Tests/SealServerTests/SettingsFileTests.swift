@@ -29,16 +29,16 @@ import Testing
     @Test func whatIsNoSettingIsRefusedByNameAndLine() async throws {
         let path = folder.file("sealkit.yaml")
         for (text, name, line, meant) in [
-            ("listen: 127.0.0.1:1\n\nlisten-on: x\n", "listen-on", 3, nil),
-            ("lisen: 127.0.0.1:1", "lisen", 1, nil),
+            ("listen: 127.0.0.1:1\n\nlisten-on: x\n", "listen-on", 3, "listen"),
+            ("lisen: 127.0.0.1:1", "lisen", 1, "listen"),
             // As the flag, or the environment, spells it.
             ("tls-key: k.pem", "tls-key", 1, "tls.key"),
             ("max_message_size: 5000", "max_message_size", 1, "max.message.size"),
-            ("smtp:\n  url: smtps://mail.example.org\n  passwort: canary\n", "smtp.passwort", 3, nil),
+            ("smtp:\n  url: smtps://mail.example.org\n  passwort: canary\n", "smtp.passwort", 3, "smtp.password"),
             ("smtp:\n  starttls:\n    mode: off\n", "smtp.starttls.mode", 2, nil),
             ("smtp: smtps://mail.example.org", "smtp", 1, nil),
             ("# first\nserver: {}\n", "server", 2, nil),
-            ("tls.certificates: a", "tls.certificates", 1, nil),
+            ("tls.certificates: a", "tls.certificates", 1, "tls.certificate"),
         ] as [(String, String, Int, String?)] {
             let error = try await refusal(text)
             #expect(error == .unknownSetting(name: name, path: path, line: line, meant: meant), "\(text)")

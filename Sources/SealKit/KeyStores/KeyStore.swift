@@ -26,7 +26,9 @@ public protocol KeyStore: Sendable {
 
     /// Keeps `secrets` in the place of `old`, whole or not at all: when this returns they outlast a power cut, and when
     /// it throws, `old` is still there.
-    /// - Parameter old: what has been loaded or saved before; nil when nothing is kept yet.
+    /// - Parameters:
+    ///   - secrets: what is to be kept from now on.
+    ///   - old: what has been loaded or saved before; nil when nothing is kept yet.
     /// - Throws: `constraintViolation` when something else is kept than `old`: another process was faster. Load again.
     func save(_ secrets: AccountSecrets, replacing old: AccountSecrets?) async throws(SealKitError)
 

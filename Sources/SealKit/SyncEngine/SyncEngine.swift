@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// The app notes which records have changed (``State``), hands them over when it is asked to, and is told of what came
 /// and what became of what was sent (``SyncEngineDelegate``). When and in which order all of that goes over the
-/// network, what is repeated and what is waited for is the engine's. See <doc:Syncing-article>.
+/// network, what is repeated and what is waited for is the engine's. See <doc:Syncing>.
 ///
 /// What does not verify is told and never skipped: the fetch of that zone ends there, and begins there the next time.
 public final class SyncEngine: Sendable {

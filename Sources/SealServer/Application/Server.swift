@@ -29,6 +29,7 @@ public struct Server: Sendable {
     /// Throws `ConfigurationError`, `ListenFailure` and `RelayFailure`, before anything is made on the disk;
     /// `DataFolderInUse`, `FileError`, or the database's error.
     /// - Parameters:
+    ///   - configuration: where its folders are, what it listens on, and its limits.
     ///   - metrics: gets every measurement of this server, beside what `ServerConfiguration.metrics` shows; nil for
     ///     none.
     ///   - onRunning: called once with the actual address, when the server accepts connections.

@@ -36,7 +36,10 @@ extension ServerConfiguration {
     /// as well), which wins over the defaults. The result is validated. Settings in the file that there are not are
     /// refused, by name and line, as are `SEALKIT_…` variables that nobody reads.
     ///
-    /// - Parameter flags: by name without dashes: `["listen": "127.0.0.1:8080", "behind-proxy": "true"]`.
+    /// - Parameters:
+    ///   - flags: by name without dashes: `["listen": "127.0.0.1:8080", "behind-proxy": "true"]`.
+    ///   - environment: the process's variables.
+    ///   - file: the path of a settings file.
     public static func load(
         flags: [String: String], environment: [String: String], file: String? = nil
     ) async throws -> ServerConfiguration {
@@ -82,6 +85,8 @@ extension ServerConfiguration {
     /// - Parameters:
     ///   - data: the data folder, where a flag names it.
     ///   - secrets: likewise.
+    ///   - environment: the process's variables.
+    ///   - file: the path of a settings file.
     public static func secretsFolder(
         data: String?, secrets: String?, environment: [String: String], file: String?
     ) throws -> String? {

@@ -23,7 +23,9 @@ final class Services: Sendable {
     let gate: LoadGate
     let transfers: Transfers
     var quotas: Quotas { Quotas(configuration.limits, rosterEntries: limits.rosterEntries) }
-    var rosterCounts: RosterCounts { RosterCounts(limits: limits, limiter: limiter, quotas: quotas) }
+    func rosterCounts(_ counted: CountedCall.Run) -> RosterCounts {
+        RosterCounts(limits: limits, counted: counted, quotas: quotas)
+    }
     let registration: Registration
     let challenges: LoginChallenges
     var loginTerms: LoginTerms {

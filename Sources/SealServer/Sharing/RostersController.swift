@@ -98,11 +98,13 @@ struct RostersController: Sendable {
         let (session, path) = (call.session, call.path)
         let restore = try RosterRestore(message, container: path.container)
         let now = services.clock()
+        let counted = CountedCall(services.limiter)
         let response = try await services.write(as: session, at: .everything) {
             [services] connection -> Sealkit_V1_RestoreRosterResponse in
+            let counts = services.rosterCounts(counted.run())
             let caller = try Caller(session, container: path.container, in: connection)
             let stored = try restore.run(
-                by: caller, path, services.rosters, services.rosterCounts, now: now, in: connection)
+                by: caller, path, services.rosters, counts, now: now, in: connection)
             return .with { $0.scope = stored.scopeHead }
         }
         // Of a zone that has ended.
@@ -118,9 +120,10 @@ struct RostersController: Sendable {
             message, of: Endpoints.sharing.appendRoster, path, try message.serializedBytes())
         let append = try RosterAppend(message, container: path.container, hasher: services.addresses)
         let now = services.clock()
-        let rosters = services.rosters
+        let (rosters, counted) = (services.rosters, CountedCall(services.limiter))
         let response = try await services.write(as: session, at: .everything) {
             [services] connection -> Sealkit_V1_AppendRosterResponse in
+            let counting = counted.run()
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
                 return try Sealkit_V1_AppendRosterResponse(serializedBytes: answer)
@@ -129,12 +132,12 @@ struct RostersController: Sendable {
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)
             let stored = try append.run(
                 on: zone, by: caller, rosters: rosters, quotas: services.quotas, now: now, in: connection)
-            try RosterRoom.count(1, endingAt: stored, services.rosterCounts, now: now)
+            try RosterRoom.count(1, endingAt: stored, services.rosterCounts(counting), now: now)
             // An epoch by itself is refused for no quota, and its grants are kept for ever: the owner's are counted
             // where nobody is put out.
             if append.entry.epoch != nil, zone.owner != caller.id || append.entry.changes.isEmpty {
                 // Last: what is refused for another reason, a lost race say, does not count. Throwing takes all back.
-                try services.limiter.count(
+                try counting.count(
                     .epochOpening, .author(owner: zone.owner, zone: zone.zone, caller: caller.id),
                     rule: services.limits.epochOpening, now: now)
             }

@@ -58,8 +58,10 @@ struct ShareAccessController: Sendable {
                 remedy: "Make 16 random bytes as id; seal at most \(Self.mostContactBytes) bytes of contact.")
         }
         let (now, rosters) = (services.clock(), services.rosters)
-        let (limiter, rule, quotas) = (services.limiter, services.limits.accessRequest, services.quotas)
+        let (rule, quotas) = (services.limits.accessRequest, services.quotas)
+        let counted = CountedCall(services.limiter)
         try await services.write(as: session, at: .everything) { connection in
+            let counting = counted.run()
             let (zone, caller, roster) = try Self.open(
                 message.routingID, to: session, rosters, now: now, in: connection)
             let bill = try StorageUsage.Bill(zone, caller: caller, in: connection)
@@ -73,7 +75,7 @@ struct ShareAccessController: Sendable {
                     of: answerers)
             }
             // Last, as with epochs. Asking again wakes nobody, but writes.
-            try limiter.count(.accessRequest, .account(session.accountID), rule: rule, now: now)
+            try counting.count(.accessRequest, .account(session.accountID), rule: rule, now: now)
         }
         return Sealkit_V1_RequestShareAccessResponse()
     }

@@ -1,12 +1,12 @@
 /// What restrains those who lengthen rosters.
-package struct RosterCounts: Sendable {
+package struct RosterCounts {
     package let limits: AbuseLimits
-    package let limiter: RateLimiter
+    package let counted: CountedCall.Run
     package let quotas: Quotas
 
-    package init(limits: AbuseLimits, limiter: RateLimiter, quotas: Quotas) {
+    package init(limits: AbuseLimits, counted: CountedCall.Run, quotas: Quotas) {
         self.limits = limits
-        self.limiter = limiter
+        self.counted = counted
         self.quotas = quotas
     }
 }

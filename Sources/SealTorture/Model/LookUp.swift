@@ -29,7 +29,6 @@ struct LookUp: ModelCall {
             switch (answer[name], known?.live[name]) {
             case (.success(let record), let stored?):
                 try record.checkEqual(stored, desired: desired)
-                try store.note(record.recordChangeTag, of: stored, in: zone)
                 if keeps.contains(name), let life = known?.life {
                     copies[ModelDevice.Key(zone: zone, name: name)] = record.copy(stored, life: life)
                 }

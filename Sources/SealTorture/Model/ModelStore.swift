@@ -121,20 +121,9 @@ struct ModelStore {
     /// The states of the zone, one of which a conflict shows: the server looks the record up when it has refused the
     /// save, and others may have written by then. Nil for the state that the save met; none while that is not asked.
     var conflictViews: [Zone?]?
-    /// The change tags by which versions were seen.
-    private var tags: [Int: String] = [:]
     /// What has happened since somebody last asked.
     private(set) var news: [News] = []
     private var lastVersion = 0
-
-    /// Of several orders that explain what calls at the same time showed, their tags tell the one that was: what is
-    /// shown of a record may be the same before and after a change.
-    mutating func note(_ tag: String?, of stored: Stored, in zone: String) throws(Finding) {
-        // Records of shares are moved by whoever of their owner's devices comes by.
-        guard zone != ModelRun.hierarchyZone, let tag else { return }
-        let known = tags.updateValue(tag, forKey: stored.version) ?? tag
-        try check(known == tag, "a record comes with another change tag than it had")
-    }
 
     func open(_ zone: String) -> Zone? { zones[zone].flatMap { $0.isOpen ? $0 : nil } }
 

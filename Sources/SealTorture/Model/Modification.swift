@@ -71,9 +71,6 @@ struct Modification: ModelCall {
                 try settle(
                     name, result, expected[name], before: store.conflictViews ?? [before], now: store.open(zone),
                     &copies)
-                if case .success(let record) = result, case .saved(let stored)? = expected[name] {
-                    try store.note(record.recordChangeTag, of: stored, in: zone)
-                }
             } catch {
                 throw Finding("\(error)\(Self.culprits(answer))")
             }

@@ -207,7 +207,7 @@ import Testing
         try await RunningServer.with(sendsMail: false, mailConfiguration: mail, logger: log.logger) { server in
             try await waitUntil("mail is failing") { try await health(server) == "failing" }
             // Strangers are told one word.
-            #expect(try await healthParts(server).keys.sorted() == ["mail", "status", "texts", "version"])
+            #expect(try await healthParts(server).keys.sorted() == ["mail", "status", "storage", "texts", "version"])
         }
         #expect(log.lines.contains { $0.contains("codes cannot be sent") && $0.contains(remedy) })
         #expect(!log.lines.contains { $0.contains("-word") } && relay.tries == 0)
