@@ -35,7 +35,7 @@ import Testing
 
     /// The writer is held, one write waits, and no more may: the next ones are refused at once, unbegun.
     @Test func writesThatWouldWaitTooLongAreRefusedAsZoneBusy() async throws {
-        try await RunningServer.with(mostWaitingWrites: 1) { server in
+        try await RunningServer.with(mostWaitingWrites: 1, runsTwice: false) { server in
             let (database, zone) = try await Self.database(server)
             let storage = server.services.database
             let hold = DispatchSemaphore(value: 0)
