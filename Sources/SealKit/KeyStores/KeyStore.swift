@@ -9,7 +9,6 @@
 ///         guard let data = try read() else { return nil }
 ///         return try AccountSecrets(encoded: data)
 ///     }
-/// - Parameter secrets: what is to be kept from now on.
 ///     func save(_ secrets: AccountSecrets, replacing old: AccountSecrets?) async throws(SealKitError) {
 ///         try old.checkIsStill(try await load())
 ///         try write(secrets.encoded())

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SealSystem
 
 extension TrustStore {
     /// What a failure of the database means to whoever has to mend it.
@@ -40,8 +41,7 @@ extension TrustStore {
         for url in [file, folder] where access(url.path, W_OK) != 0 && (errno != ENOENT || url == folder) {
             return ("\(url.path): \(String(cString: strerror(errno)))", false)
         }
-        var disk = statvfs()
-        guard statvfs(folder.path, &disk) == 0, disk.f_bavail == 0 else { return nil }
+        guard freeBytes(at: folder.path) == 0 else { return nil }
         return ("the disk of \(folder.path) is full", true)
     }
 }

@@ -89,7 +89,7 @@ public struct Server: Sendable {
                 times: writeTimes,
                 metrics: metrics))
         metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
-        metrics.observe(.dataFreeBytes) { Int(clamping: FreeSpace.bytes(at: configuration.dataFolder) ?? 0) }
+        metrics.observe(.dataFreeBytes) { Int(clamping: freeBytes(at: configuration.dataFolder) ?? 0) }
         if let certificate { metrics.observe(.certificateExpires) { certificate.expires } }
         let database = replacing.database?(opened) ?? opened
         let (now, random) = ((replacing.clock ?? systemClock)(), Int64.random(in: 0...Int64.max))

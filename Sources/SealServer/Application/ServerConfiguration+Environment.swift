@@ -43,27 +43,6 @@ extension ServerConfiguration {
     private static func meant(by name: String) -> String? {
         let longer = settingVariables.filter { $0.hasPrefix(name) }
         if let only = longer.first, longer.count == 1 { return only }
-        let distances = settingVariables.sorted().map { (name: $0, distance: distance($0, name)) }
-        let nearest = distances.min { $0.distance < $1.distance }
-        return nearest.flatMap { $0.distance <= mostMistyped ? $0.name : nil }
-    }
-
-    /// Letters in which a name may differ from the one that was meant.
-    static let mostMistyped = 2
-
-    /// How many letters have to be put in, taken out or changed to make one of the other.
-    static func distance(_ one: String, _ other: String) -> Int {
-        let (one, other) = (Array(one.utf8), Array(other.utf8))
-        var row = Array(0...other.count)
-        for (place, letter) in one.enumerated() {
-            var before = row[0]
-            row[0] = place + 1
-            for column in other.indices {
-                let changed = before + (letter == other[column] ? 0 : 1)
-                before = row[column + 1]
-                row[column + 1] = min(changed, before + 1, row[column] + 1)
-            }
-        }
-        return row[other.count]
+        return Misspelling.nearest(to: name, among: settingVariables) { $0 }
     }
 }

@@ -44,6 +44,40 @@ extension ServerConfiguration {
         flags: [String: String], environment: [String: String], file: String? = nil
     ) async throws -> ServerConfiguration {
         try requireKnown(environment)
+        let (reader, lines) = try Self.reader(flags: flags, environment: environment, file: file)
+        do {
+            let configuration = try reader.configuration()
+            try configuration.validate()
+            return configuration
+        } catch {
+            guard case ConfigurationError.invalid(let setting, let expected) = error, let file,
+                flags[setting] == nil, environment[environmentName(of: setting)] == nil,
+                let line = lines[settings[setting, default: []]]
+            else { throw error }
+            throw ConfigurationError.invalidInFile(setting: setting, expected: expected, path: file, line: line)
+        }
+    }
+
+    /// The secrets folder of a server that is started with these settings; nil where no folder is named. All else that
+    /// they say is not looked at, but for a file's form.
+    /// - Parameters:
+    ///   - data: the data folder, where a flag names it.
+    ///   - secrets: likewise.
+    ///   - environment: the process's variables.
+    ///   - file: the path of a settings file.
+    public static func secretsFolder(
+        data: String?, secrets: String?, environment: [String: String], file: String?
+    ) throws -> String? {
+        let flags = ["data": data, "secrets": secrets].compactMapValues { $0 }
+        let (reader, _) = try Self.reader(flags: flags, environment: environment, file: file)
+        if let secrets = reader.text("secrets") { return secrets }
+        return reader.text("data").map { ServerConfiguration(dataFolder: $0, secretsFolder: nil).secretsFolder }
+    }
+
+    /// - Returns: also where in the file each setting stands.
+    private static func reader(
+        flags: [String: String], environment: [String: String], file: String?
+    ) throws -> (Reader, lines: [[String]: Int]) {
         var given: [AbsoluteConfigKey: ConfigValue] = [:]
         for (name, value) in flags {
             guard let key = settings[name] else { throw ConfigurationError.unknownFlag(name) }
@@ -67,37 +101,7 @@ extension ServerConfiguration {
             }
             providers.append(InMemoryProvider(name: "file", values: Dictionary(uniqueKeysWithValues: values)))
         }
-        do {
-            let configuration = try Reader(config: ConfigReader(providers: providers)).configuration()
-            try configuration.validate()
-            return configuration
-        } catch {
-            guard case ConfigurationError.invalid(let setting, let expected) = error, let file,
-                flags[setting] == nil, environment[environmentName(of: setting)] == nil,
-                let line = lines[settings[setting, default: []]]
-            else { throw error }
-            throw ConfigurationError.invalidInFile(setting: setting, expected: expected, path: file, line: line)
-        }
-    }
-
-    /// The secrets folder of a server that is started with these settings; nil where no folder is named. All else that
-    /// they say is not looked at, but for a file's form.
-    /// - Parameters:
-    ///   - data: the data folder, where a flag names it.
-    ///   - secrets: likewise.
-    ///   - environment: the process's variables.
-    ///   - file: the path of a settings file.
-    public static func secretsFolder(
-        data: String?, secrets: String?, environment: [String: String], file: String?
-    ) throws -> String? {
-        let settings = Set(settings.values)
-        let values = try file.map { try SettingsFile(path: $0, settings: settings).values } ?? [:]
-        func text(_ name: String, _ flag: String?) -> String? {
-            let given = flag ?? environment[environmentName(of: name)] ?? values[[name]]
-            return given?.isEmpty == true ? nil : given
-        }
-        if let secrets = text("secrets", secrets) { return secrets }
-        return text("data", data).map { ServerConfiguration(dataFolder: $0, secretsFolder: nil).secretsFolder }
+        return (Reader(config: ConfigReader(providers: providers)), lines)
     }
 
     /// Every setting is text, wherever it comes from, so that one rule says what is valid.

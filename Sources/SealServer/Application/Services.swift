@@ -23,8 +23,8 @@ final class Services: Sendable {
     let gate: LoadGate
     let transfers: Transfers
     var quotas: Quotas { Quotas(configuration.limits, rosterEntries: limits.rosterEntries) }
-    func rosterCounts(_ counted: CountedCall.Run) -> RosterCounts {
-        RosterCounts(limits: limits, counted: counted, quotas: quotas)
+    func rosterCounts(_ counting: CountedCall.Run) -> RosterCounts {
+        RosterCounts(limits: limits, counting: counting, quotas: quotas)
     }
     let registration: Registration
     let challenges: LoginChallenges

@@ -73,9 +73,7 @@ struct SettingsFile {
 
     private func unknown(_ name: [String], _ line: Int) -> ConfigurationError {
         func letters(_ parts: [String]) -> String { parts.joined().filter { $0 != "-" && $0 != "_" }.lowercased() }
-        let distances = settings.map { (name: $0, distance: ServerConfiguration.distance(letters($0), letters(name))) }
-        let nearest = distances.min { ($0.distance, letters($0.name)) < ($1.distance, letters($1.name)) }
-        let meant = nearest.flatMap { $0.distance <= ServerConfiguration.mostMistyped ? $0.name : nil }
+        let meant = Misspelling.nearest(to: letters(name), among: settings, letters)
         return .unknownSetting(
             name: name.joined(separator: "."), path: path, line: line, meant: meant?.joined(separator: "."))
     }

@@ -24,7 +24,7 @@ extension RosterRestore {
                     remedy: "The owner gives them back, or send fewer at once.")
             }
             let id = try Rosters.viewer(author, scope, connection) ?? caller.id
-            try counted.counted.count(
+            try counted.counting.count(
                 .epochOpening, .author(owner: scope.owner, zone: scope.zone, caller: id), amount: count, rule: rule,
                 now: now)
         }

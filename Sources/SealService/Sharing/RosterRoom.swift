@@ -45,7 +45,7 @@ package enum RosterRoom {
         let most = counts.quotas.rosterEntries
         guard zone.sequence >= most else { return }
         let beyond = min(entries, Int(clamping: zone.sequence - most + 1))
-        try counts.counted.count(
+        try counts.counting.count(
             .rosterEntry, .author(owner: zone.owner, zone: zone.zone, caller: zone.share?.number ?? 0), amount: beyond,
             rule: counts.limits.rosterEntriesBeyond, now: now)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import SealSystem
 
 /// What is left on the disk of a folder.
 package enum FreeSpace: String, Sendable {
@@ -11,19 +12,11 @@ package enum FreeSpace: String, Sendable {
 
     /// A folder that is not there counts as one with enough: writing says what is wrong.
     package init(at folder: String) {
-        switch Self.bytes(at: folder) {
+        switch freeBytes(at: folder) {
         case .some(..<Self.fullBytes): self = .full
         case .some(..<Self.lowBytes): self = .low
         default: self = .ok
         }
-    }
-
-    /// What this user may write there; nil where the system does not say.
-    package static func bytes(at folder: String) -> UInt64? {
-        var disk = statvfs()
-        guard statvfs(folder, &disk) == 0 else { return nil }
-        let (bytes, isMore) = UInt64(disk.f_bavail).multipliedReportingOverflow(by: UInt64(disk.f_frsize))
-        return isMore ? .max : bytes
     }
 
     /// That there is room for a folder which is not there yet: a server that fails at its first write would leave half
