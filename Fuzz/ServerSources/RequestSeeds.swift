@@ -16,7 +16,7 @@ enum RequestSeeds {
 
     static var all: [Seed] {
         let world = RequestWorld.shared
-        let messages = certain("seeds") { try messages(world) }
+        let messages = certain("seeds") { try Self.messages(world) }
         require(messages.keys.allSatisfy { name in world.routes.contains { $0.name == name } }, "a seed is of no route")
         var seeds: [Seed] = []
         for (index, route) in world.routes.enumerated() {

@@ -2,13 +2,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import SealStatements
-import SealWire
+public import SealWire
 
 @testable import SealServer
 @testable import SealService
 
-// swift-format-ignore: AvoidRetroactiveConformances
-extension Route: @retroactive CustomStringConvertible {
+extension Route: CustomStringConvertible {
     public var description: String { "\(method.rawValue) \(template)" }
 }
 

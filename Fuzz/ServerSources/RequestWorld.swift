@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Glibc
 import HTTPTypes
 import Hummingbird
@@ -57,9 +58,15 @@ final class RequestWorld: Sendable {
                 let account = try Accounts.create(
                     loginKey: owner.signingKey.verificationKey, name: "fuzz", now: Self.now, in: connection)
                 try Identities.register(owner.chain, account: account.id, container: World.container, in: connection)
+                // Nothing that is sent asks for its signature.
+                let device = try DeviceStatement(
+                    id: Data(repeating: 5, count: 16), name: "", added: Self.now, signature: Data())
+                let entered = try Devices.enter(
+                    device, account: account.id, loginKey: owner.signingKey.verificationKey, now: Self.now,
+                    in: connection)
                 return try Sessions.issue(
-                    account: account.id, deviceName: "", now: Self.now, randomToken: [UInt8](repeating: 7, count: 32),
-                    in: connection
+                    account: account.id, device: entered.row, now: Self.now,
+                    randomToken: [UInt8](repeating: 7, count: 32), in: connection
                 ).token
             }
         }
