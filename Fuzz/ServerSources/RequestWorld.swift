@@ -55,6 +55,9 @@ final class RequestWorld: Sendable {
         let owner = World.people[0]
         token = try Self.wait {
             try await base.write(at: .everything) { connection in
+                // As a server does when it starts: what it writes is numbered by its run.
+                _ = try ShardedNumber.shard(of: connection)
+                try ServerRuns.begin(now: Self.now, random: 1, in: connection)
                 let account = try Accounts.create(
                     loginKey: owner.signingKey.verificationKey, name: "fuzz", now: Self.now, in: connection)
                 try Identities.register(owner.chain, account: account.id, container: World.container, in: connection)
