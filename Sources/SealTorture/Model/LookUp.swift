@@ -29,6 +29,7 @@ struct LookUp: ModelCall {
             switch (answer[name], known?.live[name]) {
             case (.success(let record), let stored?):
                 try record.checkEqual(stored, desired: desired)
+                store.note(record, as: stored)
                 if keeps.contains(name), let life = known?.life {
                     copies[ModelDevice.Key(zone: zone, name: name)] = record.copy(stored, life: life)
                 }

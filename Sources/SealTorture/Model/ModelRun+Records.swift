@@ -44,7 +44,8 @@ extension ModelRun {
         count(.callsAtOnce)
     }
 
-    /// Some devices call at once: there has to be an order in which the model answers the same.
+    /// Some devices call at once: there has to be an order in which the model answers the same. Of several the one is
+    /// taken that what came beside the fields contradicts least.
     /// - Parameter last: calls after them, which that order has to explain as well.
     mutating func play(_ calls: [any ModelCall], _ zone: String, then last: [any ModelCall] = []) async throws {
         doing = "at once: " + calls.map(\.description).joined(separator: "; ")
@@ -60,11 +61,13 @@ extension ModelRun {
         var after: [AnsweredCall] = []
         for call in [outcome] + last { after.append(try await AnsweredCall(call, from: devices[call.device])) }
         var reasons: [String] = []
+        var best: (run: ModelRun, contradictions: Int)?
         let openings = store.zones[zone]?.isKeyDue == true ? answered.indices.filter { answered[$0].opensDueKey } : []
         let parts = answered.indices.map(Part.call)
         let orders = Self.choices(of: openings).flatMap { Self.orders(of: parts + $0.map(Part.opening)) }
         for (order, isConflictLater) in orders.map({ ($0, false) }) + orders.map({ ($0, true) }) {
             var attempt = self
+            attempt.store.sightings = []
             do {
                 let views = isConflictLater ? try self.views(of: zone, in: order, of: answered) : nil
                 for (place, part) in order.enumerated() {
@@ -73,8 +76,10 @@ extension ModelRun {
                 }
                 attempt.store.conflictViews = nil
                 for call in after { try attempt.take(call) }
-                self = attempt
-                return
+                let contradictions = Sighting.contradictions(among: attempt.store.sightings ?? [])
+                attempt.store.sightings = nil
+                if contradictions < best?.contradictions ?? .max { best = (attempt, contradictions) }
+                if contradictions == 0 { break }
             } catch {
                 let parts = order.map { part in
                     switch part {
@@ -85,6 +90,7 @@ extension ModelRun {
                 reasons.append("\(parts.joined(separator: ", ")): \(error)")
             }
         }
+        if let best { return self = best.run }
         throw Finding("no order of the calls explains their answers: \(reasons.joined(separator: "; "))")
     }
 

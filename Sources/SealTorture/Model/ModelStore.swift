@@ -121,9 +121,16 @@ struct ModelStore {
     /// The states of the zone, one of which a conflict shows: the server looks the record up when it has refused the
     /// save, and others may have written by then. Nil for the state that the save met; none while that is not asked.
     var conflictViews: [Zone?]?
+    /// The records that came in answers to calls at the same time, each with the state that the model took it for; nil
+    /// while nobody asks.
+    var sightings: [Sighting]?
     /// What has happened since somebody last asked.
     private(set) var news: [News] = []
     private var lastVersion = 0
+
+    mutating func note(_ record: Record, as stored: Stored) {
+        sightings?.append(Sighting(record, as: stored))
+    }
 
     func open(_ zone: String) -> Zone? { zones[zone].flatMap { $0.isOpen ? $0 : nil } }
 

@@ -69,8 +69,7 @@ struct Modification: ModelCall {
             }
             do throws(Finding) {
                 try settle(
-                    name, result, expected[name], before: store.conflictViews ?? [before], now: store.open(zone),
-                    &copies)
+                    name, result, expected[name], before: store.conflictViews ?? [before], in: &store, &copies)
             } catch {
                 throw Finding("\(error)\(Self.culprits(answer))")
             }
@@ -95,7 +94,7 @@ struct Modification: ModelCall {
 
     private func settle(
         _ name: String, _ result: Result<Record, SealKitError>, _ expected: ModelStore.Outcome?,
-        before: [ModelStore.Zone?], now: ModelStore.Zone?, _ copies: inout [ModelDevice.Key: ModelDevice.Copy?]
+        before: [ModelStore.Zone?], in store: inout ModelStore, _ copies: inout [ModelDevice.Key: ModelDevice.Copy?]
     ) throws(Finding) {
         let key = ModelDevice.Key(zone: zone, name: name)
         let keeps = keeps.contains(name)
@@ -103,7 +102,8 @@ struct Modification: ModelCall {
         case (.success(let record), .saved(let stored)):
             // What was not at hand may still be left out of what comes back.
             try record.checkEqual(stored, desired: stored.fields.keys.filter { !record.omittedKeys.contains($0) })
-            if keeps, let life = now?.life { copies[key] = record.copy(stored, life: life) }
+            store.note(record, as: stored)
+            if keeps, let life = store.open(zone)?.life { copies[key] = record.copy(stored, life: life) }
         case (.failure(let error), .failed(let code)):
             try check(
                 error.code == code, "saving \(name): \(error.code.rawValue) (\(error.reason)), not \(code.rawValue)")
@@ -124,6 +124,7 @@ struct Modification: ModelCall {
                     different = different ?? error
                     continue
                 }
+                store.note(server, as: stored)
                 if keeps { copies[key] = server.copy(stored, life: view.life) }
                 return
             }
