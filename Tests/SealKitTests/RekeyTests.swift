@@ -237,9 +237,13 @@ import Testing
         _ = try await ann.own.modifyRecords(
             saving: (0..<60).map { ann.note(in: zone, "body \($0)", name: "note-\($0)") })
         try await ann.own.rotateKeys(of: zone)
+        // The other begins when the one has heard what is left to do: otherwise it may have done all of it by then,
+        // and the one sends no batch on whose way a key could be opened.
+        let (isGoing, go) = AsyncStream<Void>.makeStream()
         let isFirst = Mutex(true)
         let rotating = try ann.through(
             RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
+                if path.hasSuffix("records/stale") { go.finish() }
                 guard path.hasSuffix("records/modify"),
                     isFirst.withLock({ first in
                         defer { first = false }
@@ -250,7 +254,11 @@ import Testing
                 return body
             })
         let other = try ann.onFreshDevice()
-        async let one = rotating.own.rekey(zone)
+        async let one = {
+            defer { go.finish() }
+            return try await rotating.own.rekey(zone)
+        }()
+        for await _ in isGoing {}
         async let two = other.own.rekey(zone)
         let results = [try await one, try await two]
         #expect(results.allSatisfy { $0.failures.isEmpty })
