@@ -61,7 +61,7 @@ extension ModelRun {
         var after: [AnsweredCall] = []
         for call in [outcome] + last { after.append(try await AnsweredCall(call, from: devices[call.device])) }
         var reasons: [String] = []
-        var best: (run: ModelRun, contradictions: Int)?
+        var runs: [(run: ModelRun, contradictions: Int)] = []
         let openings = store.zones[zone]?.isKeyDue == true ? answered.indices.filter { answered[$0].opensDueKey } : []
         let parts = answered.indices.map(Part.call)
         let orders = Self.choices(of: openings).flatMap { Self.orders(of: parts + $0.map(Part.opening)) }
@@ -78,8 +78,7 @@ extension ModelRun {
                 for call in after { try attempt.take(call) }
                 let contradictions = Sighting.contradictions(among: attempt.store.sightings ?? [])
                 attempt.store.sightings = nil
-                if contradictions < best?.contradictions ?? .max { best = (attempt, contradictions) }
-                if contradictions == 0 { break }
+                runs.append((attempt, contradictions))
             } catch {
                 let parts = order.map { part in
                     switch part {
@@ -90,8 +89,42 @@ extension ModelRun {
                 reasons.append("\(parts.joined(separator: ", ")): \(error)")
             }
         }
-        if let best { return self = best.run }
+        let least = runs.map(\.contradictions).min()
+        let likeliest = runs.filter { $0.contradictions == least }.map(\.run)
+        if let run = try await Self.tellApart(likeliest, zone) { return self = run }
         throw Finding("no order of the calls explains their answers: \(reasons.joined(separator: "; "))")
+    }
+
+    /// Of two deletions one may have found the record gone already, and nobody was shown which: a record that went with
+    /// another is made again as of its type alone. So records of another type are offered, each with a target that is
+    /// not there: none is saved, and each refusal tells.
+    private static func tellApart(_ runs: [ModelRun], _ zone: String) async throws -> ModelRun? {
+        guard let first = runs.first, let known = first.store.open(zone) else { return runs.first }
+        let doubtful = recordNames.filter { name in
+            Set(runs.map { $0.store.open(zone)?.records[name]?.wentWith == nil }).count > 1
+        }
+        let probes = doubtful.compactMap { name -> ModelDevice.Copy? in
+            guard let target = recordNames.indices.first(where: { known.live[recordNames[$0]] == nil }) else {
+                return nil
+            }
+            let type = known.records[name]?.type == "Note" ? "Task" : "Note"
+            var record = Record(recordType: type, recordID: first.devices[0].recordID(name, zone))
+            ModelFields.set("go", target, in: &record)
+            return ModelDevice.Copy(
+                record: record,
+                draft: ModelStore.Draft(name: name, type: type, fields: ["go": target], changed: ["go"]))
+        }
+        guard !probes.isEmpty else { return first }
+        let probe = try await AnsweredCall(
+            Modification(
+                device: 0, zone: zone, saving: probes, deleting: [], policy: .ifServerRecordUnchanged, isAtomic: false,
+                keeps: []), from: first.devices[0])
+        for run in runs {
+            var run = run
+            do { try run.take(probe) } catch { continue }
+            return run
+        }
+        return nil
     }
 
     private mutating func play(_ part: Part, of answered: [AnsweredCall], _ zone: String) throws {
