@@ -98,7 +98,7 @@ final class RequestWorld: Sendable {
     }
 
     /// One for all: a request asks it nothing but its address.
-    nonisolated(unsafe) private static let channel = EmbeddedChannel()
+    private static let channel = EmbeddedChannel()
 
     private static func context() -> SealRequestContext {
         SealRequestContext(source: .init(channel: channel, logger: QuietLog.logger))
