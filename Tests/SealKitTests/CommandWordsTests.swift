@@ -77,7 +77,7 @@ import Testing
         let silent = [
             "SealKit/Container/Printing.swift", "SealKit/Trust/TrustStore+Contacts.swift",
             "SealService/Push/SubscriptionDraft.swift",
-            "SealService/Sharing/ZoneChange.swift", "SealServer/Application/MessageConfiguration.swift",
+            "SealService/Sharing/ZoneChange.swift", "SealServer/Configuration/MessageConfiguration.swift",
         ]
         return !silent.contains(place)
             && text.wholeMatch(of: /(Share|Record|KeyFile|ServerCredential|Contact|Asset)\(.*/) == nil

@@ -333,7 +333,9 @@ import Testing
                 try connection.execute("INSERT INTO zone_remains (owner, zone) VALUES ($1, $2)", row.key)
                 defer { _ = try? connection.execute("DELETE FROM zone_remains", []) }
                 let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
-                let counts = services.rosterCounts(CountedCall(services.limiter).run())
+                let counts = RosterCounts(
+                    limits: services.rates.limits, counting: CountedCall(services.rates.limiter).run(),
+                    quotas: services.quotas)
                 do {
                     _ = try restore.run(
                         by: try anna.caller(connection), path, services.rosters, counts, now: now, in: connection)

@@ -39,7 +39,7 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
             onRunning: { continuation.yield($0) }
         ) { router, services in
             router.post("echo/{id}") { request, context in
-                try Response(try await request.message(of: echo, context), for: request)
+                try Response(try await request.message(of: echo, context, services.transactions), for: request)
             }
             router.get("fails") { _, _ -> Response in throw Unexpected() }
             router.get("busy") { _, _ -> Response in

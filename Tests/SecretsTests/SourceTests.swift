@@ -44,19 +44,19 @@ import Testing
                 // Hidden by `Share`.
                 "SealKit/Sharing/Share.swift: public internal(set) var url: String?",
                 "SealKit/Sharing/Share.swift: var oneTimeURLs: [String: String] = [:]",
-                // A hash.
-                "SealService/Accounts/Session.swift: package let tokenHash: [UInt8]",
                 // Hidden by `Sessions.Issued`.
                 "SealService/Accounts/Sessions.swift: package let token: String",
+                // A hash.
+                "SealService/Devices/Session.swift: package let tokenHash: [UInt8]",
                 // Hidden by `WebhookRow`.
                 "SealService/Push/WebhookRow.swift: package let url: String",
                 // Hidden by `MailConfiguration`, and by `SMSConfiguration`.
-                "SealServer/Application/MessageConfiguration.swift: public var url: String",
-                "SealServer/Application/MessageConfiguration.swift: public var password: String?",
-                "SealServer/Application/MessageConfiguration.swift: public var url: String",
-                "SealServer/Application/MessageConfiguration.swift: public var token: String?",
+                "SealServer/Configuration/MessageConfiguration.swift: public var url: String",
+                "SealServer/Configuration/MessageConfiguration.swift: public var password: String?",
+                "SealServer/Configuration/MessageConfiguration.swift: public var url: String",
+                "SealServer/Configuration/MessageConfiguration.swift: public var token: String?",
                 // A path.
-                "SealServer/Application/ServerConfiguration.swift: public var secretsFolder: String",
+                "SealServer/Configuration/ServerConfiguration.swift: public var secretsFolder: String",
                 // The mail relay's, without login.
                 "SealServer/Messages/RelayFailure.swift: public let url: String",
                 // Arguments of commands: paths, and a share's URL that its user typed.
@@ -112,11 +112,11 @@ import Testing
                 "SealKit/Transport/HTTPTransport+Events.swift token",  // the header itself
                 "SealKit/Transport/HTTPTransport.swift token",
                 "SealPrimitives/Labels.swift text",  // a label's
-                "SealServer/Application/ConfigurationError.swift address",  // that it listens on
-                "SealServer/Application/ListenFailure.swift address",  // that it cannot listen on
+                "SealServer/Configuration/ConfigurationError.swift address",  // that it listens on
+                "SealServer/Configuration/ListenFailure.swift address",  // that it cannot listen on
                 "SealServer/Application/Server.swift address",  // that it listens on
-                "SealServer/Application/MessageConfiguration.swift url",  // of the mail relay; the gateway's origin
-                "SealServer/HTTP/SignedClient.swift token",  // the header itself
+                "SealServer/Configuration/MessageConfiguration.swift url",  // of the mail relay; the gateway's origin
+                "SealServer/Messages/SignedClient.swift token",  // the header itself
                 "SealService/Messages/MailMessage.swift address",  // the mail's headers
                 "SealServer/Messages/MailMessenger.swift address",  // its envelope
                 "SealServer/Messages/MailMessenger.swift recipient",

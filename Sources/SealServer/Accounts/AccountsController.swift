@@ -8,7 +8,14 @@ import SwiftProtobuf
 
 /// Making an account, logging in and out, and what an account is told about itself.
 struct AccountsController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let sessions: Sessions
+    let rates: RequestRates
+    let clock: @Sendable () -> Int64
+    let randomBytes: @Sendable (Int) -> [UInt8]
+    let challenges: LoginChallenges
+    let loginTerms: LoginTerms
+    let registration: Registration
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.accounts.challenge) { try await challenge($0, $1) }
@@ -22,8 +29,8 @@ struct AccountsController: Sendable {
         _ message: Sealkit_V1_ChallengeRequest, _ call: OpenCall
     ) async throws -> Sealkit_V1_ChallengeResponse {
         let loginKey = try LoginProof.loginKey(message.loginKey)
-        let (challenge, expires) = services.challenges.make(
-            for: loginKey, now: services.clock(), nonce: services.randomBytes(16))
+        let (challenge, expires) = challenges.make(
+            for: loginKey, now: clock(), nonce: randomBytes(16))
         return Sealkit_V1_ChallengeResponse.with {
             $0.challenge = Data(challenge)
             $0.expires = expires
@@ -36,15 +43,15 @@ struct AccountsController: Sendable {
     ) async throws -> Sealkit_V1_SessionResponse {
         let login = try Login(message)
         let bundle = message.hasRecovery ? try RecoveryBundle(message.recovery) : nil
-        let now = services.clock()
+        let now = clock()
         let client = call.context.client
-        try services.limiter.count(.accountCreation, .client(client), rule: services.limits.accountCreation, now: now)
-        try await login.verify(services.loginTerms, as: .account)
-        if let bundle { try services.countGuesses([bundle], by: [.client(client)]) }
-        let token = services.randomBytes(32)
-        let name = Hex.encode(services.randomBytes(16))
-        let registration = services.registration
-        let answer = try await services.database.write(at: .everything) { connection in
+        try rates.count(.accountCreation, .client(client))
+        try await login.verify(loginTerms, as: .account)
+        if let bundle { try rates.countGuesses([bundle], by: [.client(client)]) }
+        let token = randomBytes(32)
+        let name = Hex.encode(randomBytes(16))
+        let registration = self.registration
+        let answer = try await transactions.write(at: .everything) { connection in
             let account: Accounts.Row
             if let known = try Accounts.find(loginKey: login.loginKey, in: connection) {
                 account = known
@@ -62,10 +69,10 @@ struct AccountsController: Sendable {
     private func login(_ message: Sealkit_V1_LoginRequest, _ call: OpenCall) async throws -> Sealkit_V1_SessionResponse
     {
         let login = try Login(message)
-        try await login.verify(services.loginTerms)
-        let now = services.clock()
-        let token = services.randomBytes(32)
-        let answer = try await services.database.write(at: .everything) { connection in
+        try await login.verify(loginTerms)
+        let now = clock()
+        let token = randomBytes(32)
+        let answer = try await transactions.write(at: .everything) { connection in
             // Only who holds the key learns that it has no account.
             guard let account = try Accounts.find(loginKey: login.loginKey, in: connection) else {
                 if try KeyRotation.isReplaced(login.loginKey, in: connection) { throw KeyRotation.replaced }
@@ -78,13 +85,13 @@ struct AccountsController: Sendable {
 
     /// The answer is an empty message.
     private func logout(_ call: SessionCall) async throws -> Sealkit_V1_AccountResponse {
-        try await services.sessions.end(call.session, in: services.database)
+        try await sessions.end(call.session, in: transactions.database)
         return Sealkit_V1_AccountResponse()
     }
 
     private func me(_ call: SessionCall) async throws -> Sealkit_V1_AccountResponse {
         let session = call.session
-        let answer = try await services.database.read { connection -> Sealkit_V1_AccountResponse? in
+        let answer = try await transactions.read { connection -> Sealkit_V1_AccountResponse? in
             guard
                 var answer = try connection.first(
                     """

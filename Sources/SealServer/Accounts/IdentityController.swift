@@ -9,7 +9,8 @@ import SwiftProtobuf
 
 /// Registering who an account is in a container.
 struct IdentityController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let quotas: Quotas
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.accounts.registerIdentity) { try await register($0, $1) }
@@ -20,11 +21,11 @@ struct IdentityController: Sendable {
         _ message: Sealkit_V1_RegisterIdentityRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_RegisterIdentityResponse {
         let session = call.session
-        let container = try Self.container(message.container)
+        let container = try Names.requireContainer(message.container)
         let chain = try Identities.chain(message.chain, container: container)
         let binding = [UInt8](message.loginBinding)
-        let quotas = services.quotas
-        try await services.write(as: session, at: .everything) { connection in
+        let quotas = self.quotas
+        try await transactions.write(as: session, at: .everything) { connection in
             try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)
             let isNew = try Identities.register(chain, account: session.accountID, container: container, in: connection)
             // New keys are always taken.
@@ -33,14 +34,5 @@ struct IdentityController: Sendable {
             }
         }
         return .with { $0.userRecordName = chain.userID.recordName }
-    }
-
-    static func container(_ name: String) throws(ServerError) -> String {
-        guard Names.isContainer(name) else {
-            throw ServerError(
-                .badContainer, "A container's name has 1 to 255 letters, digits, dots and hyphens.",
-                remedy: "Use a name like com.example.notes.")
-        }
-        return name
     }
 }

@@ -6,7 +6,9 @@ import SwiftProtobuf
 
 /// Keeping the sealed seeds, and handing them to whoever knows their id.
 struct RecoveryController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let rates: RequestRates
+    let clock: @Sendable () -> Int64
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.accounts.recover) { try await recover($0, $1) }
@@ -21,8 +23,8 @@ struct RecoveryController: Sendable {
     {
         let id = try RecoveryBundle.id(message.recoveryID)
         let client = call.context.client
-        try services.limiter.count(.recovery, .client(client), rule: services.limits.recovery, now: services.clock())
-        guard let sealed = try await services.database.read({ try RecoveryBundle.find(id, in: $0) }) else {
+        try rates.count(.recovery, .client(client))
+        guard let sealed = try await transactions.read({ try RecoveryBundle.find(id, in: $0) }) else {
             throw ServerError(
                 .unknownItem, "The server has no recovery bundle under this id.",
                 remedy: "Check the recovery key, and that this is the account's server.")
@@ -36,10 +38,10 @@ struct RecoveryController: Sendable {
     {
         let session = call.session
         let bundle = try RecoveryBundle(message)
-        let now = services.clock()
+        let now = clock()
         let client = call.context.client
-        try services.countGuesses([bundle], by: [.client(client), .account(session.accountID)])
-        try await services.write(as: session, at: .everything) {
+        try rates.countGuesses([bundle], by: [.client(client), .account(session.accountID)])
+        try await transactions.write(as: session, at: .everything) {
             try bundle.save(account: session.accountID, now: now, in: $0)
         }
         return Sealkit_V1_AccountResponse()
@@ -51,7 +53,7 @@ struct RecoveryController: Sendable {
     ) async throws -> Sealkit_V1_AccountResponse {
         let session = call.session
         let kind = try RecoveryBundle.Kind(message.kind)
-        try await services.write(as: session, at: .everything) {
+        try await transactions.write(as: session, at: .everything) {
             try RecoveryBundle.delete(kind, of: session.accountID, in: $0)
         }
         return Sealkit_V1_AccountResponse()
@@ -61,7 +63,7 @@ struct RecoveryController: Sendable {
         _ message: Sealkit_V1_RecoveryBundlesRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_RecoveryBundlesResponse {
         let session = call.session
-        let bundles = try await services.database.read { try RecoveryBundle.list(of: session.accountID, in: $0) }
+        let bundles = try await transactions.read { try RecoveryBundle.list(of: session.accountID, in: $0) }
         return Sealkit_V1_RecoveryBundlesResponse.with { $0.bundles = bundles }
     }
 }

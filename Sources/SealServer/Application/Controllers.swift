@@ -1,33 +1,101 @@
+import SealService
+
 /// Every controller of the server, one a concern.
 enum Controllers {
     static func addRoutes(to router: EndpointRouter, _ services: Services) {
-        HealthController(services: services).addRoutes(to: router)
-        LimitsController(services: services).addRoutes(to: router)
-        AccountsController(services: services).addRoutes(to: router)
-        RecoveryController(services: services).addRoutes(to: router)
-        AccountDeletionController(services: services).addRoutes(to: router)
-        KeyRotationController(services: services).addRoutes(to: router)
-        IdentityController(services: services).addRoutes(to: router)
-        DevicesController(services: services).addRoutes(to: router)
-        EnrolmentController(services: services).addRoutes(to: router)
-        DirectoryController(services: services).addRoutes(to: router)
-        VerificationController(services: services).addRoutes(to: router)
-        AddressesController(services: services).addRoutes(to: router)
-        ZonesController(services: services).addRoutes(to: router)
-        RecordsController(services: services).addRoutes(to: router)
-        QueriesController(services: services).addRoutes(to: router)
-        RostersController(services: services).addRoutes(to: router)
-        SharesController(services: services).addRoutes(to: router)
-        ShareController(services: services).addRoutes(to: router)
-        ShareAccessController(services: services).addRoutes(to: router)
+        HealthController(
+            transactions: services.transactions, outbox: services.outbox, dataFolder: services.configuration.dataFolder
+        ).addRoutes(to: router)
+        LimitsController(
+            transactions: services.transactions, rates: services.rates, quotas: services.quotas,
+            origin: services.origin, outbox: services.outbox, configuration: services.configuration
+        ).addRoutes(to: router)
+        AccountsController(
+            transactions: services.transactions, sessions: services.sessions, rates: services.rates,
+            clock: services.clock, randomBytes: services.randomBytes, challenges: services.challenges,
+            loginTerms: services.loginTerms, registration: services.registration
+        ).addRoutes(to: router)
+        RecoveryController(transactions: services.transactions, rates: services.rates, clock: services.clock).addRoutes(
+            to: router)
+        AccountDeletionController(
+            transactions: services.transactions, sessions: services.sessions, jobs: services.jobs,
+            loginTerms: services.loginTerms
+        ).addRoutes(to: router)
+        KeyRotationController(
+            transactions: services.transactions, sessions: services.sessions, rates: services.rates,
+            clock: services.clock, randomBytes: services.randomBytes, origin: services.origin,
+            loginTerms: services.loginTerms
+        ).addRoutes(to: router)
+        IdentityController(transactions: services.transactions, quotas: services.quotas).addRoutes(to: router)
+        DevicesController(transactions: services.transactions, sessions: services.sessions, clock: services.clock)
+            .addRoutes(to: router)
+        EnrolmentController(
+            transactions: services.transactions, rates: services.rates, clock: services.clock,
+            randomBytes: services.randomBytes
+        ).addRoutes(to: router)
+        DirectoryController(transactions: services.transactions, rates: services.rates, addresses: services.addresses)
+            .addRoutes(to: router)
+        VerificationController(
+            transactions: services.transactions, rates: services.rates, addresses: services.addresses,
+            clock: services.clock, randomBytes: services.randomBytes, origin: services.origin, outbox: services.outbox,
+            seats: services.seats, sendingRefusals: services.sendingRefusals, tokenIssuer: services.tokenIssuer,
+            codes: services.addresses.codeHasher()
+        ).addRoutes(to: router)
+        AddressesController(transactions: services.transactions, addresses: services.addresses).addRoutes(to: router)
+        ZonesController(
+            transactions: services.transactions, clock: services.clock, feedNames: services.feedNames,
+            jobs: services.jobs, quotas: services.quotas, rosters: services.rosters
+        ).addRoutes(to: router)
+        RecordsController(
+            transactions: services.transactions, sessions: services.sessions, addresses: services.addresses,
+            clock: services.clock, feedNames: services.feedNames, jobs: services.jobs, quotas: services.quotas,
+            rosters: services.rosters, saveGrounds: services.saveGrounds, schemas: services.schemas
+        ).addRoutes(to: router)
+        QueriesController(
+            transactions: services.transactions, addresses: services.addresses, jobs: services.jobs,
+            schemas: services.schemas
+        ).addRoutes(to: router)
+        RostersController(
+            transactions: services.transactions, rates: services.rates, addresses: services.addresses,
+            clock: services.clock, jobs: services.jobs, quotas: services.quotas, rosters: services.rosters
+        ).addRoutes(to: router)
+        SharesController(transactions: services.transactions).addRoutes(to: router)
+        ShareController(
+            transactions: services.transactions, clock: services.clock, quotas: services.quotas,
+            rosters: services.rosters, tokenVerifier: services.tokenVerifier
+        ).addRoutes(to: router)
+        ShareAccessController(
+            transactions: services.transactions, rates: services.rates, clock: services.clock, quotas: services.quotas,
+            rosters: services.rosters
+        ).addRoutes(to: router)
         SharePageController(fallbackURLs: services.configuration.fallbackURLs).addRoutes(to: router)
-        AssetsController(services: services).addRoutes(to: router)
-        UploadsController(services: services).addRoutes(to: router)
-        ServerKeysController(services: services).addRoutes(to: router)
-        SubscriptionsController(services: services).addRoutes(to: router)
-        NotificationsController(services: services).addRoutes(to: router)
-        SchemaController(services: services).addRoutes(to: router)
-        RolesController(services: services).addRoutes(to: router)
-        ManagementTokensController(services: services).addRoutes(to: router)
+        AssetsController(
+            transactions: services.transactions, rates: services.rates, clock: services.clock, quotas: services.quotas,
+            rosters: services.rosters, schemas: services.schemas, blobs: services.blobs, logger: services.logger,
+            transfers: services.transfers, maximumAssetSize: services.configuration.maximumAssetSize
+        ).addRoutes(to: router)
+        UploadsController(
+            transactions: services.transactions, rates: services.rates, clock: services.clock, jobs: services.jobs,
+            quotas: services.quotas, rosters: services.rosters, blobs: services.blobs, logger: services.logger,
+            transfers: services.transfers, maximumAssetSize: services.configuration.maximumAssetSize
+        ).addRoutes(to: router)
+        ServerKeysController(
+            transactions: services.transactions, rates: services.rates, clock: services.clock,
+            randomBytes: services.randomBytes
+        ).addRoutes(to: router)
+        SubscriptionsController(
+            transactions: services.transactions, clock: services.clock, quotas: services.quotas,
+            schemas: services.schemas, webhookKeys: services.webhookKeys, webhookTargets: services.webhookTargets
+        ).addRoutes(to: router)
+        NotificationsController(
+            transactions: services.transactions, rates: services.rates, streams: services.streams, clock: services.clock
+        ).addRoutes(to: router)
+        SchemaController(
+            transactions: services.transactions, clock: services.clock, jobs: services.jobs, schemas: services.schemas
+        ).addRoutes(to: router)
+        RolesController(transactions: services.transactions, schemas: services.schemas).addRoutes(to: router)
+        ManagementTokensController(
+            transactions: services.transactions, clock: services.clock, randomBytes: services.randomBytes
+        ).addRoutes(to: router)
     }
 }

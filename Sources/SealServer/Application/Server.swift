@@ -105,7 +105,9 @@ public struct Server: Sendable {
             database: database, blobs: blobs, messengers: messengers, secrets: secrets, configuration: configuration,
             writeTimes: writeTimes, metrics: metrics, logger: logger, replacing: replacing)
 
-        PushService.listen(services)
+        PushService.listen(
+            to: database, streams: services.streams, webhooks: services.webhooks, jobs: services.jobs,
+            sessions: services.sessions)
         let router = try Self.router(services, addRoutes: addRoutes)
         let application = Application(
             router: router,
@@ -200,12 +202,25 @@ public struct Server: Sendable {
         router.add(middleware: RequestLogMiddleware())
         router.add(middleware: RequestMetricsMiddleware(metrics: services.metrics))
         router.add(middleware: FailureMiddleware(routes: routes, metrics: services.metrics))
-        router.add(middleware: LoadMiddleware(services: services))
+        router.add(
+            middleware:
+                LoadMiddleware(
+                    gate: services.gate, transfers: services.transfers,
+                    isBehindProxy: services.configuration.isBehindProxy,
+                    maximumMessageSize: services.configuration.maximumMessageSize))
         router.add(middleware: WireVersionMiddleware())
-        router.add(middleware: ServerKeyMiddleware(services: services))
-        router.add(middleware: SessionMiddleware(services: services))
-        router.add(middleware: RateMiddleware(services: services))
-        let endpoints = EndpointRouter(router, services)
+        router.add(
+            middleware:
+                ServerKeyMiddleware(
+                    transactions: services.transactions, sessions: services.sessions, rates: services.rates,
+                    origin: services.origin, clock: services.clock))
+        router.add(
+            middleware:
+                SessionMiddleware(
+                    transactions: services.transactions, sessions: services.sessions, rates: services.rates,
+                    clock: services.clock))
+        router.add(middleware: RateMiddleware(rates: services.rates))
+        let endpoints = EndpointRouter(router, services.door)
         Controllers.addRoutes(to: endpoints, services)
         try endpoints.requireWhole()
         try addRoutes(router, services)

@@ -8,6 +8,7 @@ import SealSystem
 /// through many hands, and as a value each of them would count every reference in it.
 final class Services: Sendable {
     let database: any SQLDatabase
+    let transactions: Transactions
     let blobs: any BlobStore
     let configuration: ServerConfiguration
     let logger: Logger
@@ -18,20 +19,14 @@ final class Services: Sendable {
 
     // Accounts and verification
     let origin: ServerOrigin
-    let limits: AbuseLimits
-    let limiter: RateLimiter
+    let rates: RequestRates
     let gate: LoadGate
     let transfers: Transfers
-    var quotas: Quotas { Quotas(configuration.limits, rosterEntries: limits.rosterEntries) }
-    func rosterCounts(_ counting: CountedCall.Run) -> RosterCounts {
-        RosterCounts(limits: limits, counting: counting, quotas: quotas)
-    }
+    let quotas: Quotas
     let registration: Registration
     let challenges: LoginChallenges
-    var loginTerms: LoginTerms {
-        LoginTerms(origin: origin.value, challenges: challenges, database: database, clock: clock)
-    }
-    let sessions = Sessions()
+    let loginTerms: LoginTerms
+    let sessions: Sessions
     let addresses: AddressHasher
     let tokenIssuer: TokenIssuer
     let tokenVerifier: TokenVerifier
@@ -40,7 +35,7 @@ final class Services: Sendable {
     let sendingRefusals = SendingRefusals()
 
     // Zones and sharing
-    let rosters = RosterCache()
+    let rosters: RosterCache
     let schemas: SchemaStore
     let saveGrounds = SaveGrounds()
     let feedNames: FeedNames
@@ -51,7 +46,8 @@ final class Services: Sendable {
     let streams: EventStreams
     var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
 
-    let management: ManagementTokens
+    /// What the routes of the table let requests in by.
+    let door: ServedDoor
     /// How long requests held the writer.
     let writeTimes: WriteTimes
     let metrics: ServerMetrics
@@ -69,24 +65,30 @@ final class Services: Sendable {
         var random = SystemRandom()
         let schemas = SchemaStore()
         let clock = replacing.clock ?? systemClock
+        let (sessions, rosters) = (Sessions(), RosterCache())
+        let limits = replacing.limits ?? AbuseLimits(configuration.limits)
         self.database = database
+        self.sessions = sessions
+        self.rosters = rosters
+        transactions = Transactions(database, sessions: sessions, rosters: rosters, clock: clock)
         self.blobs = blobs
         self.configuration = configuration
         self.writeTimes = writeTimes
         self.metrics = metrics
-        limiter = RateLimiter(metrics: metrics)
+        rates = RequestRates(limits, RateLimiter(metrics: metrics), clock: clock)
+        quotas = Quotas(configuration.limits, rosterEntries: limits.rosterEntries)
         streams = EventStreams(metrics: metrics)
         self.logger = logger
         self.clock = clock
         randomBytes = systemRandomBytes
         self.origin = origin
-        limits = replacing.limits ?? AbuseLimits(configuration.limits)
         gate = LoadGate(
             requests: configuration.limits.requestsInFlight, bytes: configuration.limits.bytesInFlight, metrics: metrics
         )
         transfers = Transfers(now: replacing.instant ?? { .now })
         registration = Registration(Registration.Mode(configuration.registration), key: secrets.registrationKey)
         challenges = LoginChallenges(key: SecretBytes(random: &random))
+        loginTerms = LoginTerms(origin: origin, challenges: challenges, database: database, clock: clock)
         addresses = secrets.addresses
         feedNames = secrets.addresses.feedNames()
         tokenIssuer = TokenIssuer(keys: secrets.tokenKeys, origin: origin)
@@ -114,7 +116,9 @@ final class Services: Sendable {
                 database: database, holder: systemRandomBytes(16), look: replacing.jobLook ?? JobRunner.look,
                 patience: JobRunner.patience,
                 clock: clock, metrics: metrics, logger: logger))
-        management = secrets.management
+        door = ServedDoor(
+            transactions: transactions, management: secrets.management,
+            maximumMessageSize: configuration.maximumMessageSize, clock: clock)
         observe()
     }
 

@@ -14,7 +14,16 @@ struct AssetsController: Sendable {
     /// What an upload holds in memory: it goes to disk as it comes.
     private static let mostHeld = 4 << 20
 
-    let services: Services
+    let transactions: Transactions
+    let rates: RequestRates
+    let clock: @Sendable () -> Int64
+    let quotas: Quotas
+    let rosters: RosterCache
+    let schemas: SchemaStore
+    let blobs: any BlobStore
+    let logger: Logger
+    let transfers: Transfers
+    let maximumAssetSize: Int64
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.assets.upload, raw: { try await upload($0) })
@@ -31,35 +40,37 @@ struct AssetsController: Sendable {
                 .invalidArguments, "An upload must announce its length.", remedy: "Send a Content-Length header.",
                 status: .lengthRequired)
         }
-        guard length <= services.configuration.maximumAssetSize else { throw services.tooLargeAsset }
+        guard length <= maximumAssetSize else { throw Self.tooLarge(most: maximumAssetSize) }
         let layout = try UploadLayout(blobBytes: length, isSealed: path.database != .public)
         var generator = SystemRandomNumberGenerator()
         let stored = BlobID(random: &generator)
-        let now = services.clock()
+        let now = clock()
         // The id is taken before the first byte, so that an upload that a crash cuts short is found again.
-        let (caller, zone) = try await services.write(as: session, at: .everything) { connection -> (Caller, ZoneRow) in
-            let (caller, zone) = try Self.writable(zoneID, session, path, opens: true, services, connection)
+        let (caller, zone) = try await transactions.write(as: session, at: .everything) {
+            connection -> (Caller, ZoneRow) in
+            let (caller, zone) = try Self.writable(zoneID, session, path, opens: true, rosters, connection)
             try Blobs.begin(
-                id, stored: stored, announced: length, content: nil, in: zone, by: caller, limits: services.limits,
-                quotas: services.quotas,
+                id, stored: stored, announced: length, content: nil, in: zone, by: caller, limits: rates.limits,
+                quotas: quotas,
                 now: now, connection)
             return (caller, zone)
         }
         do {
             let check = AssetCheck(layout)
             let body = SessionBody(
-                body: call.request.body, session: session, services: services, context: call.context, pace: .asset,
+                body: call.request.body, session: session, transactions: transactions, transfers: transfers,
+                context: call.context, pace: .asset,
                 mostHeld: Self.mostHeld)
-            let size = try await services.blobs.receive(stored, from: body, limit: length) { check.take($0) }
+            let size = try await blobs.receive(stored, from: body, limit: length) { check.take($0) }
             guard size == length else {
                 throw ServerError(
                     .invalidArguments, "The upload is shorter than announced; nothing was kept.",
                     remedy: "Upload it again.")
             }
             let root = try check.root()
-            try await services.write(as: session, at: .everything) { connection in
+            try await transactions.write(as: session, at: .everything) { connection in
                 // A removal during the upload ends it, as the end of the session does.
-                let (current, _) = try Self.writable(zoneID, session, path, services, connection)
+                let (current, _) = try Self.writable(zoneID, session, path, rosters, connection)
                 guard current.id == caller.id,
                     try Blobs.finish(id, stored: stored, size: size, root: root, in: zone, connection)
                 else {
@@ -76,8 +87,8 @@ struct AssetsController: Sendable {
     private func download(_ call: VisitorCall) async throws -> Response {
         let (session, path) = (call.session, call.path)
         let (zoneID, id) = try Self.place(call.context)
-        let blob = try await services.database.read { connection -> Blobs.Row in
-            let (zone, rights) = try Zones.readable(zoneID, by: session, path, services.schemas, in: connection)
+        let blob = try await transactions.read { connection -> Blobs.Row in
+            let (zone, rights) = try Zones.readable(zoneID, by: session, path, schemas, in: connection)
             guard let blob = try Blobs.find(id, in: zone, connection), blob.size != nil else { throw Self.notFound }
             guard let record = blob.record else {
                 // Nobody's yet: the uploader's.
@@ -105,12 +116,12 @@ struct AssetsController: Sendable {
         case .all:
             return Response(
                 status: .ok, headers: headers,
-                body: ResponseBody(try await services.blobs.read(blob.stored, range: nil)))
+                body: ResponseBody(try await blobs.read(blob.stored, range: nil)))
         case .part(let range):
             headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
             return Response(
                 status: .partialContent, headers: headers,
-                body: ResponseBody(try await services.blobs.read(blob.stored, range: range)))
+                body: ResponseBody(try await blobs.read(blob.stored, range: range)))
         case .unsatisfiable:
             throw ServerError(
                 .invalidArguments, "The range lies outside the asset.", remedy: "The asset has \(size) bytes.",
@@ -143,7 +154,7 @@ struct AssetsController: Sendable {
     /// The zone, and who may upload to it.
     /// - Parameter opens: makes a public database's zone where nobody has written yet.
     static func writable(
-        _ id: Sealkit_V1_ZoneID, _ session: Session, _ path: DatabasePath, opens: Bool = false, _ services: Services,
+        _ id: Sealkit_V1_ZoneID, _ session: Session, _ path: DatabasePath, opens: Bool = false, _ rosters: RosterCache,
         _ connection: any SQLConnection
     ) throws -> (Caller, ZoneRow) {
         let caller = try Caller(session, container: path.container, in: connection)
@@ -153,10 +164,10 @@ struct AssetsController: Sendable {
         let mayWrite: Bool =
             if case .shares(let shares, _) = zone.sight {
                 try shares.contains {
-                    try services.rosters.roster(of: $0, in: connection).permission(of: caller.userID) == .readWrite
+                    try rosters.roster(of: $0, in: connection).permission(of: caller.userID) == .readWrite
                 }
             } else {
-                try services.rosters.roster(of: zone, in: connection).permission(of: caller.userID) == .readWrite
+                try rosters.roster(of: zone, in: connection).permission(of: caller.userID) == .readWrite
             }
         guard mayWrite else { throw ZoneRosters.mayOnlyRead }
         return (caller, zone)
@@ -165,18 +176,17 @@ struct AssetsController: Sendable {
     /// Best effort: what stays behind is swept after a day.
     private func discard(_ id: String, _ stored: BlobID, _ zone: ZoneRow) async {
         do {
-            try await services.database.write(at: .everything) { try Blobs.cancel(id, stored: stored, in: zone, $0) }
-            try await services.blobs.delete(stored)
+            try await transactions.write(at: .everything) { try Blobs.cancel(id, stored: stored, in: zone, $0) }
+            try await blobs.delete(stored)
         } catch {
-            services.logger.warning("a failed upload could not be cleared", metadata: ["error": "\(error)"])
+            logger.warning("a failed upload could not be cleared", metadata: ["error": "\(error)"])
         }
     }
-}
 
-extension Services {
-    var tooLargeAsset: ServerError {
+    /// - Parameter most: in bytes.
+    static func tooLarge(most: Int64) -> ServerError {
         ServerError(
-            .limitExceeded, "An asset has at most \(configuration.maximumAssetSize) bytes on this server.",
+            .limitExceeded, "An asset has at most \(most) bytes on this server.",
             remedy: "Ask the server's operator to raise the limit, or store a smaller asset.")
     }
 }

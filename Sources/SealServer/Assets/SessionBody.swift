@@ -12,7 +12,8 @@ struct SessionBody: AsyncSequence {
 
     let body: RequestBody
     let session: Session
-    let services: Services
+    let transactions: Transactions
+    let transfers: Transfers
     let context: SealRequestContext
     let pace: TransferPace
     /// As much of it as is in memory at once, in bytes: what came earlier is on disk by then.
@@ -22,7 +23,7 @@ struct SessionBody: AsyncSequence {
         var parts: RequestBody.AsyncIterator
         /// Its generation is that of when it was last known to be in force.
         var session: Session
-        let services: Services
+        let transactions: Transactions
         let pass: LoadGate.Pass?
         var room: Int
         let transfer: OpenTransfer
@@ -36,12 +37,7 @@ struct SessionBody: AsyncSequence {
             let held = Swift.min(room, part.readableBytes)
             try pass?.take(held)
             room -= held
-            let (sessions, now) = (services.sessions, services.clock())
-            if !sessions.isUnchanged(session, now: now) {
-                let generation = sessions.generation
-                try await services.database.read { [session] in try Sessions.check(session, now: now, in: $0) }
-                session.generation = generation
-            }
+            session = try await transactions.recheck(session)
             return part
         }
     }
@@ -55,7 +51,8 @@ struct SessionBody: AsyncSequence {
 
     func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(
-            parts: body.makeAsyncIterator(), session: session, services: services, pass: context.pass, room: mostHeld,
-            transfer: OpenTransfer(services.transfers.begin(pace, on: context.channel)))
+            parts: body.makeAsyncIterator(), session: session, transactions: transactions, pass: context.pass,
+            room: mostHeld,
+            transfer: OpenTransfer(transfers.begin(pace, on: context.channel)))
     }
 }

@@ -15,7 +15,16 @@ import SwiftProtobuf
 /// A part is taken as a whole or not at all, in any order; which are there survives whatever becomes of connection,
 /// session and server. The same account goes on with it, in the same zone, by the same id.
 struct UploadsController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let rates: RequestRates
+    let clock: @Sendable () -> Int64
+    let jobs: Jobs
+    let quotas: Quotas
+    let rosters: RosterCache
+    let blobs: any BlobStore
+    let logger: Logger
+    let transfers: Transfers
+    let maximumAssetSize: Int64
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.assets.begin) { try await begin($0, $1) }
@@ -43,7 +52,7 @@ struct UploadsController: Sendable {
         _ place: Place, begins: Bool = false, _ connection: any SQLConnection
     ) throws -> (uploads: Uploads, caller: Caller) {
         let (caller, zone) = try AssetsController.writable(
-            place.zoneID, place.session, place.path, opens: begins, services, connection)
+            place.zoneID, place.session, place.path, opens: begins, rosters, connection)
         return (Uploads(id: place.id, zone: zone, connection: connection), caller)
     }
 
@@ -51,27 +60,27 @@ struct UploadsController: Sendable {
         -> Sealkit_V1_UploadState
     {
         let place = try Place(call)
-        guard let bytes = Int64(exactly: message.contentBytes), bytes <= services.configuration.maximumAssetSize else {
-            throw services.tooLargeAsset
+        guard let bytes = Int64(exactly: message.contentBytes), bytes <= maximumAssetSize else {
+            throw AssetsController.tooLarge(most: maximumAssetSize)
         }
         let layout = try UploadLayout(contentBytes: bytes, isSealed: place.path.database != .public)
-        guard layout.blobBytes <= services.configuration.maximumAssetSize else { throw services.tooLargeAsset }
+        guard layout.blobBytes <= maximumAssetSize else { throw AssetsController.tooLarge(most: maximumAssetSize) }
         var generator = SystemRandomNumberGenerator()
-        let (stored, now) = (BlobID(random: &generator), services.clock())
-        let (row, needsFile, answer) = try await services.write(as: place.session, at: .everything) { connection in
+        let (stored, now) = (BlobID(random: &generator), clock())
+        let (row, needsFile, answer) = try await transactions.write(as: place.session, at: .everything) { connection in
             let (uploads, caller) = try uploads(place, begins: true, connection)
             let (row, needsFile) = try uploads.begin(
-                layout, stored: stored, by: caller, limits: services.limits, quotas: services.quotas, now: now)
+                layout, stored: stored, by: caller, limits: rates.limits, quotas: quotas, now: now)
             return (row, needsFile, try uploads.wire(row))
         }
         // Also where an earlier beginning was cut short between its row and its file.
-        if needsFile { try await services.blobs.beginParts(row.stored) }
+        if needsFile { try await blobs.beginParts(row.stored) }
         return answer
     }
 
     private func state(_ call: DatabaseCall) async throws -> Sealkit_V1_UploadState {
         let place = try Place(call)
-        let answer = try await services.database.read { connection in
+        let answer = try await transactions.read { connection in
             let (uploads, caller) = try uploads(place, connection)
             return try uploads.wire(try uploads.open(of: caller))
         }
@@ -84,7 +93,7 @@ struct UploadsController: Sendable {
         else {
             throw Self.noSuchPart
         }
-        let row = try await services.database.read { connection in
+        let row = try await transactions.read { connection in
             let (uploads, caller) = try uploads(place, connection)
             return try uploads.open(of: caller)
         }
@@ -98,23 +107,24 @@ struct UploadsController: Sendable {
         }
         let (content, leaves) = try await receive(
             SessionBody(
-                body: call.request.body, session: place.session, services: services, context: call.context, pace: .part,
+                body: call.request.body, session: place.session, transactions: transactions, transfers: transfers,
+                context: call.context, pace: .part,
                 mostHeld: .max),
             range.count, row.layout)
-        let isStored = try await services.write(as: place.session, at: .everything) { connection in
+        let isStored = try await transactions.write(as: place.session, at: .everything) { connection in
             let (uploads, caller) = try uploads(place, connection)
             // Given up and begun anew meanwhile, it would be another one.
             guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
             return try uploads.claim(part, leaves: leaves)
         }
         if !isStored {
-            do { try await services.blobs.write(content, to: row.stored, at: range.lowerBound) } catch BlobStoreError
+            do { try await blobs.write(content, to: row.stored, at: range.lowerBound) } catch BlobStoreError
                 .notFound
             {
                 throw Uploads.notOpen
             }
-            let now = services.clock()
-            try await services.write(as: place.session, at: .everything) { connection in
+            let now = clock()
+            try await transactions.write(as: place.session, at: .everything) { connection in
                 let (uploads, caller) = try uploads(place, connection)
                 guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
                 try uploads.stored(part, now: now)
@@ -159,7 +169,7 @@ struct UploadsController: Sendable {
             throw ServerError(
                 .invalidArguments, "A root has 32 bytes.", remedy: "Send that of the tree over all chunks.")
         }
-        let found = try await services.database.read {
+        let found = try await transactions.read {
             connection -> (row: Uploads.Row, leaves: [Digest], zone: ZoneRow)? in
             let (uploads, caller) = try uploads(place, connection)
             guard let row = try uploads.find(of: caller) else {
@@ -178,7 +188,7 @@ struct UploadsController: Sendable {
             var tail = ByteBuffer()
             if row.layout.isSealed { for leaf in leaves { tail.writeBytes(leaf.bytes) } }
             do {
-                try await services.blobs.finishParts(row.stored, tail: tail, size: row.layout.blobBytes)
+                try await blobs.finishParts(row.stored, tail: tail, size: row.layout.blobBytes)
             } catch BlobStoreError.notFound {
                 throw Uploads.notOpen
             }
@@ -189,9 +199,9 @@ struct UploadsController: Sendable {
 
     /// The whole file has its name: its row says so, or it goes.
     private func note(_ row: Uploads.Row, _ root: Digest, _ place: Place, _ zone: ZoneRow) async throws {
-        let now = services.clock()
+        let now = clock()
         do {
-            try await services.write(as: place.session, at: .everything) { connection in
+            try await transactions.write(as: place.session, at: .everything) { connection in
                 let (uploads, caller) = try uploads(place, connection)
                 if try uploads.isFinished(by: caller, root: root) { return }
                 guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
@@ -201,12 +211,12 @@ struct UploadsController: Sendable {
             // Given up while it was published: whoever removed it then may have come too early for the name that it has
             // now.
             do {
-                let isGone = try await services.database.write(at: .everything) {
+                let isGone = try await transactions.write(at: .everything) {
                     try Blobs.discardUnknown(place.id, stored: row.stored, in: zone, $0)
                 }
-                if isGone { services.jobs.wake(.garbage) }
+                if isGone { jobs.wake(.garbage) }
             } catch {
-                services.logger.error(
+                logger.error(
                     "a published upload could not be discarded; its file stays", metadata: ["error": "\(error)"])
             }
             throw error
@@ -218,14 +228,14 @@ struct UploadsController: Sendable {
         _ message: Sealkit_V1_AbandonUploadRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_AbandonUploadResponse {
         let place = try Place(call)
-        let stored = try await services.write(as: place.session, at: .everything) { connection -> BlobID? in
+        let stored = try await transactions.write(as: place.session, at: .everything) { connection -> BlobID? in
             let (uploads, caller) = try uploads(place, connection)
             guard let row = try uploads.find(of: caller) else { return nil }
             // Whatever its file is called by now: somebody may be finishing it.
             try Blobs.discard(place.id, stored: row.stored, in: uploads.zone, connection)
             return row.stored
         }
-        if stored != nil { services.jobs.wake(.garbage) }
+        if stored != nil { jobs.wake(.garbage) }
         return Sealkit_V1_AbandonUploadResponse()
     }
 }

@@ -7,7 +7,9 @@ import SwiftProtobuf
 
 /// `devices/list`, `name` and `revoke`: any device of an account may do each to any.
 struct DevicesController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let sessions: Sessions
+    let clock: @Sendable () -> Int64
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.devices.list) { try await list($0, $1) }
@@ -19,7 +21,7 @@ struct DevicesController: Sendable {
         _ message: Sealkit_V1_ListDevicesRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_DevicesResponse {
         let account = call.session.accountID
-        let answer = try await services.database.read { connection in
+        let answer = try await transactions.read { connection in
             try Devices.list(
                 account: account, revision: try Devices.revision(account: account, in: connection), in: connection)
         }
@@ -32,8 +34,8 @@ struct DevicesController: Sendable {
         let session = call.session
         let device = try DeviceStatement(
             id: message.id, name: message.name, added: message.added, signature: message.signature)
-        let now = services.clock()
-        let answer = try await services.write(as: session, at: .everything) { connection in
+        let now = clock()
+        let answer = try await transactions.write(as: session, at: .everything) { connection in
             // The newest generation's: a statement by an older one would be replaced at the device's next login.
             let keys = try Accounts.loginKeys(of: session.accountID, in: connection)
             guard let key = keys.first(where: { (try? device.verify(by: $0)) != nil }) else {
@@ -53,12 +55,12 @@ struct DevicesController: Sendable {
     ) async throws -> Sealkit_V1_DevicesResponse {
         let session = call.session
         let id = try DeviceStatement.id(message.id)
-        let now = services.clock()
-        let answer = try await services.write(as: session, at: .everything) { connection in
+        let now = clock()
+        let answer = try await transactions.write(as: session, at: .everything) { connection in
             let revision = try Devices.revoke(id, account: session.accountID, now: now, in: connection)
             return try Devices.list(account: session.accountID, revision: revision, in: connection)
         }
-        services.sessions.forget(account: session.accountID)
+        sessions.forget(account: session.accountID)
         return answer
     }
 }

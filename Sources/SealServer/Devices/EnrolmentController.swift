@@ -8,7 +8,10 @@ import SwiftProtobuf
 
 /// `devices/enrol/…`: passing messages between a device that has the account and one that is to get it.
 struct EnrolmentController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let rates: RequestRates
+    let clock: @Sendable () -> Int64
+    let randomBytes: @Sendable (Int) -> [UInt8]
 
     /// Of what one device seals to the other: seeds, and the heads of some 29,000 rosters.
     static let mostPackageBytes = 2 << 20
@@ -28,11 +31,11 @@ struct EnrolmentController: Sendable {
     ) async throws -> Sealkit_V1_OpenEnrolmentResponse {
         let id = try Self.id(message.enrolmentID)
         let commitment = try Self.bytes(message.commitment, Enrolments.nonceBytes)
-        let now = services.clock()
+        let now = clock()
         let client = call.context.client
-        try services.limiter.count(.enrolment, .client(client), rule: services.limits.enrolment, now: now)
-        let ticket = services.randomBytes(32)
-        let expires = try await services.database.write(at: .everything) { connection in
+        try rates.count(.enrolment, .client(client))
+        let ticket = randomBytes(32)
+        let expires = try await transactions.write(at: .everything) { connection in
             try Enrolments.open(id, ticketHash: Self.hash(ticket), commitment: commitment, now: now, in: connection)
         }
         return Sealkit_V1_OpenEnrolmentResponse.with {
@@ -46,9 +49,9 @@ struct EnrolmentController: Sendable {
     ) async throws -> Sealkit_V1_ClaimEnrolmentResponse {
         let session = call.session
         let id = try Self.id(message.enrolmentID)
-        let now = services.clock()
-        try services.limiter.count(.enrolment, .account(session.accountID), rule: services.limits.enrolment, now: now)
-        let found = try await services.write(as: session, at: .everything) {
+        let now = clock()
+        try rates.count(.enrolment, .account(session.accountID))
+        let found = try await transactions.write(as: session, at: .everything) {
             try Enrolments.claim(id, account: session.accountID, now: now, in: $0)
         }
         return Sealkit_V1_ClaimEnrolmentResponse.with {
@@ -101,8 +104,8 @@ struct EnrolmentController: Sendable {
     ) async throws -> Sealkit_V1_EnrolmentStateResponse {
         let id = try Self.id(message.enrolmentID)
         let side = try Self.side(message.ticket, call.context)
-        let now = services.clock()
-        let answer = try await services.database.read { try Enrolments.state(id, of: side, now: now, in: $0) }
+        let now = clock()
+        let answer = try await transactions.read { try Enrolments.state(id, of: side, now: now, in: $0) }
         return answer
     }
 
@@ -118,7 +121,7 @@ struct EnrolmentController: Sendable {
     private func put(
         _ message: [(column: String, bytes: [UInt8])], after earlier: String?, _ id: ID16, by side: Enrolments.Side
     ) async throws {
-        let now = services.clock()
+        let now = clock()
         try await write(by: side) { try Enrolments.put(message, after: earlier, id, by: side, now: now, in: $0) }
     }
 
@@ -126,8 +129,8 @@ struct EnrolmentController: Sendable {
         by side: Enrolments.Side, _ body: @escaping @Sendable (any SQLConnection) throws -> Void
     ) async throws {
         switch side {
-        case .new: try await services.database.write(at: .everything, body)
-        case .old(let session): try await services.write(as: session, at: .everything, body)
+        case .new: try await transactions.write(at: .everything, body)
+        case .old(let session): try await transactions.write(as: session, at: .everything, body)
         }
     }
 

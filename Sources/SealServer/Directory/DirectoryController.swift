@@ -10,7 +10,9 @@ import SwiftProtobuf
 struct DirectoryController: Sendable {
     static let mostHandles = 100
 
-    let services: Services
+    let transactions: Transactions
+    let rates: RequestRates
+    let addresses: AddressHasher
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.people.lookup) { try await lookup($0, $1) }
@@ -28,7 +30,7 @@ struct DirectoryController: Sendable {
         _ message: Sealkit_V1_LookupIdentitiesRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_LookupIdentitiesResponse {
         let session = call.session
-        let container = try IdentityController.container(message.container)
+        let container = try Names.requireContainer(message.container)
         guard message.handles.count <= Self.mostHandles else {
             throw ServerError(
                 .limitExceeded, "One request looks up at most \(Self.mostHandles) handles.",
@@ -36,10 +38,8 @@ struct DirectoryController: Sendable {
         }
         let handles = message.handles.map { info in Result { () throws(ServerError) in try handle(info) } }
         // By account, not by session: logging in again must not give another try at guessing who has an account.
-        try services.limiter.count(
-            .lookup, .account(session.accountID), amount: handles.count, rule: services.limits.lookup,
-            now: services.clock())
-        let found = try await services.database.read { [handles] connection in
+        try rates.count(.lookup, .account(session.accountID), amount: handles.count)
+        let found = try await transactions.read { [handles] connection in
             try handles.map { handle -> Sealkit_V1_IdentityChain? in
                 switch try? handle.get() {
                 case nil: return nil
@@ -66,8 +66,8 @@ struct DirectoryController: Sendable {
         do {
             switch info.handle {
             case .userRecordName(let name): return .user(try UserID(recordName: name))
-            case .email(let text): return .address(services.addresses.hash(try Address(email: text)))
-            case .phone(let text): return .address(services.addresses.hash(try Address(phone: text)))
+            case .email(let text): return .address(addresses.hash(try Address(email: text)))
+            case .phone(let text): return .address(addresses.hash(try Address(phone: text)))
             case nil:
                 throw ServerError(
                     .invalidArguments, "The handle names nobody.",

@@ -16,21 +16,21 @@ extension Request {
     /// room for it, `invalidArguments` for a wrong type or a malformed body, `sessionExpired` where the session ended
     /// before the body came, and `requestRateLimited`.
     func message<Access, M: Message, Answer>(
-        of endpoint: Endpoint<Access, M, Answer>, _ context: SealRequestContext
+        of endpoint: Endpoint<Access, M, Answer>, _ context: SealRequestContext, _ transactions: Transactions
     ) async throws -> M {
-        let message: M = try await read(context)
+        let message: M = try await read(context, transactions)
         try context.meter?.count(endpoint.work.rate, endpoint.work.amount(message))
         return message
     }
 
-    private func read<M: Message>(_ context: SealRequestContext) async throws -> M {
+    private func read<M: Message>(_ context: SealRequestContext, _ transactions: Transactions) async throws -> M {
         guard let encoding = WireEncoding(bodyOf: self) else {
             throw ServerError(
                 .invalidArguments, "The body's content type must be \(WireEncoding.acceptedTypes).",
                 remedy: "Set the Content-Type header.")
         }
         let body = Data(buffer: try await collectBody(context), byteTransferStrategy: .noCopy)
-        try await context.recheckSession()
+        if let session = context.session { _ = try await transactions.recheck(session) }
         do {
             switch encoding {
             case .protobuf:
@@ -66,7 +66,7 @@ extension Request {
             .limitExceeded, "The request's body is larger than \(limit) bytes.", remedy: "Send fewer items at once.")
         let announced = headers[.contentLength].flatMap { Int($0) }
         if let announced, announced > limit { throw tooLarge }
-        let transfer = context.isBodyCounted ? nil : context.services?.transfers.begin(.message, on: context.channel)
+        let transfer = context.isBodyCounted ? nil : context.transfers?.begin(.message, on: context.channel)
         defer { transfer?.end() }
         var iterator = body.makeAsyncIterator()
         var whole = ByteBuffer()

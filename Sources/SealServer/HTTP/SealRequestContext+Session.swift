@@ -11,14 +11,4 @@ extension SealRequestContext {
         guard hasEndedSession else { throw ServerError.needsSession }
         throw ServerError.endedSession
     }
-
-    /// To be called once the body is there: whoever sends may hold it back until the session has ended. It costs a
-    /// statement only where some session has ended meanwhile.
-    /// - Throws: `sessionExpired`.
-    func recheckSession() async throws {
-        guard let session, let services else { return }
-        let now = services.clock()
-        guard !services.sessions.isUnchanged(session, now: now) else { return }
-        try await services.database.read { try Sessions.check(session, now: now, in: $0) }
-    }
 }

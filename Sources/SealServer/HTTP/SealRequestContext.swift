@@ -8,8 +8,8 @@ struct SealRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// Set by the middleware that checks session tokens.
     var session: Session?
-    /// Set before anything else is done: whom to ask while the body comes, and once it is there.
-    var services: Services?
+    /// Set before anything else is done: they see to it that the body comes at a pace.
+    var transfers: Transfers?
     /// Whom limits count: `ClientAddress.bytes`. Set before anything else is done.
     var client: [UInt8] = []
     /// The room that the request has; nil for those that need none.

@@ -10,7 +10,9 @@ import SealWire
 /// codes go out, and whether the disk has room: a server whose relay is out of order, or that can only be read from,
 /// serves all the same.
 struct HealthController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let outbox: Outbox
+    let dataFolder: String
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.server.health, raw: { try await health($0.request, $0.context) })
@@ -18,13 +20,13 @@ struct HealthController: Sendable {
 
     private func health(_ request: Request, _ context: SealRequestContext) async throws -> Response {
         do {
-            _ = try await services.database.read { try $0.exists("SELECT 1") }
+            _ = try await transactions.read { try $0.exists("SELECT 1") }
         } catch {
             context.logger.error("the database cannot be read", metadata: ["error": "\(error)"])
             throw ServerError(.serviceUnavailable, "The server cannot read its database.", retryAfter: 10)
         }
-        let states = services.outbox.states
-        let storage = FreeSpace(at: services.configuration.dataFolder)
+        let states = outbox.states
+        let storage = FreeSpace(at: dataFolder)
         let parts =
             "\"storage\":\"\(storage)\",\"mail\":\"\(states[.email])\",\"texts\":\"\(states[.phone])\""
         return Response(

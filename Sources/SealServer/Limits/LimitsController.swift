@@ -7,7 +7,12 @@ import SwiftProtobuf
 /// `GET /1/limits`: what this server limits, who may make an account, its name, and how it sends codes, for everybody.
 /// `GET /1/accounts/usage`: how much of it an account has used.
 struct LimitsController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let rates: RequestRates
+    let quotas: Quotas
+    let origin: ServerOrigin
+    let outbox: Outbox
+    let configuration: ServerConfiguration
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.server.limits) { _ in limits() }
@@ -16,18 +21,18 @@ struct LimitsController: Sendable {
 
     private func limits() -> Sealkit_V1_LimitsResponse {
         .with {
-            $0.limits = LimitTable.all(services.configuration, services.limits)
-            $0.registration = services.configuration.registration.rawValue
-            $0.origin = services.origin.value
-            if services.outbox.carries(.email) { $0.codes.append("mail") }
-            if services.outbox.carries(.phone) { $0.codes.append("text") }
+            $0.limits = LimitTable.all(configuration, rates.limits)
+            $0.registration = configuration.registration.rawValue
+            $0.origin = origin.value
+            if outbox.carries(.email) { $0.codes.append("mail") }
+            if outbox.carries(.phone) { $0.codes.append("text") }
         }
     }
 
     private func usage(_ call: SessionCall) async throws -> Sealkit_V1_StorageUsageResponse {
         let session = call.session
-        let quotas = services.quotas
-        let answer = try await services.database.read { connection in
+        let quotas = self.quotas
+        let answer = try await transactions.read { connection in
             var answer = Sealkit_V1_StorageUsageResponse()
             if let total = try StorageUsage.total(of: session.accountID, in: connection) {
                 answer.records = UInt64(clamping: total.records)

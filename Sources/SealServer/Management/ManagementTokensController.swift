@@ -8,7 +8,9 @@ import SwiftProtobuf
 
 /// `1/management-tokens/create`, `list`, `revoke`: with the operator's token.
 struct ManagementTokensController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let clock: @Sendable () -> Int64
+    let randomBytes: @Sendable (Int) -> [UInt8]
 
     /// Two hundred years: no sum with it overflows.
     static let longestLifetime: UInt64 = 200 * 366 * 86_400
@@ -33,19 +35,19 @@ struct ManagementTokensController: Sendable {
                 .invalidArguments, "The token's lifetime is longer than 200 years.",
                 remedy: "Give it in seconds, or 0 for a token that is good until it is revoked.")
         }
-        let now = services.clock()
-        var bytes = services.randomBytes(32)
+        let now = clock()
+        var bytes = randomBytes(32)
         defer { wipe(&bytes) }
         let token = ManagementTokens.prefix + Base64URL.encode(bytes)
         let hash = ServerHash.digest(.managementToken, bytes)
         let made = Sealkit_V1_ManagementToken.with {
-            $0.id = Hex.encode(services.randomBytes(8))
+            $0.id = Hex.encode(randomBytes(8))
             $0.container = message.container
             $0.name = message.name
             $0.created = now
             $0.expires = message.lifetime == 0 ? 0 : now + Int64(message.lifetime) * 1_000_000
         }
-        try await services.database.write(at: .everything) { connection in
+        try await transactions.write(at: .everything) { connection in
             try connection.execute(
                 "DELETE FROM management_token WHERE container = $1 AND expires <= $2",
                 [.text(made.container), .integer(now)])
@@ -77,8 +79,8 @@ struct ManagementTokensController: Sendable {
         _ message: Sealkit_V1_ListManagementTokensRequest, _ call: OpenCall
     ) async throws -> Sealkit_V1_ListManagementTokensResponse {
         if !message.container.isEmpty { try Self.check(container: message.container) }
-        let (now, after) = (services.clock(), message.after)
-        var tokens = try await services.database.read { connection in
+        let (now, after) = (clock(), message.after)
+        var tokens = try await transactions.read { connection in
             try connection.rows(
                 """
                 SELECT id, container, name, created, expires FROM management_token
@@ -115,7 +117,7 @@ struct ManagementTokensController: Sendable {
                 .invalidArguments, "A management token's id has 16 hexadecimal digits.",
                 remedy: "List the tokens to see their ids.")
         }
-        try await services.database.write(at: .everything) { connection in
+        try await transactions.write(at: .everything) { connection in
             guard try connection.execute("DELETE FROM management_token WHERE id = $1", [.text(message.id)]) > 0 else {
                 throw ServerError(
                     .unknownItem, "There is no such management token any more.",

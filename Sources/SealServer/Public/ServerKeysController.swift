@@ -9,7 +9,10 @@ import SwiftProtobuf
 
 /// `server-keys/create`, `list` and `revoke`: by an account's session, below the public database that the keys are for.
 struct ServerKeysController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let rates: RequestRates
+    let clock: @Sendable () -> Int64
+    let randomBytes: @Sendable (Int) -> [UInt8]
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.management.createServerKey) { try await create($0, $1) }
@@ -35,11 +38,10 @@ struct ServerKeysController: Sendable {
                 .invalidArguments, "A server-to-server key is of one generation.",
                 remedy: "Make a new key, and revoke the old one.")
         }
-        let now = services.clock()
-        try services.limiter.count(
-            .serverKeyCreation, .account(session.accountID), rule: services.limits.serverKeyCreation, now: now)
-        let accountName = Hex.encode(services.randomBytes(16))
-        let key = try await services.write(as: session, at: .everything) { connection in
+        let now = clock()
+        try rates.count(.serverKeyCreation, .account(session.accountID))
+        let accountName = Hex.encode(randomBytes(16))
+        let key = try await transactions.write(as: session, at: .everything) { connection in
             try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)
             return try ServerKeys.create(
                 chain, name: name, by: session, path, accountName: accountName, now: now, in: connection)
@@ -51,7 +53,7 @@ struct ServerKeysController: Sendable {
         _ message: Sealkit_V1_ListServerKeysRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_ListServerKeysResponse {
         let (session, path) = (call.session, call.path)
-        let keys = try await services.database.read { try ServerKeys.list(of: session, path, in: $0) }
+        let keys = try await transactions.read { try ServerKeys.list(of: session, path, in: $0) }
         return Sealkit_V1_ListServerKeysResponse.with { $0.keys = keys }
     }
 
@@ -60,7 +62,7 @@ struct ServerKeysController: Sendable {
     ) async throws -> Sealkit_V1_RevokeServerKeyResponse {
         let (session, path) = (call.session, call.path)
         let user = message.userRecordName
-        try await services.write(as: session, at: .everything) {
+        try await transactions.write(as: session, at: .everything) {
             try ServerKeys.revoke(user, by: session, path, in: $0)
         }
         return Sealkit_V1_RevokeServerKeyResponse()

@@ -7,7 +7,9 @@ import SealWire
 
 /// One open stream: reads its user's feed whenever it is woken, and writes what the device has not received.
 struct EventStream {
-    let services: Services
+    let transactions: Transactions
+    let streams: EventStreams
+    let clock: @Sendable () -> Int64
     let session: Session
     let caller: Caller
     let environment: SealStatements.Environment
@@ -48,7 +50,7 @@ struct EventStream {
     /// Where the stream begins.
     private func start(_ buffer: inout ByteBuffer) async throws -> Int64 {
         let owner = caller.id
-        let place = try await services.database.read { try NotificationFeed.place(of: owner, in: $0) }
+        let place = try await transactions.read { try NotificationFeed.place(of: owner, in: $0) }
         guard let lastEventID else {
             try ServerSentEvent.write(.ready, id: place.last, nil, to: &buffer)
             return place.last
@@ -100,8 +102,8 @@ struct EventStream {
     }
 
     private func look(after position: Int64) async throws -> Look {
-        let (session, caller, environment, now) = (session, caller, environment, services.clock())
-        return try await services.database.read { connection in
+        let (session, caller, environment, now) = (session, caller, environment, clock())
+        return try await transactions.read { connection in
             guard try Sessions.isInForce(session, now: now, in: connection) else { return .ended }
             let place = try NotificationFeed.place(of: caller.id, in: connection)
             guard place.last > position, place.floor <= position else { return .entries([], place) }
@@ -111,8 +113,8 @@ struct EventStream {
 
     /// Waits for the reader: nothing piles up.
     private func flush(_ buffer: inout ByteBuffer, to writer: inout any ResponseBodyWriter) async throws {
-        services.streams.writes(opened.id, since: .now)
-        defer { services.streams.writes(opened.id, since: nil) }
+        streams.writes(opened.id, since: .now)
+        defer { streams.writes(opened.id, since: nil) }
         try await writer.write(buffer)
         buffer.clear()
     }

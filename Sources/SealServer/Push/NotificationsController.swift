@@ -7,7 +7,10 @@ import SealWire
 
 /// `notifications`: the event stream of one user's device in one container and environment.
 struct NotificationsController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let rates: RequestRates
+    let streams: EventStreams
+    let clock: @Sendable () -> Int64
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.subscriptions.notifications, raw: { try await stream($0) })
@@ -16,15 +19,16 @@ struct NotificationsController: Sendable {
     private func stream(_ call: ContainerCall) async throws -> Response {
         let (session, container, environment) = (call.session, call.container, call.environment)
         let lastEventID = try Self.lastEventID(call.request)
-        let caller = try await services.database.read { try Caller(session, container: container, in: $0) }
-        let opened = try services.streams.open(
+        let caller = try await transactions.read { try Caller(session, container: container, in: $0) }
+        let opened = try streams.open(
             viewer: caller.id, account: caller.accountID, channel: call.context.channel,
-            limit: services.limits.streamsPerAccount)
+            limit: rates.limits.streamsPerAccount)
         let stream = EventStream(
-            services: services, session: session, caller: caller, environment: environment, opened: opened,
+            transactions: transactions, streams: streams, clock: clock, session: session, caller: caller,
+            environment: environment, opened: opened,
             lastEventID: lastEventID)
         // Closed once the body has been written or given up; a response that is never written at all gives it up too.
-        let lease = StreamLease(streams: services.streams, id: opened.id)
+        let lease = StreamLease(streams: streams, id: opened.id)
         let body = ResponseBody { writer in
             defer { lease.end() }
             try await call.request.body.consumeWithInboundCloseHandler { _ in

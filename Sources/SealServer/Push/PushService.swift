@@ -13,11 +13,10 @@ struct PushService: Service {
     }
 
     /// Passes on what transactions announce.
-    static func listen(_ services: Services) {
-        let (streams, webhooks, jobs, sessions) = (
-            services.streams, services.webhooks, services.jobs, services.sessions
-        )
-        services.database.listen { announcements in
+    static func listen(
+        to database: any SQLDatabase, streams: EventStreams, webhooks: WebhookSender, jobs: Jobs, sessions: Sessions
+    ) {
+        database.listen { announcements in
             for announcement in announcements {
                 switch announcement {
                 case .notifications(let viewer): streams.wake(viewer: viewer)

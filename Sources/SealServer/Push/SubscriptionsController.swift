@@ -7,13 +7,18 @@ import SwiftProtobuf
 
 /// `subscriptions/modify`, `subscriptions/lookup`, `subscriptions/list`.
 struct SubscriptionsController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let clock: @Sendable () -> Int64
+    let quotas: Quotas
+    let schemas: SchemaStore
+    let webhookKeys: TokenKeys
+    let webhookTargets: WebhookTargets
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.subscriptions.modify) { try await modify($0, $1) }
         router.on(Endpoints.subscriptions.lookup) { try await lookup($0, $1) }
         router.on(Endpoints.subscriptions.list) { try await list($0, $1) }
-        router.on(Endpoints.server.webhookKeys) { _ in VerificationController.published(services.webhookKeys) }
+        router.on(Endpoints.server.webhookKeys) { _ in VerificationController.published(webhookKeys) }
     }
 
     private func modify(
@@ -27,12 +32,12 @@ struct SubscriptionsController: Sendable {
             (
                 save.subscriptionID,
                 Result { () throws(ServerError) in
-                    try SubscriptionDraft(save, in: path.database, webhooks: services.webhookTargets)
+                    try SubscriptionDraft(save, in: path.database, webhooks: webhookTargets)
                 }
             )
         }
-        let (now, schemas, quotas) = (services.clock(), services.schemas, services.quotas)
-        let response = try await services.write(as: session, at: .everything) {
+        let (now, schemas, quotas) = (clock(), self.schemas, self.quotas)
+        let response = try await transactions.write(as: session, at: .everything) {
             connection -> Sealkit_V1_ModifySubscriptionsResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
@@ -65,7 +70,7 @@ struct SubscriptionsController: Sendable {
     ) async throws -> Sealkit_V1_LookupSubscriptionsResponse {
         let (session, path) = (call.session, call.path)
         try Self.checkCount(message.subscriptionIds.count)
-        let response = try await services.database.read { connection -> Sealkit_V1_LookupSubscriptionsResponse in
+        let response = try await transactions.read { connection -> Sealkit_V1_LookupSubscriptionsResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             let subscriptions = Subscriptions(caller: caller, path: path, connection: connection)
             var response = Sealkit_V1_LookupSubscriptionsResponse()
@@ -81,7 +86,7 @@ struct SubscriptionsController: Sendable {
         _ message: Sealkit_V1_ListSubscriptionsRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_ListSubscriptionsResponse {
         let (session, path) = (call.session, call.path)
-        let all = try await services.database.read { connection in
+        let all = try await transactions.read { connection in
             let caller = try Caller(session, container: path.container, in: connection)
             return try Subscriptions(caller: caller, path: path, connection: connection).all()
         }

@@ -11,7 +11,10 @@ import SwiftProtobuf
 
 /// `records/query`.
 struct QueriesController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let addresses: AddressHasher
+    let jobs: Jobs
+    let schemas: SchemaStore
 
     /// Results of a page when the client leaves it to the server.
     static let usualResults = 200
@@ -38,15 +41,15 @@ struct QueriesController: Sendable {
                 .invalidArguments, "In the shared database a query is about one zone.",
                 remedy: "Name the zone and its owner.")
         }
-        let schemas = services.schemas
-        let cursorKey = services.addresses.cursorKey()
-        let answer = try await services.database.read { connection -> [UInt8]? in
+        let schemas = self.schemas
+        let cursorKey = addresses.cursorKey()
+        let answer = try await transactions.read { connection -> [UInt8]? in
             let schema = try schemas.schema(path.container, path.environment, in: connection)
             let scope = try Scope(message, session, path, schemas, in: connection)
             return try Self.answer(message, query, schema, scope, cursorKey, connection)
         }
         guard let answer else {
-            services.jobs.wake(.indexes)
+            jobs.wake(.indexes)
             throw IndexBuilds.unfinished
         }
         return WrittenMessage(answer)

@@ -24,9 +24,9 @@ extension RecordsController {
         _ path: DatabasePath
     ) async throws -> [UInt8]? {
         guard message.openings.isEmpty, message.closings.isEmpty,
-            let ground = services.saveGrounds.find(message.ground(session, path)),
-            let roster = services.rosters.remembered(owner: ground.owner, zone: ground.zone),
-            let known = services.schemas.remembered(path.container, path.environment)
+            let ground = saveGrounds.find(message.ground(session, path)),
+            let roster = rosters.remembered(owner: ground.owner, zone: ground.zone),
+            let known = schemas.remembered(path.container, path.environment)
         else { return nil }
         let caller = Caller(id: ground.callerID, userID: ground.userID, session: session)
         guard
@@ -34,10 +34,10 @@ extension RecordsController {
                 message, caller: caller, judge: .rosters(ZoneRosters(roster)), predecessors: [:], schema: known),
             batch.isWhole
         else { return nil }
-        let (now, quotas, schemas, rosters) = (services.clock(), services.quotas, services.schemas, services.rosters)
-        let sessions = services.sessions
+        let (now, quotas, schemas, rosters) = (clock(), self.quotas, self.schemas, self.rosters)
+        let sessions = self.sessions
         do {
-            let (answer, leftGarbage) = try await services.write(at: .everything) { connection -> ([UInt8], Bool) in
+            let (answer, leftGarbage) = try await transactions.write(at: .everything) { connection -> ([UInt8], Bool) in
                 try sessions.recheck(session, now: now, in: connection)
                 let zone = try Zones.writable(message.zone, by: caller, path, in: connection)
                 guard zone.head == roster.head, zone.shares == 0 else { throw Doubt() }
@@ -53,7 +53,7 @@ extension RecordsController {
                     Data(answer), of: caller.accountID, isBilled: save.billsAnswer, now: now, in: connection)
                 return (answer, leftGarbage)
             }
-            if leftGarbage { services.jobs.wake(.garbage) }
+            if leftGarbage { jobs.wake(.garbage) }
             return answer
         } catch is Doubt {
             return nil

@@ -11,8 +11,8 @@ extension RecordsController {
         _ message: Sealkit_V1_RecordChangesRequest, _ call: DatabaseCall
     ) async throws -> WrittenMessage<Sealkit_V1_RecordChangesResponse> {
         let (session, path) = (call.session, call.path)
-        let feedNames = services.feedNames
-        let answer = try await services.database.read { connection -> [UInt8] in
+        let feedNames = self.feedNames
+        let answer = try await transactions.read { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             return try Self.page(message, caller, path, feedNames, room: RecordFeed.pageBytes, connection)
         }
@@ -29,8 +29,8 @@ extension RecordsController {
             throw ServerError(
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.", remedy: "Ask in parts.")
         }
-        let feedNames = services.feedNames
-        let answer = try await services.database.read { connection -> [UInt8] in
+        let feedNames = self.feedNames
+        let answer = try await transactions.read { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             try Self.checkDistinct(message.zones.map(\.zone), caller)
             var writer = WireWriter(capacity: 1024 * 1024)

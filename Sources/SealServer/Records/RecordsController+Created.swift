@@ -19,8 +19,8 @@ extension RecordsController {
         }
         let limit =
             message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
-        let schemas = services.schemas
-        let answer = try await services.database.read { connection -> [UInt8] in
+        let schemas = self.schemas
+        let answer = try await transactions.read { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             guard let rights = try PublicRights.of(session, path, schemas, in: connection) else {
                 throw PublicZone.notFound

@@ -19,8 +19,8 @@ extension RecordsController {
         let limit =
             message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         let desired = message.hasDesiredKeys ? try message.desiredKeys.fields() : nil
-        let rosters = services.rosters
-        let answer = try await services.database.read { connection -> [UInt8] in
+        let rosters = self.rosters
+        let answer = try await transactions.read { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)

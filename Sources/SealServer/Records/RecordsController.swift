@@ -8,7 +8,16 @@ import SwiftProtobuf
 
 /// `records/modify`, `records/lookup`, `records/changes`, `changes/zone`, `records/stale`, `records/created`.
 struct RecordsController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let sessions: Sessions
+    let addresses: AddressHasher
+    let clock: @Sendable () -> Int64
+    let feedNames: FeedNames
+    let jobs: Jobs
+    let quotas: Quotas
+    let rosters: RosterCache
+    let saveGrounds: SaveGrounds
+    let schemas: SchemaStore
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.records.modify) { try await modify($0, $1) }
@@ -41,9 +50,9 @@ struct RecordsController: Sendable {
         if carrying.isEmpty, let answer = try await saveAgain(message, operation, session, path) {
             return WrittenMessage(answer)
         }
-        let (rosters, schemas, grounds) = (services.rosters, services.schemas, services.saveGrounds)
-        let (addresses, quotas) = (services.addresses, services.quotas)
-        let snapshot = try await services.database.read { connection -> Snapshot in
+        let (rosters, schemas, grounds) = (self.rosters, self.schemas, saveGrounds)
+        let (addresses, quotas) = (self.addresses, self.quotas)
+        let snapshot = try await transactions.read { connection -> Snapshot in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) { return .answered(answer) }
             let zone = try Zones.writable(message.zone, by: caller, path, in: connection)
@@ -76,9 +85,9 @@ struct RecordsController: Sendable {
         // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
         let batch = try RecordBatch(
             message, caller: caller, judge: judge, predecessors: predecessors, schema: schema)
-        let now = services.clock()
-        let sessions = services.sessions
-        var (answer, leftGarbage, wantsRecords) = try await services.write(at: .everything) {
+        let now = clock()
+        let sessions = self.sessions
+        var (answer, leftGarbage, wantsRecords) = try await transactions.write(at: .everything) {
             connection -> ([UInt8], Bool, Bool) in
             try sessions.recheck(session, now: now, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
@@ -104,7 +113,7 @@ struct RecordsController: Sendable {
             return (try answer ?? save.serialized(outcomes), leftGarbage, ServerRecords.areWanted(in: outcomes))
         }
         if wantsRecords { answer = try await addingServerRecords(to: answer, message, session, path) }
-        if leftGarbage { services.jobs.wake(.garbage) }
+        if leftGarbage { jobs.wake(.garbage) }
         return WrittenMessage(answer)
     }
 
@@ -112,19 +121,19 @@ struct RecordsController: Sendable {
     private func addingServerRecords(
         to answer: [UInt8], _ message: Sealkit_V1_ModifyRecordsRequest, _ session: Session, _ path: DatabasePath
     ) async throws -> [UInt8] {
-        try await services.database.read { connection in
+        try await transactions.read { connection in
             let caller = try Caller(session, container: path.container, in: connection)
             guard let (zone, goneSince) = try Zones.seen(message.zone, by: caller, path, in: connection),
                 goneSince == nil
             else {
                 return answer
             }
-            let rights = try PublicRights.of(session, path, services.schemas, in: connection)
+            let rights = try PublicRights.of(session, path, schemas, in: connection)
             var response = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: answer)
             try ServerRecords.add(to: &response, in: zone, rights: rights, connection)
             if rights == nil {
                 let taken = TakenAnswer(
-                    message: message, zone: zone, user: caller.userID, rosters: services.rosters, connection: connection
+                    message: message, zone: zone, user: caller.userID, rosters: rosters, connection: connection
                 )
                 try taken.add(to: &response)
             }
@@ -141,8 +150,8 @@ struct RecordsController: Sendable {
         try Self.checkCount(message.recordNames.count)
         try RecordLookup.check(message.recordNames)
         let desired = message.hasDesiredKeys ? try message.desiredKeys.fields() : nil
-        let answer = try await services.database.read { connection -> [UInt8] in
-            let (zone, rights) = try Zones.readable(message.zone, by: session, path, services.schemas, in: connection)
+        let answer = try await transactions.read { connection -> [UInt8] in
+            let (zone, rights) = try Zones.readable(message.zone, by: session, path, schemas, in: connection)
             return try RecordLookup.answer(message.recordNames, in: zone, desired: desired, rights: rights, connection)
         }
         return WrittenMessage(answer)

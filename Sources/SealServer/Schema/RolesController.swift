@@ -8,7 +8,8 @@ import SwiftProtobuf
 
 /// `schema/roles/assign`, `revoke`, `list`: which users have a container's custom roles. With a management token.
 struct RolesController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let schemas: SchemaStore
 
     private static let pageSize = 1_000
 
@@ -24,8 +25,8 @@ struct RolesController: Sendable {
         let (container, environment) = (call.container, call.environment)
         let user = try Self.user(message.assignment)
         let role = message.assignment.role
-        let schemas = services.schemas
-        try await services.database.write(at: .everything) { connection in
+        let schemas = self.schemas
+        try await transactions.write(at: .everything) { connection in
             guard try schemas.schema(container, environment, in: connection).schema.roles.contains(role) else {
                 throw ServerError(
                     .unknownItem, "The schema has no such custom role.",
@@ -49,7 +50,7 @@ struct RolesController: Sendable {
     ) async throws -> Sealkit_V1_RevokeRoleResponse {
         let (container, environment) = (call.container, call.environment)
         let user = try Self.user(message.assignment)
-        try await services.database.write(at: .everything) { connection in
+        try await transactions.write(at: .everything) { connection in
             guard
                 try RoleAssignments.revoke(message.assignment.role, from: user, container, environment, in: connection)
             else {
@@ -65,8 +66,8 @@ struct RolesController: Sendable {
     ) async throws -> Sealkit_V1_ListRolesResponse {
         let (container, environment) = (call.container, call.environment)
         let last = try Self.position(message.after)
-        let schemas = services.schemas
-        let answer = try await services.database.read { connection -> Sealkit_V1_ListRolesResponse in
+        let schemas = self.schemas
+        let answer = try await transactions.read { connection -> Sealkit_V1_ListRolesResponse in
             let found = try RoleAssignments.page(
                 after: last, limit: Self.pageSize + 1, container, environment, in: connection)
             let page = found.prefix(Self.pageSize)

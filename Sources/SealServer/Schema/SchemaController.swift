@@ -9,7 +9,10 @@ import SwiftProtobuf
 /// `schema/export`, `import`, `deploy`, `reset`: with a management token. The path's environment is the one that is
 /// read or changed.
 struct SchemaController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let clock: @Sendable () -> Int64
+    let jobs: Jobs
+    let schemas: SchemaStore
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.management.exportSchema) { try await export($0, $1) }
@@ -22,8 +25,8 @@ struct SchemaController: Sendable {
         _ message: Sealkit_V1_ExportSchemaRequest, _ call: ManagementCall
     ) async throws -> Sealkit_V1_ExportSchemaResponse {
         let (container, environment) = (call.container, call.environment)
-        let schemas = services.schemas
-        let stored = try await services.database.read { try schemas.schema(container, environment, in: $0) }
+        let schemas = self.schemas
+        let stored = try await transactions.read { try schemas.schema(container, environment, in: $0) }
         return Sealkit_V1_ExportSchemaResponse.with { $0.schema = stored.schema.text }
     }
 
@@ -93,8 +96,8 @@ struct SchemaController: Sendable {
         _ container: String, _ environment: SealStatements.Environment, dryRun: Bool,
         to target: @escaping @Sendable (_ development: Schema, _ production: Schema) throws -> Schema
     ) async throws -> Sealkit_V1_ChangeSchemaResponse {
-        let schemas = services.schemas
-        let now = services.clock()
+        let schemas = self.schemas
+        let now = clock()
         let judge: @Sendable (any SQLConnection) throws -> (StoredSchema, Schema, SchemaDifference) = { connection in
             let development = try schemas.schema(container, .development, in: connection)
             let production = try schemas.schema(container, .production, in: connection)
@@ -104,9 +107,9 @@ struct SchemaController: Sendable {
         }
         let difference: SchemaDifference
         if dryRun {
-            difference = try await services.database.read { try judge($0).2 }
+            difference = try await transactions.read { try judge($0).2 }
         } else {
-            difference = try await services.database.write(at: .everything) { connection in
+            difference = try await transactions.write(at: .everything) { connection in
                 let (stored, target, difference) = try judge(connection)
                 guard !difference.changes.isEmpty else { return difference }
                 let (_, change) = try SchemaTables.write(
@@ -114,7 +117,7 @@ struct SchemaController: Sendable {
                 try SchemaFollowers.follow(change, now: now, connection)
                 return difference
             }
-            services.jobs.wake(.indexes)
+            jobs.wake(.indexes)
         }
         return .with {
             $0.applied = !dryRun

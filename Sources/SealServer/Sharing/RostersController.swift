@@ -8,7 +8,13 @@ import SwiftProtobuf
 
 /// `rosters/fetch`, `rosters/append`, `rosters/restore`, `links/fetch`, `links/update`.
 struct RostersController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let rates: RequestRates
+    let addresses: AddressHasher
+    let clock: @Sendable () -> Int64
+    let jobs: Jobs
+    let quotas: Quotas
+    let rosters: RosterCache
 
     static let rostersPerRequest = 100
 
@@ -29,8 +35,8 @@ struct RostersController: Sendable {
                 .limitExceeded, "A request takes at most \(Self.rostersPerRequest) rosters.",
                 remedy: "Send fewer at once.")
         }
-        let rosters = services.rosters
-        let response = try await services.database.read { connection -> Sealkit_V1_FetchRostersResponse in
+        let rosters = self.rosters
+        let response = try await transactions.read { connection -> Sealkit_V1_FetchRostersResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             try Self.checkDistinct(message.rosters, caller)
             var response = Sealkit_V1_FetchRostersResponse()
@@ -92,23 +98,27 @@ struct RostersController: Sendable {
         tail.ungranted = try RosterRestore.lacksGrants(zone, for: caller, rosters, connection)
     }
 
+    private func roomCounts(_ counting: CountedCall.Run) -> RosterCounts {
+        RosterCounts(limits: rates.limits, counting: counting, quotas: quotas)
+    }
+
     private func restore(
         _ message: Sealkit_V1_RestoreRosterRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_RestoreRosterResponse {
         let (session, path) = (call.session, call.path)
         let restore = try RosterRestore(message, container: path.container)
-        let now = services.clock()
-        let counted = CountedCall(services.limiter)
-        let response = try await services.write(as: session, at: .everything) {
-            [services] connection -> Sealkit_V1_RestoreRosterResponse in
-            let counts = services.rosterCounts(counted.run())
+        let now = clock()
+        let counted = CountedCall(rates.limiter)
+        let response = try await transactions.write(as: session, at: .everything) {
+            connection -> Sealkit_V1_RestoreRosterResponse in
+            let counts = roomCounts(counted.run())
             let caller = try Caller(session, container: path.container, in: connection)
             let stored = try restore.run(
-                by: caller, path, services.rosters, counts, now: now, in: connection)
+                by: caller, path, rosters, counts, now: now, in: connection)
             return .with { $0.scope = stored.scopeHead }
         }
         // Of a zone that has ended.
-        services.jobs.wake(.garbage)
+        jobs.wake(.garbage)
         return response
     }
 
@@ -118,11 +128,11 @@ struct RostersController: Sendable {
         let (session, path) = (call.session, call.path)
         let operation = try RepeatableOperation(
             message, of: Endpoints.sharing.appendRoster, path, try message.serializedBytes())
-        let append = try RosterAppend(message, container: path.container, hasher: services.addresses)
-        let now = services.clock()
-        let (rosters, counted) = (services.rosters, CountedCall(services.limiter))
-        let response = try await services.write(as: session, at: .everything) {
-            [services] connection -> Sealkit_V1_AppendRosterResponse in
+        let append = try RosterAppend(message, container: path.container, hasher: addresses)
+        let now = clock()
+        let (rosters, counted) = (self.rosters, CountedCall(rates.limiter))
+        let response = try await transactions.write(as: session, at: .everything) {
+            connection -> Sealkit_V1_AppendRosterResponse in
             let counting = counted.run()
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
@@ -131,15 +141,15 @@ struct RostersController: Sendable {
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)
             let stored = try append.run(
-                on: zone, by: caller, rosters: rosters, quotas: services.quotas, now: now, in: connection)
-            try RosterRoom.count(1, endingAt: stored, services.rosterCounts(counting), now: now)
+                on: zone, by: caller, rosters: rosters, quotas: quotas, now: now, in: connection)
+            try RosterRoom.count(1, endingAt: stored, roomCounts(counting), now: now)
             // An epoch by itself is refused for no quota, and its grants are kept for ever: the owner's are counted
             // where nobody is put out.
             if append.entry.epoch != nil, zone.owner != caller.id || append.entry.changes.isEmpty {
                 // Last: what is refused for another reason, a lost race say, does not count. Throwing takes all back.
                 try counting.count(
                     .epochOpening, .author(owner: zone.owner, zone: zone.zone, caller: caller.id),
-                    rule: services.limits.epochOpening, now: now)
+                    rule: rates.limits.epochOpening, now: now)
             }
             var response = Sealkit_V1_AppendRosterResponse()
             response.position = UInt64(stored.position)
@@ -154,8 +164,8 @@ struct RostersController: Sendable {
         -> Sealkit_V1_LinksResponse
     {
         let (session, path) = (call.session, call.path)
-        let rosters = services.rosters
-        let response = try await services.database.read { connection -> Sealkit_V1_LinksResponse in
+        let rosters = self.rosters
+        let response = try await transactions.read { connection -> Sealkit_V1_LinksResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)
@@ -178,8 +188,8 @@ struct RostersController: Sendable {
         }
         for link in message.links { try StoredLinks.check(link) }
         let sealedLinks = try SealedLinkSet(message.sealedLinks)
-        let (rosters, quotas) = (services.rosters, services.quotas)
-        try await services.write(as: session, at: .everything) { connection in
+        let (rosters, quotas) = (self.rosters, self.quotas)
+        try await transactions.write(as: session, at: .everything) { connection in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)

@@ -13,7 +13,11 @@ import SwiftProtobuf
 /// Where the share takes no requests, and for whoever is blocked, a stranger is told what it is told of a share that
 /// does not exist.
 struct ShareAccessController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let rates: RequestRates
+    let clock: @Sendable () -> Int64
+    let quotas: Quotas
+    let rosters: RosterCache
 
     static let mostContactBytes = Limits.sealedAddressBytes
 
@@ -30,8 +34,8 @@ struct ShareAccessController: Sendable {
         _ message: Sealkit_V1_ShareOwnerRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_ShareOwnerResponse {
         let session = call.session
-        let (now, rosters) = (services.clock(), services.rosters)
-        let response = try await services.database.read { connection -> Sealkit_V1_ShareOwnerResponse in
+        let (now, rosters) = (clock(), self.rosters)
+        let response = try await transactions.read { connection -> Sealkit_V1_ShareOwnerResponse in
             let (zone, _, _) = try Self.open(message.routingID, to: session, rosters, now: now, in: connection)
             var response = Sealkit_V1_ShareOwnerResponse()
             response.container = zone.container
@@ -57,10 +61,10 @@ struct ShareAccessController: Sendable {
                 .invalidArguments, "The request's id or contact is not well formed.",
                 remedy: "Make 16 random bytes as id; seal at most \(Self.mostContactBytes) bytes of contact.")
         }
-        let (now, rosters) = (services.clock(), services.rosters)
-        let (rule, quotas) = (services.limits.accessRequest, services.quotas)
-        let counted = CountedCall(services.limiter)
-        try await services.write(as: session, at: .everything) { connection in
+        let (now, rosters) = (clock(), self.rosters)
+        let (rule, quotas) = (rates.limits.accessRequest, self.quotas)
+        let counted = CountedCall(rates.limiter)
+        try await transactions.write(as: session, at: .everything) { connection in
             let counting = counted.run()
             let (zone, caller, roster) = try Self.open(
                 message.routingID, to: session, rosters, now: now, in: connection)
@@ -112,8 +116,8 @@ struct ShareAccessController: Sendable {
         _ message: Sealkit_V1_FetchShareAccessRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_FetchShareAccessResponse {
         let (session, path) = (call.session, call.path)
-        let rosters = services.rosters
-        let response = try await services.database.read { connection -> Sealkit_V1_FetchShareAccessResponse in
+        let rosters = self.rosters
+        let response = try await transactions.read { connection -> Sealkit_V1_FetchShareAccessResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)
@@ -143,8 +147,8 @@ struct ShareAccessController: Sendable {
                     remedy: "Send the names as the server gave them.")
             }
         }
-        let rosters = services.rosters
-        try await services.write(as: session, at: .everything) { [denied] connection in
+        let rosters = self.rosters
+        try await transactions.write(as: session, at: .everything) { [denied] connection in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Shares.scope(
                 message.shareRecordName, in: message.zone, to: caller, path, in: connection)

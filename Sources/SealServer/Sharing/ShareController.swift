@@ -10,7 +10,11 @@ import SwiftProtobuf
 
 /// `share/metadata` and `share/accept`: what somebody with a link may see and do. The container is the link's.
 struct ShareController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let clock: @Sendable () -> Int64
+    let quotas: Quotas
+    let rosters: RosterCache
+    let tokenVerifier: TokenVerifier
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.sharing.metadata) { try await metadata($0, $1) }
@@ -21,9 +25,9 @@ struct ShareController: Sendable {
         _ message: Sealkit_V1_ShareMetadataRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_ShareMetadataResponse {
         let session = call.session
-        let now = services.clock()
-        let rosters = services.rosters
-        let response = try await services.database.read { connection -> Sealkit_V1_ShareMetadataResponse in
+        let now = clock()
+        let rosters = self.rosters
+        let response = try await transactions.read { connection -> Sealkit_V1_ShareMetadataResponse in
             guard let link = try StoredLinks.find(message.routingID, in: connection) else { throw Seat.unknown }
             let zone = link.zone
             let caller = try Caller(session, container: zone.container, in: connection)
@@ -60,10 +64,10 @@ struct ShareController: Sendable {
         let session = call.session
         let operation = try RepeatableOperation(
             message, of: Endpoints.sharing.accept, nil, try message.serializedBytes())
-        let now = services.clock()
-        let rosters = services.rosters
-        let (verifier, quotas) = (services.tokenVerifier, services.quotas)
-        let response = try await services.write(as: session, at: .everything) {
+        let now = clock()
+        let rosters = self.rosters
+        let (verifier, quotas) = (tokenVerifier, self.quotas)
+        let response = try await transactions.write(as: session, at: .everything) {
             connection -> Sealkit_V1_AcceptShareResponse in
             if let answer = try operation.answer(of: session.accountID, in: connection) {
                 return try Sealkit_V1_AcceptShareResponse(serializedBytes: answer)

@@ -8,7 +8,7 @@ import SwiftProtobuf
 
 /// `shares/lookup`, `shares/unsettled`: what a zone's owner has to know of the hierarchical shares in it.
 struct SharesController: Sendable {
-    let services: Services
+    let transactions: Transactions
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.sharing.lookupShares) { try await lookup($0, $1) }
@@ -21,7 +21,7 @@ struct SharesController: Sendable {
         let (session, path) = (call.session, call.path)
         try RecordsController.checkCount(message.shareRecordNames.count)
         try RecordLookup.check(message.shareRecordNames)
-        let response = try await services.database.read { connection -> Sealkit_V1_LookupSharesResponse in
+        let response = try await transactions.read { connection -> Sealkit_V1_LookupSharesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
             let limit = Limits.itemsPerRequest
@@ -73,7 +73,7 @@ struct SharesController: Sendable {
         let limit =
             message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
         // It forgets what is settled.
-        let answer = try await services.write(as: session, at: .everything) { connection -> [UInt8] in
+        let answer = try await transactions.write(as: session, at: .everything) { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)
             let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
             guard zone.shares > 0 else { return [] }

@@ -8,7 +8,8 @@ import SwiftProtobuf
 /// `addresses/list`, `addresses/update`, `addresses/unlink`: the addresses that an account has proven. Proving one is
 /// `VerificationController`'s.
 struct AddressesController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let addresses: AddressHasher
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.people.listAddresses) { try await list($0, $1) }
@@ -20,8 +21,8 @@ struct AddressesController: Sendable {
         _ message: Sealkit_V1_ListAddressesRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_ListAddressesResponse {
         let session = call.session
-        let addresses = services.addresses
-        let found = try await services.database.read {
+        let addresses = self.addresses
+        let found = try await transactions.read {
             try LinkedAddresses.all(of: session.accountID, addresses, in: $0)
         }
         return Sealkit_V1_ListAddressesResponse.with { $0.addresses = found }
@@ -31,9 +32,9 @@ struct AddressesController: Sendable {
         _ message: Sealkit_V1_UpdateAddressRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_UpdateAddressResponse {
         let session = call.session
-        let (addresses, wanted) = (services.addresses, message.isDiscoverable)
+        let (addresses, wanted) = (self.addresses, message.isDiscoverable)
         let handle = try Handle(message.address, addresses)
-        let changed = try await services.write(as: session, at: .everything) {
+        let changed = try await transactions.write(as: session, at: .everything) {
             connection -> Sealkit_V1_LinkedAddress? in
             guard let hash = try handle.hash(of: session.accountID, addresses, in: connection) else { return nil }
             return try LinkedAddresses.setDiscoverable(wanted, hash, of: session.accountID, addresses, in: connection)
@@ -50,9 +51,9 @@ struct AddressesController: Sendable {
         _ message: Sealkit_V1_UnlinkAddressRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_UnlinkAddressResponse {
         let session = call.session
-        let addresses = services.addresses
+        let addresses = self.addresses
         let handle = try Handle(message.address, addresses)
-        let wasLinked = try await services.write(as: session, at: .everything) { connection in
+        let wasLinked = try await transactions.write(as: session, at: .everything) { connection in
             guard let hash = try handle.hash(of: session.accountID, addresses, in: connection) else { return false }
             return try LinkedAddresses.unlink(hash, from: session.accountID, in: connection)
         }

@@ -9,18 +9,22 @@ import SwiftProtobuf
 
 /// Proving that an address is one's own: a code goes out, and comes back signed.
 struct VerificationController: Sendable {
-    let services: Services
-    private let codes: CodeHasher
-
-    init(services: Services) {
-        self.services = services
-        codes = services.addresses.codeHasher()
-    }
+    let transactions: Transactions
+    let rates: RequestRates
+    let addresses: AddressHasher
+    let clock: @Sendable () -> Int64
+    let randomBytes: @Sendable (Int) -> [UInt8]
+    let origin: ServerOrigin
+    let outbox: Outbox
+    let seats: any PlaceholderSeats
+    let sendingRefusals: SendingRefusals
+    let tokenIssuer: TokenIssuer
+    let codes: CodeHasher
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.people.beginVerification) { try await begin($0, $1) }
         router.on(Endpoints.people.completeVerification) { try await complete($0, $1) }
-        router.on(Endpoints.server.tokenKeys) { _ in Self.published(services.tokenIssuer.keys) }
+        router.on(Endpoints.server.tokenKeys) { _ in Self.published(tokenIssuer.keys) }
     }
 
     /// Sends a code. Whether the address was invited, or is anybody's, is not even looked up here, so neither the
@@ -29,7 +33,7 @@ struct VerificationController: Sendable {
         _ message: Sealkit_V1_BeginVerificationRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_BeginVerificationResponse {
         let session = call.session
-        let container = try IdentityController.container(message.container)
+        let container = try Names.requireContainer(message.container)
         let routingID = [UInt8](message.routingID)
         guard routingID.isEmpty || routingID.count == ID16.byteCount else {
             throw ServerError(
@@ -41,24 +45,24 @@ struct VerificationController: Sendable {
             message.language, acceptLanguage: call.request.headers[.acceptLanguage])
         try checkOutbox(for: address)
 
-        let now = services.clock()
-        let id = services.randomBytes(PendingVerification.idBytes)
-        let code = Verifications.code(from: services.randomBytes(8))
-        let addressHash = services.addresses.hash(address)
+        let now = clock()
+        let id = randomBytes(PendingVerification.idBytes)
+        let code = Verifications.code(from: randomBytes(8))
+        let addressHash = addresses.hash(address)
         let expires = now + PendingVerification.lifetime
         let subjects = subjects(
             account: session.accountID, routingID: routingID, address: address,
             client: call.context.client)
-        try services.sendingRefusals.check(subjects, now: now)
+        try sendingRefusals.check(subjects, now: now)
         let (codeHash, limits, outbox) = (
-            codes.hash(code, verification: id, address: message.address), services.limits.sending, services.outbox
+            codes.hash(code, verification: id, address: message.address), rates.limits.sending, self.outbox
         )
         let waiting = WaitingMessage(
-            id: try ID16(services.randomBytes(ID16.byteCount)), kind: address.kind,
+            id: try ID16(randomBytes(ID16.byteCount)), kind: address.kind,
             // Sent to as typed: folding case is for comparing only.
             message: CodeMessage(recipient: message.address, code: code, language: language), attempts: 0,
             expires: expires)
-        let blocked = try await services.write(as: session, at: .everything) {
+        let blocked = try await transactions.write(as: session, at: .everything) {
             connection -> [SendingLimits.Subject: Int64] in
             let identity = try Identities.idAndName(account: session.accountID, container: container, in: connection)
             guard let identity else {
@@ -77,7 +81,7 @@ struct VerificationController: Sendable {
             try outbox.store(waiting, in: connection)
             return [:]
         }
-        services.sendingRefusals.note(blocked, now: now)
+        sendingRefusals.note(blocked, now: now)
         if let until = blocked.values.max() { throw ServerError.rateLimited(until: until, now: now) }
         outbox.send(waiting)
         return Sealkit_V1_BeginVerificationResponse.with {
@@ -87,7 +91,7 @@ struct VerificationController: Sendable {
     }
 
     private func checkOutbox(for address: Address) throws(ServerError) {
-        guard services.outbox.carries(address.kind) else {
+        guard outbox.carries(address.kind) else {
             switch address.kind {
             case .email:
                 throw ServerError(
@@ -99,7 +103,7 @@ struct VerificationController: Sendable {
                     remedy: "Use an e-mail address, or ask the server's operator to configure an SMS gateway.")
             }
         }
-        guard services.outbox.hasRoom else {
+        guard outbox.hasRoom else {
             throw ServerError(
                 .serviceUnavailable, "Too many messages are waiting to be sent.", remedy: "Try again later.",
                 retryAfter: 120)
@@ -109,7 +113,7 @@ struct VerificationController: Sendable {
     private func subjects(
         account: Int64, routingID: [UInt8], address: Address, client: [UInt8]
     ) -> [SendingLimits.Subject] {
-        let (mailbox, account) = (services.addresses.hash(address.mailbox), ServerBytes.of(account))
+        let (mailbox, account) = (addresses.hash(address.mailbox), ServerBytes.of(account))
         var subjects: [(SendingLimits.Kind, [UInt8])] = [
             (.address, mailbox), (.account, account), (.client, client),
             (address.kind == .email ? .allMail : .allPhones, []),
@@ -121,7 +125,7 @@ struct VerificationController: Sendable {
             ]
         }
         return subjects.map { kind, bytes in
-            SendingLimits.Subject(kind: kind, hash: services.addresses.sendingSubject(kind, bytes))
+            SendingLimits.Subject(kind: kind, hash: addresses.sendingSubject(kind, bytes))
         }
     }
 
@@ -130,19 +134,18 @@ struct VerificationController: Sendable {
         _ message: Sealkit_V1_CompleteVerificationRequest, _ call: SessionCall
     ) async throws -> Sealkit_V1_CompleteVerificationResponse {
         let session = call.session
-        let now = services.clock()
-        try services.limiter.count(
-            .verificationTry, .account(session.accountID), rule: services.limits.verificationTry, now: now)
+        let now = clock()
+        try rates.count(.verificationTry, .account(session.accountID))
         let (id, code, address) = ([UInt8](message.verificationID), message.code, message.address)
         // None of it is anything that this server has sent or was asked for: it looks like every other failure.
         guard id.count == PendingVerification.idBytes, code.utf8.count <= Limits.nameBytes,
             address.utf8.count <= Address.mostBytes
         else {
-            throw ServerError.verificationFailed
+            throw ServerError.wrongProof
         }
-        let (origin, signature) = (services.origin.value, [UInt8](message.signature))
-        let (jti, isDiscoverable) = (services.randomBytes(16), message.isDiscoverable)
-        let token = try await services.write(as: session, at: .everything) { [services, codes] connection -> String? in
+        let (origin, signature) = (origin.value, [UInt8](message.signature))
+        let (jti, isDiscoverable) = (randomBytes(16), message.isDiscoverable)
+        let token = try await transactions.write(as: session, at: .everything) { [codes] connection -> String? in
             guard let verification = try Verifications.countTry(id, now: now, in: connection),
                 verification.account == session.accountID,
                 let identity = try Identities.find(
@@ -163,13 +166,13 @@ struct VerificationController: Sendable {
             let seat =
                 verification.routingID.isEmpty
                 ? nil
-                : try services.seats.invitationID(
+                : try seats.invitationID(
                     routingID: verification.routingID, addressHash: verification.addressHash, in: connection)
-            return try services.tokenIssuer.issue(
+            return try tokenIssuer.issue(
                 container: verification.container, user: verification.userID, addressHash: verification.addressHash,
                 routingID: verification.routingID, invitationID: seat, now: now, randomID: jti)
         }
-        guard let token else { throw ServerError.verificationFailed }
+        guard let token else { throw ServerError.wrongProof }
         return Sealkit_V1_CompleteVerificationResponse.with { $0.token = token }
     }
 

@@ -7,7 +7,12 @@ import SwiftProtobuf
 
 /// `zones/modify`, `zones/lookup`, `zones/changes`.
 struct ZonesController: Sendable {
-    let services: Services
+    let transactions: Transactions
+    let clock: @Sendable () -> Int64
+    let feedNames: FeedNames
+    let jobs: Jobs
+    let quotas: Quotas
+    let rosters: RosterCache
 
     /// Shares that end with the zones that one request deletes: each by an entry of its own roster.
     static let mostShares = 400
@@ -34,9 +39,9 @@ struct ZonesController: Sendable {
                 .limitExceeded, "Zones are deleted with at most \(Self.mostShares) shares of hierarchies in them.",
                 remedy: "Delete shares first, or fewer zones at once.")
         }
-        let now = services.clock()
-        let (rosters, quotas) = (services.rosters, services.quotas)
-        let response = try await services.write(as: session, at: .everything) {
+        let now = clock()
+        let (rosters, quotas) = (self.rosters, self.quotas)
+        let response = try await transactions.write(as: session, at: .everything) {
             connection -> Sealkit_V1_ModifyZonesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             if let answer = try operation.answer(of: caller.accountID, in: connection) {
@@ -62,7 +67,7 @@ struct ZonesController: Sendable {
             }
             return response
         }
-        if !message.deletes.isEmpty { services.jobs.wake(.garbage) }
+        if !message.deletes.isEmpty { jobs.wake(.garbage) }
         return response
     }
 
@@ -75,7 +80,7 @@ struct ZonesController: Sendable {
                 .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) zones.",
                 remedy: "Send fewer at once.")
         }
-        let response = try await services.database.read { connection -> Sealkit_V1_LookupZonesResponse in
+        let response = try await transactions.read { connection -> Sealkit_V1_LookupZonesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             var response = Sealkit_V1_LookupZonesResponse()
             if message.zones.isEmpty {
@@ -102,8 +107,8 @@ struct ZonesController: Sendable {
         let (session, path) = (call.session, call.path)
         let limit =
             message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
-        let feedNames = services.feedNames
-        let response = try await services.database.read { connection -> Sealkit_V1_DatabaseChangesResponse in
+        let feedNames = self.feedNames
+        let response = try await transactions.read { connection -> Sealkit_V1_DatabaseChangesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             let name = feedNames.database(path, of: caller)
             let place = try ChangeToken.place(

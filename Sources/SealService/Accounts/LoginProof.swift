@@ -61,7 +61,7 @@ package struct LoginProof: Sendable {
                 .notAuthenticated, "The client's time is more than ten minutes away from the server's.",
                 remedy: "Set the device's clock.")
         }
-        let origin = terms.origin
+        let origin = terms.origin.value
         do {
             let message =
                 switch purpose {

@@ -16,7 +16,7 @@ package struct AssetClaims {
     }
 
     /// Why a record may not have these blobs; nil when it may.
-    package mutating func check(_ assets: [RecordBatch.AssetClaim], of record: String) throws -> ServerError? {
+    package mutating func check(_ assets: [AssetClaim], of record: String) throws -> ServerError? {
         for asset in assets {
             guard let blob = try Blobs.find(asset.blob, in: zone, connection), let size = blob.size else {
                 return Self.missing

@@ -124,7 +124,7 @@ package enum Blobs {
     /// Gives a saved record its blobs, and those that it does not refer to any more to the garbage.
     /// - Returns: whether there is garbage now.
     static func attach(
-        _ assets: [RecordBatch.AssetClaim], to record: String, hadAssets: Bool, zone: ZoneRow,
+        _ assets: [AssetClaim], to record: String, hadAssets: Bool, zone: ZoneRow,
         in connection: any SQLConnection
     ) throws -> Bool {
         var leftGarbage = false

@@ -55,9 +55,9 @@ package struct PublicRights: Sendable {
     }
 
     /// Why the caller may not make, change or delete a record; nil when it may.
-    /// - Parameter known: what the server has under the record's name.
-    func refusalToSave(_ statement: Statement, over known: RecordSave.Predecessor?) -> ServerError? {
-        if let known, !known.isDeleted {
+    /// - Parameter known: the live record that the server has under the name; nil for none.
+    func refusalToSave(_ statement: Statement, over known: (type: String, creator: UserID)?) -> ServerError? {
+        if let known {
             guard !allows(.write, type: known.type, creator: known.creator) else { return nil }
             return ServerError(
                 .permissionFailure, "The caller's roles do not give it the right to change or delete this record.",

@@ -90,7 +90,7 @@ package enum NotificationFeed {
 
     private static func entry(_ row: any SQLRow) throws -> Entry {
         var message = try Sealkit_V1_Notification(serializedBytes: try row.data(5))
-        let database = SubscriptionRow.Database(rawValue: try row.int64(1))
+        let database = SubscribedDatabase(rawValue: try row.int64(1))
         message.database = database?.name ?? ""
         message.subscriptionID = try row.text(2)
         message.kind = UInt32(truncatingIfNeeded: try row.int64(3))

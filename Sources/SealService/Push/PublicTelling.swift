@@ -77,7 +77,7 @@ struct PublicTelling {
             guard
                 let subscription = Subscriber(
                     owner: candidate.owner, environment: Int64(self.change.environment.rawValue),
-                    database: SubscriptionRow.Database.public.rawValue,
+                    database: SubscribedDatabase.public.rawValue,
                     message: try Sealkit_V1_Subscription(serializedBytes: candidate.body))
             else { continue }
             let comparisons = try subscription.comparisons(with: record)

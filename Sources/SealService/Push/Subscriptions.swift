@@ -19,7 +19,7 @@ package struct Subscriptions {
         (self.caller, self.path, self.connection) = (caller, path, connection)
     }
 
-    private var database: SubscriptionRow.Database { SubscriptionRow.Database(path.database) }
+    private var database: SubscribedDatabase { SubscribedDatabase(path.database) }
     private var key: [SQLValue] {
         [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .integer(database.rawValue)]
     }

@@ -31,17 +31,6 @@ package struct RecordBatch: Sendable {
         var additions = SchemaAdditions()
     }
 
-    package struct AssetClaim: Sendable {
-        package enum Content: Sendable {
-            case sealed(chunkCount: UInt64, root: Digest)
-            case plain(PublicAsset)
-        }
-
-        package let field: String
-        package let blob: String
-        package let content: Content
-    }
-
     package var items: [Item]
     /// Of the schema that the items were held against.
     var schemaVersion: Int64

@@ -9,7 +9,7 @@ import SealWire
 struct RecordFields {
     let bytes: [UInt8]
     let digest: Digest
-    let assets: [RecordBatch.AssetClaim]
+    let assets: [AssetClaim]
     let isEmpty: Bool
     let lacksPredecessor: Bool
     /// What the schema has to know.
@@ -26,7 +26,7 @@ struct RecordFields {
         var encoder = FieldEncoder()
         var digests: [FieldDigest] = []
         digests.reserveCapacity(record.fields.count)
-        var assets: [RecordBatch.AssetClaim] = []
+        var assets: [AssetClaim] = []
         var lacksPredecessor = false
         var shape = RecordShape(type: record.recordType)
         shape.fields.reserveCapacity(record.fields.count)
@@ -60,10 +60,10 @@ struct RecordFields {
             if let described = content.shape(name: field.name) { shape.fields.append(described) }
             switch content {
             case .stored(.asset(let asset), let blob):
-                let sealed = RecordBatch.AssetClaim.Content.sealed(chunkCount: asset.chunkCount, root: asset.root)
-                assets.append(RecordBatch.AssetClaim(field: field.name, blob: blob ?? "", content: sealed))
+                let sealed = AssetClaim.Content.sealed(chunkCount: asset.chunkCount, root: asset.root)
+                assets.append(AssetClaim(field: field.name, blob: blob ?? "", content: sealed))
             case .publicAsset(let asset, let blob):
-                assets.append(RecordBatch.AssetClaim(field: field.name, blob: blob, content: .plain(asset)))
+                assets.append(AssetClaim(field: field.name, blob: blob, content: .plain(asset)))
             case .stored, .digest: break
             }
             if case .stored(.plain(let value), _) = content {

@@ -136,7 +136,8 @@ package struct RecordSave {
         let statement = content.statement
         let found = try predecessor(name)
         if let found, !zone.sees(share: found.share, isDeleted: found.isDeleted, tag: found.tag) { return Self.hidden }
-        if let error = rights?.refusalToSave(statement, over: found) { return .refused(error) }
+        let known = found.flatMap { $0.isDeleted ? nil : (type: $0.type, creator: $0.creator) }
+        if let error = rights?.refusalToSave(statement, over: known) { return .refused(error) }
         if let found, try isBackward(statement, after: found) { return Self.backward }
         if batch.isRestoring, let outcome = try restore(name, content, over: found, &claims) { return outcome }
         guard let known = found, !known.isDeleted else {

@@ -28,14 +28,14 @@ package struct TokenVerifier: Sendable {
             claims.sub == user.recordName, claims.shr == Base64URL.encode(routingID), claims.par == invitationID.hex,
             constantTimeEqual(Array(claims.adr.utf8), Array(Hex.encode(addressHash).utf8)), claims.isInForce(at: now),
             let expires = TokenClaims.time(claims.exp)
-        else { throw ServerError.verificationFailed }
+        else { throw ServerError.wrongProof }
         // Expired tokens are refused by their time.
         try connection.dropSome(
             of: "spent_token", key: "token_id", where: "expires <= $1", [.integer(now - Self.memory)])
         let inserted = try connection.execute(
             "INSERT INTO spent_token (token_id, expires) VALUES ($1, $2) ON CONFLICT (token_id) DO NOTHING",
             [.text(claims.jti), .integer(expires)])
-        guard inserted == 1 else { throw ServerError.verificationFailed }
+        guard inserted == 1 else { throw ServerError.wrongProof }
     }
 
     private func verified(_ token: String) -> TokenClaims? {
@@ -49,7 +49,7 @@ package struct TokenVerifier: Sendable {
 
 extension ServerError {
     /// One error for every cause: which it was would help only an attacker.
-    package static let verificationFailed = ServerError(
+    package static let wrongProof = ServerError(
         .verificationFailed, "The code or token is wrong, used up or expired.",
         remedy: "Ask for a new code, and send it back within ten minutes from the identity that asked.")
 }

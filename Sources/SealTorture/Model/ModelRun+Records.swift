@@ -206,9 +206,13 @@ extension ModelRun {
             }
         }
         if zone == Self.hierarchyZone { keepToHierarchies(devices[device].person, &copies, &deletes) }
-        // Whether a record can go while another one of the call comes to it depends on their order: nobody may rely on
-        // it.
-        for copy in copies.values { if let parent = copy.draft.parent { deletes.remove(parent) } }
+        // Whether a record can go while another one of the call comes to it, or is saved below it, depends on their
+        // order: nobody may rely on it.
+        for (name, copy) in copies {
+            for parent in [copy.draft.parent, store.open(zone)?.live[name]?.parent] {
+                if let parent { deletes.remove(parent) }
+            }
+        }
         // Nor on whether one is saved, or saved again after a conflict, before or after it would have gone with
         // another. Nor on whether it comes to one that would have gone with another; nor, where records of several
         // scopes go together, on which of the two an atomic call is refused for.

@@ -28,7 +28,7 @@ import Testing
             let client = RefusalClient(
                 origin: server.origin, token: anna.client.token, managementToken: String(operatorToken ?? ""))
             for subject in [RateLimiter.Subject.account(try #require(account)), .client([127, 0, 0, 1])] {
-                _ = try? server.services.limiter.count(kind, subject, rule: Self.once, now: server.clock.now)
+                _ = try? server.services.rates.limiter.count(kind, subject, rule: Self.once, now: server.clock.now)
             }
             // The session ends last, and a stream of events does not end.
             let routes = RefusalTable.routes.filter { $0.route.answer != .events || $0.route.rate == rate }

@@ -151,7 +151,7 @@ extension LimitProbe {
         let rows = (0..<count).map { index in
             FiredSubscriptions.Row(
                 owner: feed.caller.id, environment: Int64(Environment.development.rawValue),
-                database: SubscriptionRow.Database.private.rawValue, subscription: "query", record: "r\(first + index)",
+                database: SubscribedDatabase.private.rawValue, subscription: "query", record: "r\(first + index)",
                 payload: payload)
         }
         _ = try FiredSubscriptions(zone: feed.zone, origin: [1], changed: 1, connection: connection).write(rows)

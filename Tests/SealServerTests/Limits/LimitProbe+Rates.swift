@@ -147,9 +147,9 @@ extension LimitProbe {
             // SharingTests opens real epochs.
             try await last(amount) { _ in
                 do {
-                    try server.services.limiter.count(
+                    try server.services.rates.limiter.count(
                         .epochOpening, .author(owner: 1, zone: 1, caller: Int64(amount)),
-                        rule: server.services.limits.epochOpening, now: server.clock.now)
+                        rule: server.services.rates.limits.epochOpening, now: server.clock.now)
                     return nil
                 } catch let error as ServerError {
                     return error.code

@@ -8,11 +8,11 @@ import SwiftProtobuf
 /// the body is, and what it counts for.
 final class EndpointRouter {
     private let router: Router<SealRequestContext>
-    private let services: Services
+    private let door: ServedDoor
     private var served: [String: Int] = [:]
 
-    init(_ router: Router<SealRequestContext>, _ services: Services) {
-        (self.router, self.services) = (router, services)
+    init(_ router: Router<SealRequestContext>, _ door: ServedDoor) {
+        (self.router, self.door) = (router, door)
     }
 
     /// A message that is answered by a message.
@@ -51,11 +51,11 @@ final class EndpointRouter {
         _ endpoint: Endpoint<Access, Question, Answer>,
         _ answer: @escaping @Sendable (Request, Question, Access.Call) async throws -> Response
     ) {
-        let services = services
+        let door = door
         register(endpoint.route) { request, context in
-            let call = try await endpoint.access.admit(request, context, services)
-            let message = try await request.message(of: endpoint, call.context)
-            try await endpoint.access.bodyCame(call, services)
+            let call = try await endpoint.access.admit(request, context, door)
+            let message = try await request.message(of: endpoint, call.context, door.transactions)
+            try await endpoint.access.bodyCame(call, door)
             return try await answer(request, message, call)
         }
     }
@@ -64,9 +64,9 @@ final class EndpointRouter {
         _ endpoint: Endpoint<Access, Question, Answer>,
         _ answer: @escaping @Sendable (Request, Access.Call) async throws -> Response
     ) {
-        let services = services
+        let door = door
         register(endpoint.route) { request, context in
-            let call = try await endpoint.access.admit(request, context, services)
+            let call = try await endpoint.access.admit(request, context, door)
             try call.context.meter?.count(endpoint.work.rate, endpoint.work.amount)
             return try await answer(request, call)
         }

@@ -14,7 +14,7 @@ struct RateMiddleware: RouterMiddleware {
     /// The largest message without a session, in bytes: several times what any such request of the SDK has.
     static let strangersMessage = 256 << 10
 
-    let services: Services
+    let rates: RequestRates
 
     func handle(
         _ request: Request, context: SealRequestContext,
@@ -28,15 +28,15 @@ struct RateMiddleware: RouterMiddleware {
         if let account = context.session?.accountID ?? context.serverKey?.row.account {
             (subject, payer) = (.account(account), .account(account))
             context.pass?.countAsKnown()
-            standing = try context.standing ?? services.count(.request, subject)
+            standing = try context.standing ?? rates.count(.request, subject)
         } else {
             let client = context.client
             (subject, payer) = (.client(client), .client(client))
-            standing = try context.standing ?? services.count(.anonymousRequest, subject)
+            standing = try context.standing ?? rates.count(.anonymousRequest, subject)
             try context.pass?.countAsStranger()
             context.maxUploadSize = min(context.maxUploadSize, Self.strangersMessage)
         }
-        context.meter = WorkMeter(services: services, subject: subject)
+        context.meter = WorkMeter(rates: rates, subject: subject)
         let turn = WriteTurn(
             payer: payer, route: .init(method: request.method.rawValue, path: context.endpointPath ?? "unknown"))
         let counted = context
@@ -57,20 +57,4 @@ struct RateMiddleware: RouterMiddleware {
         else { return nil }
         return (limit, remaining, reset)
     }()
-}
-
-extension Services {
-    /// Takes one request.
-    ///
-    /// Throws `requestRateLimited`.
-    /// - Returns: nil where there is no limit.
-    func count(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject) throws(ServerError) -> RateLimiter.Standing? {
-        guard let rule = limits.rule(of: kind) else { return nil }
-        return try limiter.count(kind, subject, rule: rule, now: clock())
-    }
-
-    func giveBack(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject) {
-        guard let rule = limits.rule(of: kind) else { return }
-        limiter.giveBack(kind, subject, rule: rule)
-    }
 }

@@ -11,19 +11,23 @@ import SealWire
 ///
 /// A signature that does not hold ends the request here: unlike an old session token, nobody has one lying about.
 struct ServerKeyMiddleware: RouterMiddleware {
-    let services: Services
+    let transactions: Transactions
+    let sessions: Sessions
+    let rates: RequestRates
+    let origin: ServerOrigin
+    let clock: @Sendable () -> Int64
 
     func handle(
         _ request: Request, context: SealRequestContext,
         next: (Request, SealRequestContext) async throws -> Response
     ) async throws -> Response {
         guard let signed = try SignedRequest(request) else { return try await next(request, context) }
-        let (user, now) = (signed.user, services.clock())
+        let (user, now) = (signed.user, clock())
         try signed.checkWindow(now: now)
         let client = RateLimiter.Subject.client(context.client)
-        _ = try services.count(.anonymousRequest, client)
-        let generation = services.sessions.generation
-        guard let row = try await services.database.read({ try ServerKeys.find(user, in: $0) }) else {
+        _ = try rates.count(.anonymousRequest, client)
+        let generation = sessions.generation
+        guard let row = try await transactions.read({ try ServerKeys.find(user, in: $0) }) else {
             throw ServerKeys.unknown
         }
         // Whatever a route asks for: outside its database the key is not even looked at.
@@ -41,14 +45,14 @@ struct ServerKeyMiddleware: RouterMiddleware {
             context.isBodyCounted = true
         }
         try signed.verify(
-            request, body: [UInt8](body.readableBytesView), origin: services.origin.value, key: row.publicKey)
+            request, body: [UInt8](body.readableBytesView), origin: origin.value, key: row.publicKey)
         // It is the key's: from here on its account is counted.
-        services.giveBack(.anonymousRequest, client)
-        context.standing = try services.count(.request, .account(row.account))
+        rates.giveBack(.anonymousRequest, client)
+        context.standing = try rates.count(.request, .account(row.account))
         let turn = WriteTurn(
             payer: .account(row.account), route: .init(method: request.method.rawValue, path: "a signed request"))
         let isNew = try await WriteTurn.$current.withValue(turn) {
-            try await services.database.write(at: .everything) { connection in
+            try await transactions.write(at: .everything) { connection in
                 try ServerKeys.remember(
                     nonce: signed.nonce, until: signed.time + ServerRequests.window, of: user, in: connection)
             }

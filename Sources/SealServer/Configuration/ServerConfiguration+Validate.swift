@@ -1,3 +1,4 @@
+import SealStatements
 import Foundation
 import SealService
 import SealSystem
@@ -38,7 +39,7 @@ extension ServerConfiguration {
 
     /// It goes into a page's link as it is.
     private static func isFallback(container: String, url: String) -> Bool {
-        guard (try? IdentityController.container(container)) != nil, url.utf8.count <= 2_048,
+        guard Names.isContainer(container), url.utf8.count <= 2_048,
             url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3C && $0 != 0x3E }),
             let parts = URLComponents(string: url), parts.scheme == "https", parts.host?.isEmpty == false,
             parts.user == nil

@@ -11,28 +11,6 @@ package struct SubscriptionRow: Sendable {
         case database = 3
     }
 
-    package enum Database: Int64, Sendable {
-        case `public` = 1
-        case `private` = 2
-        case shared = 3
-
-        package init(_ database: DatabasePath.Database) {
-            switch database {
-            case .public: self = .public
-            case .private: self = .private
-            case .shared: self = .shared
-            }
-        }
-
-        package var name: String {
-            switch self {
-            case .public: "public"
-            case .private: "private"
-            case .shared: "shared"
-            }
-        }
-    }
-
     /// What a query subscription fires on.
     struct FiresOn: OptionSet, Sendable {
         let rawValue: Int64

@@ -1,7 +1,7 @@
 import SealService
 import SealWire
 
-extension Services {
+extension RequestRates {
     /// Whoever saves a passphrase's bundle learns whether somebody else has its id, as whoever asks for one does: each
     /// counts as a guess at a passphrase.
     /// - Throws: `requestRateLimited`.
@@ -9,7 +9,7 @@ extension Services {
         let guesses = bundles.count(where: \.kind.isGuessable)
         guard guesses > 0 else { return }
         for subject in subjects {
-            try limiter.count(.recovery, subject, amount: guesses, rule: limits.recovery, now: clock())
+            try count(.recovery, subject, amount: guesses)
         }
     }
 }

@@ -5,22 +5,26 @@ import SealWire
 /// Lets requests in as far as there is room for them, and puts the limit of wire messages into each one's context. What
 /// comes of a request is counted where it is read.
 struct LoadMiddleware: RouterMiddleware {
-    let services: Services
+    let gate: LoadGate
+    let transfers: Transfers
+    let isBehindProxy: Bool
+    /// In bytes.
+    let maximumMessageSize: Int
 
     func handle(
         _ request: Request, context: SealRequestContext,
         next: (Request, SealRequestContext) async throws -> Response
     ) async throws -> Response {
         var context = context
-        context.services = services
+        context.transfers = transfers
         context.client = ClientAddress.subject(
-            of: request, context, isBehindProxy: services.configuration.isBehindProxy)
-        context.maxUploadSize = services.configuration.maximumMessageSize
+            of: request, context, isBehindProxy: isBehindProxy)
+        context.maxUploadSize = maximumMessageSize
         // Load balancers ask whether the server is alive, not whether it is busy.
         guard context.endpointPath != Endpoints.server.health.route.template else {
             return try await next(request, context)
         }
-        let pass = try services.gate.enter(context.client)
+        let pass = try gate.enter(context.client)
         defer { pass.end() }
         context.pass = pass
         var response = try await next(request, context)
@@ -31,7 +35,7 @@ struct LoadMiddleware: RouterMiddleware {
             let hold = try pass.hold(answer: count)
             let body = response.body
             response.body = ResponseBody(contentLength: count) {
-                [transfers = services.transfers, channel = context.channel] writer in
+                [transfers, channel = context.channel] writer in
                 let transfer = transfers.begin(.answer(bytes: count), on: channel)
                 defer { transfer.end() }
                 try await body.write(writer)

@@ -17,7 +17,7 @@ package struct Watch: OptionSet, Sendable, Hashable {
     /// The subscriptions that a zone `z` concerns, as `s`, with the view `v` through which each subscriber sees it.
     package static let subscriptions = """
         zone_view v JOIN subscription s ON s.owner = v.viewer AND s.environment = v.environment \
-        AND s.database = v.shared + \(SubscriptionRow.Database.private.rawValue) \
+        AND s.database = v.shared + \(SubscribedDatabase.private.rawValue) \
         AND (s.zone_owner = 0 OR (s.zone_owner = v.owner AND s.zone = v.zone))
         """
 
@@ -33,7 +33,7 @@ package struct Watch: OptionSet, Sendable, Hashable {
                 place in
                 """
                 EXISTS (SELECT 1 FROM zone_view v JOIN subscription s ON s.owner = v.viewer AND s.environment = v.environment \
-                AND s.database = v.shared + \(SubscriptionRow.Database.private.rawValue) AND \(place) \
+                AND s.database = v.shared + \(SubscribedDatabase.private.rawValue) AND \(place) \
                 WHERE v.owner = zone.owner AND v.zone = zone.zone AND v.gone = 0 AND \(viewers) AND \(condition))
                 """
             }
@@ -88,7 +88,7 @@ package struct Watch: OptionSet, Sendable, Hashable {
     /// After these became others: of the zones that the user sees only those are written that learn something by it.
     package static func change(
         from before: Watch, to after: Watch, viewer: Int64, _ environment: Environment,
-        _ database: SubscriptionRow.Database,
+        _ database: SubscribedDatabase,
         in connection: any SQLConnection
     ) throws {
         let (added, lost) = (after.subtracting(before), before.subtracting(after))

@@ -1,6 +1,4 @@
 import Foundation
-import HTTPTypes
-import Hummingbird
 import SealPrimitives
 import SealService
 import SealStorage
@@ -50,17 +48,14 @@ struct ManagementTokens: Sendable {
         return ServerHash.digest(.managementToken, bytes)
     }
 
-    /// What the request's token is good for.
+    /// What the token of a request is good for; `now` in microseconds since 1970.
     /// - Throws: `notAuthenticated`, alike for no token, a session's token, and one that is unknown, revoked or
     ///   expired.
-    func authority(of request: Request, _ services: Services) async throws -> Authority {
-        guard let token = SessionMiddleware.bearerToken(request), let hash = Self.hash(token) else {
-            throw Self.refused
-        }
+    private func authority(of token: Substring?, _ transactions: Transactions, now: Int64) async throws -> Authority {
+        guard let hash = token.flatMap(Self.hash) else { throw Self.refused }
         if constantTimeEqual(hash, operatorHash) { return .every }
-        let now = services.clock()
         // Looked up by hash: what a comparison's time could tell about a hash is of no use to find a token.
-        let container = try await services.database.read { connection in
+        let container = try await transactions.read { connection in
             try connection.first(
                 "SELECT container FROM management_token WHERE token_hash = $1 AND (expires IS NULL OR expires > $2)",
                 [.blob(hash), .integer(now)]
@@ -76,8 +71,8 @@ struct ManagementTokens: Sendable {
 
     /// For calls about one container.
     /// - Throws: `notAuthenticated`; `permissionFailure` for another container's token.
-    func require(_ request: Request, for container: String, _ services: Services) async throws {
-        let authority = try await authority(of: request, services)
+    func require(_ token: Substring?, for container: String, _ transactions: Transactions, now: Int64) async throws {
+        let authority = try await authority(of: token, transactions, now: now)
         guard authority == .every || authority == .container(container) else {
             throw ServerError(
                 .permissionFailure, "The management token is for another container.",
@@ -86,8 +81,8 @@ struct ManagementTokens: Sendable {
     }
 
     /// For calls that only the server's operator may make.
-    func requireOperator(_ request: Request, _ services: Services) async throws {
-        guard try await authority(of: request, services) == .every else {
+    func requireOperator(_ token: Substring?, _ transactions: Transactions, now: Int64) async throws {
+        guard try await authority(of: token, transactions, now: now) == .every else {
             throw ServerError(
                 .permissionFailure, "This needs the operator's management token.",
                 remedy: "Use the token in the server's secrets folder.")

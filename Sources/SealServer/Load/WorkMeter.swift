@@ -3,13 +3,13 @@ import SealWire
 
 /// Counts one request's work against whoever sent it. It travels in the request's context.
 struct WorkMeter: Sendable {
-    let services: Services
+    let rates: RequestRates
     let subject: RateLimiter.Subject
 
     /// Throws `requestRateLimited`.
     func count(_ rate: RateClass, _ amount: Int) throws(ServerError) {
-        guard let kind = rate.kind, let rule = services.limits.rule(of: kind) else { return }
-        try services.limiter.count(kind, subject, amount: amount, rule: rule, now: services.clock())
+        guard let kind = rate.kind else { return }
+        try rates.count(kind, subject, amount: amount)
     }
 }
 

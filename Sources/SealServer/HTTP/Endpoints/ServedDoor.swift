@@ -1,0 +1,32 @@
+import Hummingbird
+import SealService
+import SealWire
+
+/// What endpoints let requests in by, beside what comes with the request.
+final class ServedDoor: Sendable {
+    let transactions: Transactions
+    /// Of a wire message, in bytes.
+    let maximumMessageSize: Int
+    private let management: ManagementTokens
+    private let clock: @Sendable () -> Int64
+
+    init(
+        transactions: Transactions, management: ManagementTokens, maximumMessageSize: Int,
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        (self.transactions, self.management, self.clock) = (transactions, management, clock)
+        self.maximumMessageSize = maximumMessageSize
+    }
+
+    /// For calls about one container.
+    /// - Throws: `notAuthenticated`; `permissionFailure` for another container's token.
+    func requireManager(of container: String, _ request: Request) async throws {
+        try await management.require(request.bearerToken, for: container, transactions, now: clock())
+    }
+
+    /// For calls that only the server's operator may make.
+    /// - Throws: `notAuthenticated`; `permissionFailure` for a container's token.
+    func requireOperator(_ request: Request) async throws {
+        try await management.requireOperator(request.bearerToken, transactions, now: clock())
+    }
+}

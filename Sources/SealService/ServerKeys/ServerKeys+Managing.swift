@@ -1,0 +1,93 @@
+import SealPrimitives
+package import SealStatements
+package import SealStorage
+package import SealWire
+import SwiftProtobuf
+
+/// An account's keys: listed, made, revoked.
+extension ServerKeys {
+    package static let mostPerAccount = 20
+
+    package static func list(
+        of session: Session, _ path: DatabasePath, in connection: any SQLConnection
+    ) throws -> [Sealkit_V1_ServerKey] {
+        try connection.rows(
+            """
+            SELECT user_name, name, created FROM server_key
+            WHERE owner = $1 AND container = $2 AND environment = $3 ORDER BY created, user_name
+            """, [.integer(session.accountID), .text(path.container), .integer(Int64(path.environment.rawValue))]
+        ) { row in
+            var key = Sealkit_V1_ServerKey()
+            key.userRecordName = try row.text(0)
+            key.name = try row.text(1)
+            key.created = try row.int64(2)
+            return key
+        }
+    }
+
+    /// Makes the key's user. The same request again changes nothing: an answer that was lost costs nothing.
+    /// - Parameter accountName: for the account behind it; nobody can guess it.
+    package static func create(
+        _ chain: IdentityChain, name: String, by session: Session, _ path: DatabasePath, accountName: String,
+        now: Int64,
+        in connection: any SQLConnection
+    ) throws -> Sealkit_V1_ServerKey {
+        let own = try list(of: session, path, in: connection)
+        if let known = own.first(where: { $0.userRecordName == chain.userID.recordName }) { return known }
+        let count = try connection.first(
+            "SELECT COUNT(*) FROM server_key WHERE owner = $1", [.integer(session.accountID)]
+        ) { try $0.int64(0) }
+        guard let count, count < mostPerAccount else {
+            throw ServerError(
+                .limitExceeded, "An account has at most \(mostPerAccount) server-to-server keys.",
+                remedy: "Revoke one that is not used any more.")
+        }
+        let shard = ShardedNumber(rawValue: session.accountID).shard
+        let account = try Accounts.insert(name: accountName, shard: shard, now: now, in: connection)
+        try Identities.register(chain, account: account, container: path.container, in: connection)
+        try connection.execute(
+            """
+            INSERT INTO server_key (owner, user_name, account, container, environment, name, public_key, created)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            """,
+            [
+                .integer(session.accountID), .text(chain.userID.recordName), .integer(account), .text(path.container),
+                .integer(Int64(path.environment.rawValue)), .text(name), .blob(chain.current.signingKey.bytes),
+                .integer(now),
+            ])
+        return .with {
+            $0.userRecordName = chain.userID.recordName
+            $0.name = name
+            $0.created = now
+        }
+    }
+
+    /// From now on its requests are refused; what it saved stays, signed by it.
+    package static func revoke(
+        _ user: String, by session: Session, _ path: DatabasePath, in connection: any SQLConnection
+    ) throws {
+        let isName = (try? UserID(recordName: user)) != nil
+        let account =
+            !isName
+            ? nil
+            : try connection.first(
+                """
+                DELETE FROM server_key WHERE owner = $1 AND user_name = $2 AND container = $3 AND environment = $4 RETURNING account
+                """,
+                [
+                    .integer(session.accountID), .text(user), .text(path.container),
+                    .integer(Int64(path.environment.rawValue)),
+                ]
+            ) { try $0.int64(0) }
+        guard let account else {
+            throw ServerError(
+                .unknownItem, "The account has no such server-to-server key here.",
+                remedy: "List the keys of this container and environment.")
+        }
+        connection.announce(.sessions(account: account))
+        // Its webhooks hear no more.
+        let key = try Caller(Session(accountID: account, tokenHash: []), container: path.container, in: connection)
+        var subscriptions = Subscriptions(caller: key, path: path, connection: connection)
+        try subscriptions.deleteAll()
+    }
+}
