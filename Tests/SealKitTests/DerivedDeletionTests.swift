@@ -4,6 +4,7 @@ import SealPrimitives
 import SealStatements
 import SealWire
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import SealKit
@@ -11,10 +12,12 @@ import Testing
 /// Records that go with the target of a `deleteSelf` reference, as the SDK sees them: verified, never inferred.
 @Suite(.timeLimit(.minutes(60))) struct DerivedDeletionTests {
     /// A target `list` with a record that goes with it, and one that goes with that.
-    private func family(_ person: Person) async throws -> (
+    /// - Parameter zone: nil for a new one.
+    private func family(_ person: Person, in zone: RecordZone.ID? = nil) async throws -> (
         zone: RecordZone.ID, list: Record, item: Record, detail: Record
     ) {
-        let zone = try await person.makeZone()
+        let made = zone == nil ? try await person.makeZone() : nil
+        let zone = try #require(zone ?? made)
         let list = person.note(in: zone, "list", name: "list")
         var item = person.note(in: zone, "item", name: "item")
         item["list"] = Record.Reference(recordName: "list", action: .deleteSelf)
@@ -146,6 +149,42 @@ import Testing
         #expect(honest.deletions.map(\.recordID.recordName) == ["list", "item", "detail"])
         #expect(try await ann.own.record(for: spare.recordID).encryptedValues["body"] == "unrelated")
         #expect(item.recordID.recordName == "item")
+    }
+
+    /// Whoever has the old key still can sign a deletion under it at any time, with whatever it is to take along.
+    @Test func aBackDatedDeletionTakesNothingAlong() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let shared = try await SharedZone(of: ann, with: [(bob, .readWrite)])
+        let (zone, list, item, _) = try await family(ann, in: shared.zoneID)
+        let token = try await ann.own.recordZoneChanges(inZoneWith: zone).changeToken
+        try await bob.shared.deleteRecord(withID: shared.recordID("list", for: bob))
+        try await AttackedZone.remove(bob, from: zone, of: try ann.onFreshDevice())
+
+        // What the server shows of the deletion, and of what went with it.
+        let shown = Mutex<Set<String>>([])
+        let device = try ann.through(
+            RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
+                guard path.hasSuffix("records/changes") else { return body }
+                var answer = try Sealkit_V1_RecordChangesResponse(serializedBytes: body)
+                answer.records.removeAll { !shown.withLock { $0 }.contains($0.recordName) }
+                return try answer.serializedData()
+            })
+        // Nothing, until the device has heard of the new key.
+        #expect(try await device.own.recordZoneChanges(inZoneWith: zone, since: token).deletions.isEmpty)
+        shown.withLock { $0 = ["item"] }
+        let stays = try await device.own.recordZoneChanges(inZoneWith: zone, since: token)
+        #expect(stays.deletions.isEmpty)
+        #expect(stays.modifications.map(\.result.failureCode) == [.rollback])
+        for names: Set in [["list"], ["list", "item", "detail"]] {
+            shown.withLock { $0 = names }
+            let code = await failure { _ = try await device.own.recordZoneChanges(inZoneWith: zone, since: token) }
+            #expect(code == .rollback, "\(names)")
+        }
+        #expect(await failure { _ = try await ann.own.record(for: item.recordID) } == .rollback)
+        #expect(await failure { _ = try await ann.own.record(for: list.recordID) } == .rollback)
+        // A device that has seen nothing before has nothing to go by.
+        let changes = try await ann.onFreshDevice().own.recordZoneChanges(inZoneWith: zone)
+        #expect(!changes.modifications.contains { ["list", "item", "detail"].contains($0.recordID.recordName) })
     }
 
     @Test func whatIsKnownBetterIsNotTakenBack() async throws {
