@@ -8,36 +8,42 @@ import SealLab
 struct SealTorture {
     static func main() async {
         let environment = ProcessInfo.processInfo.environment
-        let seed = environment["SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...999_999_999)
-        let rounds = environment["ROUNDS"].flatMap(Int.init) ?? 100
-        let steps = environment["MODEL"].flatMap(Int.init) ?? 10_000
-        let parts = Set(CommandLine.arguments.dropFirst())
+        let settings: TortureSettings
+        do {
+            settings = try TortureSettings(
+                arguments: Array(CommandLine.arguments.dropFirst()), environment: environment)
+        } catch {
+            print("SealTorture: \(error)")
+            exit(64)
+        }
+        let (seed, rounds) = (settings.seed, settings.rounds)
         if let folder = environment["SEALKIT_FULL_DISK"] { return await DiskTorture.main(seed: seed, folder: folder) }
-        func isWanted(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }
         print("seed \(seed): SEED=\(seed) makes the same choices again")
         do {
-            if isWanted("crash") { print(try await CrashTorture(seed: seed, rounds: rounds).run().text) }
-            if isWanted("vanish") { print(try await VanishingClients(seed: seed, count: rounds * 5).run().text) }
-            if isWanted("slow") {
+            if settings.isWanted("crash") { print(try await CrashTorture(seed: seed, rounds: rounds).run().text) }
+            if settings.isWanted("vanish") {
+                print(try await VanishingClients(seed: seed, count: rounds * 5).run().text)
+            }
+            if settings.isWanted("slow") {
                 print(try await SlowClients(seed: seed, count: max(8, min(rounds * 2, 200))).run().text)
             }
-            if isWanted("disk") { print(try DiskTorture.inNamespace(seed: seed)) }
-            if isWanted("model") { print(try await model(seed: seed, steps: steps)) }
+            if settings.isWanted("disk") { print(try DiskTorture.inNamespace(seed: seed)) }
+            if settings.isWanted("model") { print(try await model(settings)) }
         } catch {
             print("FAILED with seed \(seed): \(error)")
             exit(1)
         }
     }
 
-    private static func model(seed: UInt64, steps: Int) async throws -> String {
+    private static func model(_ settings: TortureSettings) async throws -> String {
         let server = try ServerProcess.temporary()
         defer { server.remove() }
-        let shown = ProcessInfo.processInfo.environment["STEPS"]?.split(separator: ",").compactMap { UInt64($0) } ?? []
+        let (steps, shown) = (settings.steps, settings.shown)
         guard shown.isEmpty else {
-            try await ModelTest(seed: seed, steps: shown.count, origin: server.origin).replay(shown)
+            try await ModelTest(seed: settings.seed, steps: shown.count, origin: server.origin).replay(shown)
             return "The model and the server agreed on the answers to these \(shown.count) steps."
         }
-        let counts = try await ModelTest(seed: seed, steps: steps, origin: server.origin).run()
+        let counts = try await ModelTest(seed: settings.seed, steps: steps, origin: server.origin).run()
         return
             "The model and the server agreed on the answers to \(steps) random steps of seven devices and four people: \(counts)."
     }

@@ -1,0 +1,38 @@
+/// What the environment and the arguments ask for. What is mistyped ends the run, or a run of nothing would pass.
+struct TortureSettings {
+    static let parts = ["crash", "vanish", "slow", "disk", "model"]
+
+    let seed: UInt64
+    let rounds: Int
+    /// Of the model's test.
+    let steps: Int
+    /// The only steps to play, which a failure named; empty for random ones.
+    let shown: [UInt64]
+    private let wanted: Set<String>
+
+    /// - Parameter arguments: without the program's name.
+    init(arguments: [String], environment: [String: String]) throws(Finding) {
+        // make passes on what is not set as nothing.
+        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        func number<T: FixedWidthInteger>(_ name: String, or usual: T) throws(Finding) -> T {
+            guard let text = value(name) else { return usual }
+            guard let number = T(text), number >= 0 else { throw Finding("\(name)=\(text) is no number: 0 or more") }
+            return number
+        }
+        seed = try number("SEED", or: UInt64.random(in: 1...999_999_999))
+        rounds = try number("ROUNDS", or: 100)
+        steps = try number("MODEL", or: 10_000)
+        var shown: [UInt64] = []
+        for text in value("STEPS")?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
+            guard let step = UInt64(text) else { throw Finding("STEPS has \(text), which is no step's number") }
+            shown.append(step)
+        }
+        self.shown = shown
+        for part in arguments where !Self.parts.contains(part) {
+            throw Finding("\(part) is no part of the torture: \(Self.parts.joined(separator: ", "))")
+        }
+        wanted = Set(arguments)
+    }
+
+    func isWanted(_ part: String) -> Bool { wanted.isEmpty || wanted.contains(part) }
+}
