@@ -1,3 +1,4 @@
+import Foundation
 import SealPrimitives
 
 @main
@@ -13,7 +14,12 @@ struct SealBench {
             return try await BareServer.serve(bytes)
         }
         var report = Report()
-        let part = CommandLine.arguments.dropFirst().first
+        let part = arguments.dropFirst().first
+        if let part, !(whole + ["core"] + parts).contains(part) {
+            print(
+                "SealBench: \(part) is nothing that is measured: \((whole + ["core"] + parts).joined(separator: ", "))")
+            exit(64)
+        }
         // The whole path first: its memory is measured as the process's peak.
         if part == nil || ["end-to-end", "records", "assets"].contains(part) {
             try await EndToEndBenchmark().run(part, &report)
@@ -25,7 +31,6 @@ struct SealBench {
         if part == nil || part == "sharing" { try await SharingBenchmark().run(&report) }
         if part == nil || part == "removal" { try await RemovalBenchmark().run(&report) }
         if part == nil || part == "verification" { try await VerificationBenchmark().run(&report) }
-        let whole = ["end-to-end", "server", "changes", "first-sync", "streams", "sharing", "removal", "verification"]
         if part.map({ !whole.contains($0) }) ?? true {
             let zone = try BenchmarkZone()
             func isWanted(_ name: String) -> Bool { part == nil || part == "core" || part == name }
@@ -37,4 +42,10 @@ struct SealBench {
         }
         report.finish()
     }
+
+    private static let whole = [
+        "end-to-end", "server", "changes", "first-sync", "streams", "sharing", "removal", "verification",
+    ]
+    /// Of the whole path and of the core.
+    private static let parts = ["records", "assets", "sealing", "statements", "grants", "rosters", "chunks"]
 }
