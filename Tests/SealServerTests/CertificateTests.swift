@@ -10,13 +10,17 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct CertificateTests {
     let folder = TemporaryFolder()
 
-    private func make(_ name: String, for names: String = "IP:127.0.0.1") async throws -> ServerConfiguration.TLSFiles {
+    /// - Parameter days: from now on.
+    private func make(
+        _ name: String, for names: String = "IP:127.0.0.1", lasting days: String = "2"
+    ) async throws -> ServerConfiguration.TLSFiles {
         let files = ServerConfiguration.TLSFiles(
             certificate: folder.file(name + ".pem"), key: folder.file(name + ".key"))
         let made = try await Command.finished(
             URL(fileURLWithPath: "/usr/bin/openssl"),
             [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", days,
+                "-subj",
                 "/CN=127.0.0.1", "-addext",
                 "subjectAltName=\(names)", "-out", files.certificate, "-keyout", files.key,
             ])
@@ -157,6 +161,46 @@ import Testing
         #expect(
             log.lines.contains { $0.contains("was read again") }
                 && log.lines.contains { $0.contains("refuse the server") })
+    }
+
+    @Test func aRenewalThatHasExpiredIsNotTaken() async throws {
+        let clock = TestClock()
+        clock.set(systemClock())
+        let (files, next) = (try await make("long", lasting: "4"), try await make("short", lasting: "2"))
+        let certificate = try ServerCertificate(files, host: nil) { clock.now }
+        let until = certificate.expires
+        try put(next.certificate, at: files.certificate)
+        try put(next.key, at: files.key)
+        clock.set(systemClock() + 3 * 86_400_000_000)
+        let log = LogCapture()
+        for _ in 0..<3 { certificate.renew(logger: log.logger) }
+        #expect(certificate.expires == until)
+        #expect(log.lines.filter { $0.contains("stays in use") && $0.contains(files.certificate) }.count == 1)
+        // One that has expired itself takes whatever comes.
+        clock.set(systemClock() + 5 * 86_400_000_000)
+        certificate.renew(always: true, logger: log.logger)
+        #expect(certificate.expires != until)
+    }
+
+    /// By a clock that is behind, say.
+    @Test func aRenewalThatIsNotValidYetIsTakenOnceItIs() async throws {
+        let clock = TestClock()
+        let files = try await make("early")
+        clock.set(systemClock())
+        // Certificates begin with a second.
+        try await Task.sleep(for: .milliseconds(1_100))
+        let next = try await make("later", lasting: "6")
+        let certificate = try ServerCertificate(files, host: nil) { clock.now }
+        let until = certificate.expires
+        try put(next.certificate, at: files.certificate)
+        try put(next.key, at: files.key)
+        let log = LogCapture()
+        for _ in 0..<3 { certificate.renew(logger: log.logger) }
+        #expect(certificate.expires == until)
+        #expect(log.lines.filter { $0.contains("stays in use") && $0.contains(files.certificate) }.count == 1)
+        clock.set(systemClock() + 1_000_000)
+        certificate.renew(logger: log.logger)
+        #expect(certificate.expires > until)
     }
 
     @Test func aPairThatDoesNotBelongTogetherIsRefusedAtTheStart() async throws {

@@ -65,6 +65,8 @@ final class ServerCertificate: Sendable {
     /// With the time, as the log has it.
     private enum Validity: Equatable {
         case valid, expired(String), early(String)
+
+        var isOver: Bool { if case .expired = self { true } else { false } }
     }
 
     /// What a file looked like.
@@ -85,6 +87,8 @@ final class ServerCertificate: Sendable {
         var looks: [Look?]
         /// What was last said of its validity.
         var validity = Validity.valid
+        /// The files hold a pair whose time has not come.
+        var waits = false
     }
 
     /// Between two looks whether it was renewed.
@@ -118,15 +122,18 @@ final class ServerCertificate: Sendable {
     }
 
     /// Reads the files again if they look otherwise than the last time. What cannot be used is logged, and the pair
-    /// before stays in use; a renewal that is half written is whole at the next look.
+    /// before stays in use; a renewal that is half written is whole at the next look. One whose time has passed or has
+    /// not come does not replace one that clients take; once its time has come it does.
     /// - Parameter always: whatever they look like.
     func renew(always: Bool = false, logger: Logger) {
-        let looks = Self.looks(files)
-        let hasChanged = state.withLock { state in
+        let (looks, now) = (Self.looks(files), clock() / 1_000_000)
+        let (hasChanged, waits) = state.withLock { state in
             defer { state.looks = looks }
-            return state.looks != looks
+            return (state.looks != looks, state.waits)
         }
-        guard hasChanged || always else { return warnOfTime(logger) }
+        let hasItsTimeCome = waits && (try? Pair(files))?.validity(at: now) == .valid
+        guard hasChanged || always || hasItsTimeCome else { return warnOfTime(logger) }
+        state.withLock { $0.waits = false }
         do {
             let pair = try Pair(files)
             let former = state.withLock(\.pair)
@@ -138,7 +145,20 @@ final class ServerCertificate: Sendable {
                         "validUntil": "\(former.validUntil)",
                     ])
             }
-            state.withLock { $0.pair = pair }
+            let validity = pair.validity(at: now)
+            let isTaken = validity == .valid || former.validity(at: now) != .valid
+            state.withLock { state in
+                if isTaken { state.pair = pair }
+                state.waits = !isTaken && !validity.isOver
+            }
+            guard isTaken else {
+                return logger.error(
+                    "the changed certificate has expired or is not valid yet; the one before stays in use",
+                    metadata: [
+                        "certificate": "\(files.certificate)", "validity": "\(validity)",
+                        "validUntil": "\(former.validUntil)",
+                    ])
+            }
             logger.notice(
                 "the certificate was read again; new connections get it", metadata: ["validUntil": "\(pair.validUntil)"]
             )
