@@ -80,7 +80,7 @@ struct Modification: ModelCall {
                 if hasCulprit, error.code == .batchRequestFailed, case .failed = expected[name] { continue }
                 try check(
                     expected[name] == .failed(error.code),
-                    "deleting \(name): \(error.code.rawValue), not \(Self.text(expected[name]))")
+                    "deleting \(name): \(error.code.rawValue) (\(error.reason)), not \(Self.text(expected[name]))")
             } else {
                 try check(expected[name] == .deleted, "deleting \(name): success, not \(Self.text(expected[name]))")
             }
