@@ -137,7 +137,7 @@ public enum RecordSealer {
                     try seal(draft, freshKey: fresh, salt: salt, epochKey: epochKey, wrapper: wrapper, draw: &draw))
             }
         }
-        let tree = try StatementTree(leaves: records.map(\.hash))
+        let tree = try StatementTree(leaves: records.map { $0.hash })
         return (records, signingKey.sign(StatementTree.signedBytes(root: tree.root, leafCount: tree.leafCount)))
     }
 

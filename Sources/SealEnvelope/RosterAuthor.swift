@@ -112,7 +112,7 @@ public struct RosterAuthor<H: HybridEncryption>: Sendable {
         if let new = epochKey {
             // Whom the epoch has to cover, and with which keys, the rules say.
             let after = try roster.applying(changes, by: user)
-            let sealedAlready = Set(grants.map(\.subject))
+            let sealedAlready = Set(grants.map { $0.subject })
             for subject in after.subjects where !sealedAlready.contains(subject) {
                 _ = add(try Grants<H>.seal(new, to: subject, of: after), for: subject)
             }

@@ -85,15 +85,20 @@ public struct CanonicalReader: Sendable {
     public mutating func id() throws(SealError) -> ID16 { try ID16(bytes[take(16)]) }
     public mutating func raw(_ count: Int) throws(SealError) -> [UInt8] { [UInt8](bytes[try take(count)]) }
 
-    public mutating func blob(atMost limit: Int) throws(SealError) -> [UInt8] {
-        let count = Int(try number(UInt32.self))
+    /// Compared before it becomes an `Int`, which has 32 bits in a browser.
+    private mutating func length(atMost limit: Int) throws(SealError) -> Int {
+        let count = try number(UInt32.self)
         guard count <= limit else { throw .invalidLength }
+        return Int(count)
+    }
+
+    public mutating func blob(atMost limit: Int) throws(SealError) -> [UInt8] {
+        let count = try length(atMost: limit)
         return try raw(count)
     }
 
     public mutating func string(atMost limit: Int) throws(SealError) -> String {
-        let count = Int(try number(UInt32.self))
-        guard count <= limit else { throw .invalidLength }
+        let count = try length(atMost: limit)
         let range = try take(count)
         guard let text = String(validating: bytes[range], as: UTF8.self) else { throw .malformed }
         return text
