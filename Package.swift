@@ -79,6 +79,9 @@ let package = Package(
             swiftSettings: house),
         // Floor 3
         .target(
+            name: "SealVectorChecks", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope"],
+            swiftSettings: core),
+        .target(
             name: "SealStorage",
             dependencies: [
                 "SealSystem",
@@ -152,7 +155,7 @@ let package = Package(
         .target(
             name: "SealVectors",
             dependencies: [
-                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding", "SealKit",
+                "CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealVectorChecks", "SealKit",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: house),
@@ -211,7 +214,9 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: house),
-        .testTarget(name: "SealVectorsTests", dependencies: ["SealVectors"], swiftSettings: house),
+        .testTarget(
+            name: "SealVectorsTests", dependencies: ["SealVectors", "SealVectorChecks", "SealKit"],
+            swiftSettings: house),
         .testTarget(
             name: "SealKitTests",
             dependencies: [

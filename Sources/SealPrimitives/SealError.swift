@@ -1,6 +1,6 @@
 /// Everything that the core can refuse, flat and without data: a reason never says more than its name, so that no
-/// error text can carry a secret or tell an attacker which of two secrets was wrong.
-public enum SealError: Error, Sendable, Equatable {
+/// error text can carry a secret or tell an attacker which of two secrets was wrong. The raw value is the case's name.
+public enum SealError: String, Error, Sendable, Equatable {
     // Bytes
     /// The bytes are not the one valid encoding of what was expected.
     case malformed

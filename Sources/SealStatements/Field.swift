@@ -52,6 +52,16 @@ public struct AssetCommitment: Sendable, Hashable {
         self.descriptor = descriptor
     }
 
+    /// - Throws: `malformed`, `invalidLength`.
+    public init(canonicalBytes bytes: [UInt8]) throws(SealError) {
+        var reader = CanonicalReader(bytes)
+        salt = try reader.digest()
+        chunkCount = try reader.number()
+        root = try reader.digest()
+        descriptor = try reader.blob(atMost: bytes.count)
+        try reader.finish()
+    }
+
     public func canonicalBytes() -> [UInt8] {
         var writer = CanonicalWriter(capacity: 160)
         writer.digest(salt)

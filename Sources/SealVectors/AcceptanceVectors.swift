@@ -1,9 +1,10 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum AcceptanceVectors: Construction {
-    static let name = "acceptance"
+extension AcceptanceVectors: Construction {
+    static let construction = VectorConstruction.acceptance
     static let algorithm = "Acceptance signatures"
     static let header = [
         "The invitation key that `linkSecret` gives in `scopeID` for `invitationID` signs an acceptance of `acceptor` (an identity of generation 0, its `identitySignature`) at `head`."
@@ -32,18 +33,5 @@ enum AcceptanceVectors: Construction {
             let bob = try VectorPerson(3).identity.signed[0]
             group.altered("another acceptor", ["acceptor": .hex(bob.bytes), "identitySignature": .hex(bob.signature)])
         }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let acceptor = try IdentityChain(
-            verifying: [SignedIdentity(bytes: test.bytes("acceptor"), signature: test.bytes("identitySignature"))],
-            container: test.string("container"))
-        let keys = try LinkSecret(test.secret("linkSecret")).invitationKeys(
-            scopeID: test.digest("scopeID"), invitationID: test.id("invitationID"))
-        try keys.signingKey.verificationKey.verify(
-            test.bytes("signature"),
-            over: RosterChange.Acceptance.signedBytes(
-                scopeID: test.digest("scopeID"), invitationID: test.id("invitationID"), acceptor: acceptor,
-                head: test.digest("head")))
     }
 }

@@ -1,9 +1,10 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum BoxVectors: Construction {
-    static let name = "boxes"
+extension BoxVectors: Construction {
+    static let construction = VectorConstruction.boxes
     static let algorithm = "Storage boxes and password boxes"
     static let header = [
         "Storage: `sealed` opens under `key` for `purpose` and `context` to `secret`; `random` gives the very bytes.",
@@ -52,24 +53,5 @@ enum BoxVectors: Construction {
             group.altered("other parameters than it was sealed with", ["sealed": header(4, 262_144)])
             group.altered("cut short", ["sealed": .hex([UInt8](sealed.prefix(63)))])
         }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let sealed = try test.bytes("sealed")
-        var random = ReplayedRandom(try test.bytes("random"))
-        if type == "Storage" {
-            let (purpose, context, key) = (
-                try test.string("purpose"), try test.bytes("context"), try test.secret("key")
-            )
-            let secret = try StorageBox.open(sealed, purpose: purpose, context: context, under: key)
-            try test.expect("secret", .hex(secret))
-            return try test.expect(
-                "sealed", .hex(StorageBox.seal(secret, purpose: purpose, context: context, under: key, random: &random))
-            )
-        }
-        let secret = try PasswordBox.open(sealed, password: test.secret("password"))
-        try test.expect("secret", .hex(secret))
-        try test.expect(
-            "sealed", .hex(try PasswordBox.seal(secret, password: test.secret("password"), random: &random)))
     }
 }

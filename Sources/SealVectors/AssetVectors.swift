@@ -1,9 +1,10 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum AssetVectors: Construction {
-    static let name = "assets"
+extension AssetVectors: Construction {
+    static let construction = VectorConstruction.assets
     static let algorithm = "Asset chunks and hash tree"
     static let header = [
         "Layout: where the bytes of an asset of `size` lie.",
@@ -94,57 +95,5 @@ enum AssetVectors: Construction {
             }
             group.altered("no leaf", ["leaves": .array([])])
         }
-    }
-
-    private static func seal(_ plaintext: [UInt8], chunk: UInt64, size: UInt64, fileKey: SecretBytes, salt: Digest)
-        throws -> [UInt8]
-    {
-        let cipher = AssetCipher(fileKey: fileKey, salt: salt, layout: AssetLayout(size: size))
-        var output = [UInt8](repeating: 0, count: plaintext.count + ChunkAEAD.tagBytes)
-        try plaintext.withUnsafeBytes { plaintext in
-            try output.withUnsafeMutableBytes { try cipher.seal(chunk: chunk, plaintext, into: $0) }
-        }
-        return output
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        if type == "Tree" {
-            let leaves = try test.array("leaves").map { json in
-                guard case .string(let text) = json else { throw VectorError.missing("leaves") }
-                return try Digest(Hex.decode(text))
-            }
-            return try test.expect("root", .hex(try AssetTree.root(leaves)))
-        }
-        let size: UInt64 = try test.number("size")
-        if type == "Layout" {
-            let layout = AssetLayout(size: size)
-            try test.expect("paddedSize", .number(layout.paddedSize))
-            try test.expect("chunkCount", .number(layout.chunkCount))
-            try test.expect("sealedBytes", .number(layout.sealedBytes))
-            return try test.expect("blobBytes", .number(layout.blobBytes))
-        }
-        let chunk = UInt64(try test.int("chunk"))
-        if type == "Chunk" {
-            let plaintext =
-                test.has("plaintext")
-                ? try test.bytes("plaintext")
-                : [UInt8](repeating: UInt8(try test.int("byte")), count: try test.int("count"))
-            let sealed = try seal(
-                plaintext, chunk: chunk, size: size, fileKey: test.secret("fileKey"), salt: test.digest("salt"))
-            if test.has("sealed") {
-                try test.expect("sealed", .hex(sealed))
-            } else {
-                try test.expect("leaf", .hex(AssetTree.leaf(sealed)))
-            }
-            return
-        }
-        let cipher = AssetCipher(
-            fileKey: try test.secret("fileKey"), salt: try test.digest("salt"), layout: AssetLayout(size: size))
-        let sealed = try test.bytes("sealed")
-        var output = [UInt8](repeating: 0, count: max(sealed.count - ChunkAEAD.tagBytes, 0))
-        try sealed.withUnsafeBytes { sealed in
-            try output.withUnsafeMutableBytes { try cipher.open(chunk: chunk, sealed, into: $0) }
-        }
-        try test.expect("plaintext", .hex(output))
     }
 }

@@ -1,4 +1,6 @@
 package import Foundation
+import SealKit
+import SealVectorChecks
 
 /// The vector files of this repository, one a construction, and their schema.
 package enum CheckedInVectors {
@@ -26,32 +28,18 @@ package enum CheckedInVectors {
         guard names?.contains(where: { $0.hasSuffix(".json") }) == true else {
             throw NothingToRead(reason: "there are no vectors to read at \(folder.relativePath)")
         }
-        var total = 0
-        var missed = 0
-        for construction in Constructions.all {
-            guard let file = try read(construction, in: folder, say) else {
-                missed += 1
+        var tally = VectorTally()
+        for construction in VectorConstruction.allCases {
+            let url = folder.appending(path: "\(construction.rawValue).json")
+            let file: VectorFile
+            do { file = try VectorFile(decoding: Data(contentsOf: url)) } catch {
+                try say(tally.add(unreadable: construction, "\(error)"))
                 continue
             }
-            let misses = Constructions.misses(in: file, of: construction)
-            let outcome = misses.isEmpty ? "all hold" : "\(misses.count) missed"
-            try say("\(construction.name): \(file.numberOfTests) tests, \(outcome)")
-            for miss in misses { try say("  \(miss)") }
-            total += file.numberOfTests
-            missed += misses.count
+            let misses = construction.misses(in: file, using: XWingHPKE.self)
+            for line in tally.add(construction, file, misses: misses) { try say(line) }
         }
-        try say("\(Constructions.all.count) files, \(total) tests, \(missed) missed")
-        return missed
-    }
-
-    /// nil for a file that cannot be read, once that was said.
-    private static func read(
-        _ construction: any Construction.Type, in folder: URL, _ say: (String) throws -> Void
-    ) throws -> VectorFile? {
-        let url = folder.appending(path: "\(construction.name).json")
-        do { return try JSONDecoder().decode(VectorFile.self, from: Data(contentsOf: url)) } catch {
-            try say("\(construction.name): unreadable, \(error)")
-            return nil
-        }
+        try say(tally.summary)
+        return tally.missed
     }
 }

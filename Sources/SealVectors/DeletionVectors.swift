@@ -1,8 +1,9 @@
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum DeletionVectors: Construction {
-    static let name = "deletions"
+extension DeletionVectors: Construction {
+    static let construction = VectorConstruction.deletions
     static let algorithm = "Derived deletions"
     static let header = [
         SharedWorld.header,
@@ -37,13 +38,6 @@ enum DeletionVectors: Construction {
     }
 
     // MARK: Taken
-
-    private static func many(_ count: Int) throws -> [(recordName: String, hash: Digest)] {
-        try (0..<count).map { number in
-            let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } + [UInt8](repeating: 0, count: 28)
-            return ("Item-\(number)", try Digest(bytes))
-        }
-    }
 
     private static func generateTaken(_ builder: inout VectorBuilder) throws {
         try builder.group("Taken") { group in
@@ -269,45 +263,5 @@ enum DeletionVectors: Construction {
             "a record under the share's name",
             fields(named, try deletion(of: "Page", in: share, by: world.alice, covering: [named])))
         refused("a record whose statement is not its author's", fields(item, by: world.carol, alone))
-    }
-
-    // MARK: Checking
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        switch type {
-        case "Taken":
-            let records =
-                try test.has("many")
-                ? many(test.int("many"))
-                : test.objects("records").map { (recordName: try $0.string("name"), hash: try $0.digest("hash")) }
-            let taken = try TakenRecords(records)
-            try test.expect("digest", .hex(taken.digest))
-            guard test.has("recordName") else { return }
-            let index = taken.names.firstIndex(of: try test.string("recordName")) ?? -1
-            try test.expect("index", .int(index))
-            try test.expect("path", .array(taken.path(to: index).map { .hex($0) }))
-        case "Along":
-            let rosters = try shared.rosters()
-            let (target, roster) = try test.signed("target", in: rosters)
-            let records = try test.objects("records").map { step in
-                TakenRecord(
-                    record: try step.signed("record", in: rosters).statement, field: try step.string("field"),
-                    reference: try Value(canonicalBytes: step.bytes("reference")),
-                    otherFields: try step.objects("otherFields").map {
-                        FieldDigest(name: try $0.string("name"), digest: try $0.digest("digest"))
-                    })
-            }
-            try TakenRecord.check(records, with: target.statement, in: roster)
-            try test.expect(
-                "digest", .hex(TakenRecords(records.map { ($0.record.statement.recordName, $0.record.hash) }).digest))
-        default:
-            let rosters = try shared.rosters()
-            let (record, roster) = try test.signed("record", in: rosters)
-            let notice = DerivedDeletion(
-                record: record, tombstone: try test.signed("tombstone", in: rosters).statement,
-                count: try test.int("count"),
-                index: try test.int("index"), path: try test.digests("path"))
-            try test.expect("recordName", .string(try notice.verify(in: roster.scope).statement.recordName))
-        }
     }
 }

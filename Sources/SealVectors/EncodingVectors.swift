@@ -1,9 +1,10 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum PAEVectors: Construction {
-    static let name = "pae"
+extension PAEVectors: Construction {
+    static let construction = VectorConstruction.pae
     static let algorithm = "PAE, H and KDF"
     static let header = [
         "Encode: `pieces` give `encoded`.",
@@ -34,35 +35,10 @@ enum PAEVectors: Construction {
             }
         }
     }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let pieces = try test.array("pieces").map { piece in
-            guard case .string(let text) = piece else { throw VectorError.missing("pieces") }
-            return try Hex.decode(text)
-        }
-        guard type == "Hash" else { return try test.expect("encoded", .hex(encode(pieces))) }
-        let (hash, derived, sha256) = hashes(
-            [[UInt8](try test.string("label").utf8)] + pieces, key: try test.secret("key"))
-        try test.expect("hash", hash)
-        try test.expect("derived", derived)
-        try test.expect("sha256", sha256)
-    }
-
-    private static func pae(_ pieces: [[UInt8]]) -> PAE {
-        var pae = PAE(pieces: pieces.count)
-        for piece in pieces { pae.add(piece) }
-        return pae
-    }
-
-    private static func encode(_ pieces: [[UInt8]]) -> [UInt8] { pae(pieces).finish() }
-
-    private static func hashes(_ pieces: [[UInt8]], key: SecretBytes) -> (JSON, JSON, JSON) {
-        (.hex(Hash.digest(pae(pieces))), .hex(Hash.derive(key, pae(pieces))), .hex(Hash.sha256(pae(pieces))))
-    }
 }
 
-enum ValueVectors: Construction {
-    static let name = "values"
+extension ValueVectors: Construction {
+    static let construction = VectorConstruction.values
     static let algorithm = "Canonical value encoding"
     static let header = [
         "`value` encodes to `encoded` and back; of an invalid test, `encoded` is refused. Doubles, dates and a location's timestamp (seconds since 2001) are given by their bits, as one number in hexadecimal, most significant digit first. An empty list has the kind `list`."
@@ -141,86 +117,10 @@ enum ValueVectors: Construction {
             ] { group.invalid(comment, ["encoded": .string(hex)], flag: "Edge") }
         }
     }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let decoded = try Value(canonicalBytes: test.bytes("encoded"))
-        try test.expect("encoded", .hex(try decoded.canonicalBytes()))
-        try test.expect("value", json(decoded))
-        try test.expect("encoded", .hex(try value(test.object("value")).canonicalBytes()))
-    }
-
-    private static func bits(_ value: Double) -> JSON {
-        .string(Hex.encode((0..<8).map { UInt8(truncatingIfNeeded: value.bitPattern >> (56 - 8 * $0)) }))
-    }
-
-    static func json(_ value: Value) -> JSON {
-        var fields: [String: JSON] = ["kind": .string(kind(of: value))]
-        switch value {
-        case .string(let text): fields["string"] = .string(text)
-        case .data(let bytes): fields["data"] = .hex(bytes)
-        case .int64(let number): fields["number"] = .number(number)
-        case .date(let seconds): fields["bits"] = bits(seconds)
-        case .double(let number): fields["bits"] = bits(number.isNaN ? .nan : number)
-        case .location(let place):
-            fields["bits"] = .array(
-                [
-                    place.latitude, place.longitude, place.altitude, place.horizontalAccuracy, place.verticalAccuracy,
-                    place.course, place.speed,
-                ].map(bits))
-            fields["timestamp"] = bits(place.time)
-        case .reference(let reference):
-            fields["recordName"] = .string(reference.recordName)
-            fields["action"] = .string("\(reference.action)")
-        case .list(let elements): fields["list"] = .array(elements.map(json))
-        }
-        return .object(fields)
-    }
-
-    /// Of a list, its elements'.
-    private static func kind(of value: Value) -> String {
-        guard case .type(let type) = value.tag else { return "list" }
-        return "\(type.kind)"
-    }
-
-    static func value(_ fields: Fields) throws -> Value {
-        if fields.has("list") {
-            let list = Value.list(try fields.objects("list").map(value))
-            try fields.expect("kind", .string(kind(of: list)))
-            return list
-        }
-        let name = try fields.string("kind")
-        guard let kind = ValueKind.allCases.first(where: { "\($0)" == name }) else { throw VectorError.missing("kind") }
-        func double(_ json: JSON?) throws -> Double {
-            guard case .string(let text)? = json, let bits = UInt64(text, radix: 16) else {
-                throw VectorError.missing("bits")
-            }
-            return Double(bitPattern: bits)
-        }
-        switch kind {
-        case .string: return .string(try fields.string("string"))
-        case .data: return .data(try fields.bytes("data"))
-        case .int64: return .int64(try fields.number("number"))
-        case .date: return .date(try double(fields.values["bits"]))
-        case .double: return .double(try double(fields.values["bits"]))
-        case .location:
-            let bits = try fields.array("bits").map(double)
-            guard bits.count == 7 else { throw VectorError.missing("bits") }
-            return .location(
-                Location(
-                    latitude: bits[0], longitude: bits[1], altitude: bits[2], horizontalAccuracy: bits[3],
-                    verticalAccuracy: bits[4],
-                    course: bits[5], speed: bits[6], time: try double(fields.values["timestamp"])))
-        case .reference:
-            let deletes = try fields.string("action") == "deleteSelf"
-            return .reference(
-                ReferenceValue(recordName: try fields.string("recordName"), action: deletes ? .deleteSelf : .none))
-        case .asset: throw VectorError.missing("kind")
-        }
-    }
 }
 
-enum PaddingVectors: Construction {
-    static let name = "padding"
+extension PaddingVectors: Construction {
+    static let construction = VectorConstruction.padding
     static let algorithm = "Padmé, 32 bytes at least"
     static let header = [
         "PaddedLength: `size` bytes are padded to `padded`.",
@@ -253,17 +153,10 @@ enum PaddingVectors: Construction {
             group.invalid("nothing but zeros", fields([UInt8](repeating: 0, count: 32)))
         }
     }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        if type == "PaddedLength" {
-            return try test.expect("padded", .number(Padding.paddedLength(try test.number("size"))))
-        }
-        try test.expect("value", ValueVectors.json(try Value(padded: test.bytes("plaintext"))))
-    }
 }
 
-enum FieldVectors: Construction {
-    static let name = "fields"
+extension FieldVectors: Construction {
+    static let construction = VectorConstruction.fields
     static let algorithm = "Field digests"
     static let header = [
         "FieldDigest: H(\"field\", name, class, type, stored) is `digest`. Classes: 1 plain (stored = canonical value), 2 encrypted (stored = sealed bytes), 3 asset (stored = commitment).",
@@ -316,28 +209,5 @@ enum FieldVectors: Construction {
             group.altered("one twice", ["fields": list([digests[0]] + digests)])
             group.altered("a name that is no identifier", ["fields": list([FieldDigest(name: "_a", digest: .zero)])])
         }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        if type == "FieldSet" {
-            let fields = try test.objects("fields").map {
-                FieldDigest(name: try $0.string("name"), digest: try $0.digest("digest"))
-            }
-            return try test.expect("digest", .hex(try FieldSet.digest(fields)))
-        }
-        let stored = try test.bytes("stored")
-        let tag = try ValueTag(byte: UInt8(try test.int("type")))
-        let field: StoredField
-        switch try test.int("class") {
-        case 1: field = .plain(try Value(canonicalBytes: stored))
-        case 2: field = .encrypted(tag, sealed: stored)
-        default:
-            var reader = CanonicalReader(stored)
-            field = .asset(
-                AssetCommitment(
-                    salt: try reader.digest(), chunkCount: try reader.number(), root: try reader.digest(),
-                    descriptor: try reader.blob(atMost: stored.count)))
-        }
-        try test.expect("digest", .hex(try field.digest(name: test.string("name"))))
     }
 }

@@ -2,9 +2,10 @@ import SealEnvelope
 import SealKit
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum EnrolmentVectors: Construction {
-    static let name = "enrolment"
+extension EnrolmentVectors: Construction {
+    static let construction = VectorConstruction.enrolment
     static let algorithm = "Enrolling a device"
     static let header = [
         "Transcript: `key` and `nonce`, which `commitment` commits to for `enrolmentID`, `answer` and `loginKey` give `transcript` and `code`.",
@@ -112,28 +113,5 @@ enum EnrolmentVectors: Construction {
                 ("the seeds of an account with another login key", RecordedGrants.packageOfAnother),
             ] { group.altered(comment, ["sealed": .hex(try Base64URL.decode(recorded))]) }
         }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let loginKey = try VerificationKey(test.bytes("loginKey"))
-        if type == "Transcript" {
-            let transcript = try Enrolment.Transcript(
-                enrolmentID: test.id("enrolmentID"), commitment: test.digest("commitment"),
-                answer: test.digest("answer"),
-                reveal: Enrolment.Reveal(grantKey: test.bytes("key"), nonce: test.digest("nonce")), loginKey: loginKey)
-            try test.expect("transcript", .hex(transcript.hash))
-            return try test.expect("code", .string(transcript.code))
-        }
-        var random = ReplayedRandom(try test.bytes("enrolmentID") + test.bytes("keySeed") + test.bytes("nonce"))
-        let device = try Enrolment.NewDevice<XWingHPKE>(random: &random)
-        let transcript = try device.transcript(answer: test.digest("answer"), loginKey: loginKey)
-        let package = try device.open(test.bytes("sealed"), confirmed: transcript.confirmedByUser())
-        try test.expect("seeds", .array(package.seeds.map { .hex($0.bytes) }))
-        try test.expect(
-            "heads",
-            .array(
-                package.heads.map {
-                    .object(["scopeID": .hex($0.scopeID), "sequence": .number($0.sequence), "head": .hex($0.hash)])
-                }))
     }
 }

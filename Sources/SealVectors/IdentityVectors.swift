@@ -2,9 +2,10 @@ import SealEnvelope
 import SealKit
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum IdentityVectors: Construction {
-    static let name = "identity"
+extension IdentityVectors: Construction {
+    static let construction = VectorConstruction.identity
     static let algorithm = "Account seeds, identities, self-certifying names"
     static let header = [
         "Derivation: `seed` and `container` give every key, the user record name and, with `time`, the signed statement of generation 0.",
@@ -124,29 +125,10 @@ enum IdentityVectors: Construction {
                 ["chain": chain([SignedIdentity(bytes: good.bytes + [0], signature: good.signature)])])
         }
     }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let container = try test.string("container")
-        if type == "Chain" {
-            let chain = try test.chain("chain", container: container)
-            return try test.expect("userRecordName", .string(chain.userID.recordName))
-        }
-        let seed = try AccountSeed(test.secret("seed"))
-        let keys = try seed.identityKeys(container: container, using: XWingHPKE.self)
-        let identity = try keys.firstIdentity(time: test.number("time"))
-        try test.expect("signingKey", .hex(keys.signingKey.verificationKey.bytes))
-        try test.expect("grantSeed", .hex(keys.grantSeed))
-        try test.expect("grantKey", .hex(keys.grantKey))
-        try test.expect("userRecordName", .string(identity.userID.recordName))
-        try test.expect("identity", .hex(identity.signed[0].bytes))
-        try test.expect("signature", .hex(identity.signed[0].signature))
-        try test.expect("loginKey", .hex(try seed.loginKey().verificationKey.bytes))
-        try test.expect("storageKey", .hex(seed.storageKey()))
-    }
 }
 
-enum SafetyNumberVectors: Construction {
-    static let name = "safety-number"
+extension SafetyNumberVectors: Construction {
+    static let construction = VectorConstruction.safetyNumber
     static let algorithm = "Safety numbers"
     static let header = [
         "SafetyNumber: the identity chains `one` and `other` in `container` give the 60 digits `digits`, whichever comes first."
@@ -169,11 +151,5 @@ enum SafetyNumberVectors: Construction {
                     ])
             }
         }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let container = try test.string("container")
-        let (one, other) = (try test.chain("one", container: container), try test.chain("other", container: container))
-        try test.expect("digits", .string(SafetyNumber.of(one, other)))
     }
 }

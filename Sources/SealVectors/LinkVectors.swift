@@ -2,9 +2,10 @@ import SealEnvelope
 import SealKit
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum LinkVectors: Construction {
-    static let name = "links"
+extension LinkVectors: Construction {
+    static let construction = VectorConstruction.links
     static let algorithm = "Link secrets, share URLs, previews"
     static let header = [
         "InvitationKeys: what `linkSecret` gives in `scopeID` for `invitationID`.",
@@ -64,28 +65,5 @@ enum LinkVectors: Construction {
             ] { group.altered(comment, ["url": .string(text)]) }
         }
         try PreviewVectors.generate(into: &builder, link)
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        if type == "Preview" { return try PreviewVectors.check(test, roster: try shared.roster()) }
-        let scopeID = try test.digest("scopeID")
-        let link = try LinkSecret(test.secret("linkSecret"))
-        switch type {
-        case "InvitationKeys":
-            let keys = try link.invitationKeys(scopeID: scopeID, invitationID: test.id("invitationID"))
-            try test.expect("signingKey", .hex(keys.signingKey.verificationKey.bytes))
-            try test.expect("grantSeed", .hex(keys.grantSeed))
-            try test.expect("grantKey", .hex(try XWingHPKE.publicKey(seed: keys.grantSeed)))
-        case "LinkID": try link.check(linkID: test.digest("linkID"), scopeID: scopeID)
-        default:
-            let url = try ShareURL(test.string("url"))
-            try url.check(scopeID: scopeID)
-            try test.expect("origin", .string(url.origin))
-            try test.expect("routingID", .hex(url.routingID))
-            try test.expect("linkSecret", .hex(url.secret.bytes))
-            try test.expect(
-                "url",
-                .string(ShareURL(origin: url.origin, routingID: url.routingID, secret: link, scopeID: scopeID).text()))
-        }
     }
 }

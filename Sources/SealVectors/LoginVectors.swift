@@ -1,10 +1,10 @@
-import SealCoding
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum LoginVectors: Construction {
-    static let name = "login"
+extension LoginVectors: Construction {
+    static let construction = VectorConstruction.login
     static let algorithm = "Signatures towards a server"
     static let header = [
         "Login: the login key of `seed` signs origin, challenge and time.",
@@ -217,73 +217,6 @@ enum LoginVectors: Construction {
                 ])
             group.altered("a date with a fraction", ["date": .string("2026-11-21T13:40:00.0Z")])
             group.altered("a day that there is not", ["date": .string("2026-11-31T13:40:00Z")])
-        }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let signature = try test.bytes("signature")
-        switch type {
-        case "Login", "Deletion":
-            let key = try AccountSeed(test.secret("seed")).loginKey()
-            let challenge = (try test.string("origin"), try test.bytes("challenge"), try test.number("time") as Int64)
-            let message =
-                type == "Login"
-                ? Challenges.login(origin: challenge.0, challenge: challenge.1, time: challenge.2)
-                : Challenges.deletion(origin: challenge.0, challenge: challenge.1, time: challenge.2)
-            try test.expect("loginKey", .hex(key.verificationKey.bytes))
-            try key.verificationKey.verify(signature, over: message)
-            try test.expect("signature", .hex(key.sign(message)))
-        case "Device":
-            let key = try AccountSeed(test.secret("seed")).loginKey()
-            let message = Challenges.device(
-                try ID16(test.bytes("device")), name: try test.string("name"), added: try test.number("added"))
-            try test.expect("loginKey", .hex(key.verificationKey.bytes))
-            try key.verificationKey.verify(signature, over: message)
-            try test.expect("signature", .hex(key.sign(message)))
-        case "Rotation":
-            let key = try AccountSeed(test.secret("seed")).loginKey()
-            let message = Challenges.loginRotation(
-                origin: try test.string("origin"), newKey: try VerificationKey(test.bytes("newKey")))
-            try test.expect("loginKey", .hex(key.verificationKey.bytes))
-            try key.verificationKey.verify(signature, over: message)
-            try test.expect("signature", .hex(key.sign(message)))
-        case "Binding":
-            let message = Challenges.loginBinding(
-                container: try test.string("container"), loginKey: try VerificationKey(test.bytes("loginKey")))
-            let key = try AccountSeed(test.secret("seed")).identityKeys(
-                container: test.string("container"), using: NoGrants.self
-            ).signingKey
-            try key.verificationKey.verify(signature, over: message)
-            try test.expect("signingKey", .hex(key.verificationKey.bytes))
-        case "Webhook":
-            let key = try SigningKey(seed: test.secret("signingSeed"))
-            let message = WebhookSignature.signedBytes(
-                keyID: try test.string("keyID"), time: try test.number("time"), url: try test.string("url"),
-                body: try test.bytes("body"))
-            try key.verificationKey.verify(signature, over: message)
-            try test.expect("signingKey", .hex(key.verificationKey.bytes))
-            try test.expect("keyID", .string(KeyIdentifier.paserk(of: key.verificationKey)))
-            try test.expect("signature", .hex(key.sign(message)))
-        case "Request":
-            let date = try test.string("date")
-            guard let time = ServerRequests.time(of: date) else { throw SealError.malformed }
-            try test.expect("time", .number(time))
-            let user = try UserID(recordName: test.string("user"))
-            let key = try SigningKey(seed: test.secret("signingSeed"))
-            let message = ServerRequests.signedBytes(
-                origin: try test.string("origin"), user: user, method: try test.string("method"),
-                path: try test.string("path"),
-                date: date, nonce: try test.id("nonce"), body: try test.bytes("body"))
-            try key.verificationKey.verify(signature, over: message)
-            try test.expect("signingKey", .hex(key.verificationKey.bytes))
-            try test.expect("signature", .hex(key.sign(message)))
-        default:
-            let routingID = try test.bytes("routingID")
-            let message = Challenges.verificationCode(
-                origin: try test.string("origin"), verificationID: try test.bytes("verificationID"),
-                address: try test.string("address"),
-                routingID: routingID.isEmpty ? nil : try ID16(routingID), code: try test.string("code"))
-            try VerificationKey(test.bytes("signingKey")).verify(signature, over: message)
         }
     }
 }

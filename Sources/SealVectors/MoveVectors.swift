@@ -1,9 +1,10 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum MoveVectors: Construction {
-    static let name = "moves"
+extension MoveVectors: Construction {
+    static let construction = VectorConstruction.moves
     static let algorithm = "Successors, and records carried over into another scope or epoch"
     static let header = [
         "Successor: the statement `encoded`, which has `hash`, follows `predecessor`.",
@@ -310,49 +311,6 @@ enum MoveVectors: Construction {
             ).entry, by: owner)
         try builder.group("Verification", shared: shared(later, "opened again in another life of the zone")) { group in
             group.invalid("what another life of the zone has", json(old, by: alice, migrating: true), flag: "Rule")
-        }
-    }
-
-    // MARK: Checking
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        switch type {
-        case "Successor":
-            let before = try test.bytes("predecessor")
-            let bytes = try test.bytes("encoded")
-            try Statement(canonicalBytes: bytes).check(
-                follows: Statement(canonicalBytes: before), hash: Statement.hash(before))
-            try test.expect("hash", .hex(Statement.hash(bytes)))
-        case "Later":
-            let (seen, bytes) = (try test.bytes("seen"), try test.bytes("encoded"))
-            try Statement(canonicalBytes: bytes).check(
-                after: Statement(canonicalBytes: seen), hash: Statement.hash(seen))
-            try test.expect("seenHash", .hex(Statement.hash(seen)))
-            try test.expect("hash", .hex(Statement.hash(bytes)))
-        case "Rewrap":
-            let rosters = try shared.rosters()
-            let (record, roster) = try test.signed("record", in: rosters)
-            guard let target = rosters[try test.string("into")] else { throw VectorError.missing("into") }
-            let owner = try AccountSeed(test.secret("seed")).identityKeys(
-                container: roster.scope.container, using: NoGrants.self
-            ).signingKey
-            let digests = try test.objects("fields").map {
-                FieldDigest(name: try $0.string("name"), digest: try $0.digest("digest"))
-            }
-            let opener = try RecordOpener(record, epochKey: test.epochKey())
-            let draft = try RecordDraft(
-                rewrapping: record, fields: digests, recordKey: opener.recordKey, into: target, by: target.owner,
-                clientTime: test.number("clientTime"))
-            var random = ReplayedRandom(try test.bytes("random"))
-            let (moved, signature) = try RecordSealer.seal(
-                [draft], epochKey: test.epochKey("newKey", context: "newContext"), signingKey: owner, random: &random)
-            try test.expect("encoded", .hex(moved[0].statementBytes))
-            try test.expect("signature", .hex(signature))
-        default:
-            var verifier = StatementVerifier(roster: try shared.roster())
-            _ = try verifier.verify(
-                test.bytes("encoded"), proof: test.proof(), recordName: test.string("recordName"),
-                migrating: test.bool("migrating"))
         }
     }
 }

@@ -1,9 +1,10 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum PasetoVectors: Construction {
-    static let name = "paseto"
+extension PasetoVectors: Construction {
+    static let construction = VectorConstruction.paseto
     static let algorithm = "PASETO v4.public"
     static let header = [
         "Public: `seed` signs `message` with `footer` and `implicit` to `token`, which verifies with the seed's public key.",
@@ -52,17 +53,5 @@ enum PasetoVectors: Construction {
             group.altered(
                 "a letter of the message", ["token": .string(token.replacing("v4.public.e", with: "v4.public.f"))])
         }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        if type == "KeyID" {
-            return try test.expect("kid", .string(KeyIdentifier.paserk(of: VerificationKey(test.bytes("publicKey")))))
-        }
-        let key = try SigningKey(seed: test.secret("seed"))
-        let (footer, implicit) = ([UInt8](try test.string("footer").utf8), [UInt8](try test.string("implicit").utf8))
-        let message = try PasetoPublic.verify(
-            test.string("token"), footer: footer, implicit: implicit, key: key.verificationKey)
-        try test.expect("message", .string(String(decoding: message, as: UTF8.self)))
-        try test.expect("token", .string(PasetoPublic.sign(message, footer: footer, implicit: implicit, key: key)))
     }
 }

@@ -2,6 +2,7 @@ import SealEnvelope
 import SealKit
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
 /// Somebody in the vectors: seed of one repeated byte.
 struct VectorPerson {
@@ -216,119 +217,5 @@ struct VectorZone {
             wrappedKey: [UInt8](repeating: 6, count: Statement.wrappedKeyBytes), rosterSequence: roster.sequence,
             rosterHead: roster.head, checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero,
             fieldsDigest: .zero)
-    }
-}
-
-// MARK: In JSON
-
-extension JSON {
-    static func scope(_ scope: Scope) -> JSON {
-        .object([
-            "container": .string(scope.container), "environment": .string(scope.environment.name),
-            "owner": .string(scope.owner.recordName), "zoneName": .string(scope.zoneName),
-            "shareRecordName": .string(scope.shareRecordName),
-        ])
-    }
-
-    static func entries(_ entries: [SignedRosterEntry]) -> JSON {
-        .array(entries.map { .object(["entry": .hex($0.bytes), "signature": .hex($0.signature)]) })
-    }
-
-    static func context(_ context: EpochContext) -> JSON {
-        .object([
-            "scopeID": .hex(context.scopeID), "zoneIncarnation": .number(context.incarnations.zone),
-            "scopeIncarnation": .number(context.incarnations.scope), "epoch": .number(context.epoch),
-        ])
-    }
-
-    static func chain(_ signed: [SignedIdentity]) -> JSON {
-        .array(
-            signed.map {
-                .object([
-                    "identity": .hex($0.bytes), "signature": .hex($0.signature),
-                    "previousSignature": .hex($0.previousSignature),
-                ])
-            })
-    }
-
-    static func proof(_ proof: StatementProof) -> JSON {
-        .object([
-            "signature": .hex(proof.signature), "leafCount": .int(proof.leafCount), "index": .int(proof.index),
-            "path": .array(proof.path.map { .hex($0) }),
-        ])
-    }
-}
-
-extension Fields {
-    func scope(_ key: String = "scope") throws -> Scope {
-        let fields = try object(key)
-        guard let environment = Environment(name: try fields.string("environment")) else {
-            throw VectorError.missing(key)
-        }
-        return Scope(
-            container: try fields.string("container"), environment: environment, owner: try fields.user("owner"),
-            zoneName: try fields.string("zoneName"), shareRecordName: try fields.string("shareRecordName"))
-    }
-
-    func entries(_ key: String) throws -> [SignedRosterEntry] {
-        try objects(key).map { SignedRosterEntry(bytes: try $0.bytes("entry"), signature: try $0.bytes("signature")) }
-    }
-
-    /// The roster that `scope` and `entries` give.
-    func roster(adding more: [SignedRosterEntry] = []) throws -> Roster {
-        let entries = try (has("entries") ? entries("entries") : []) + more
-        guard let first = entries.first else { throw VectorError.missing("entries") }
-        var roster = try Roster(opening: first, scope: scope())
-        for entry in entries.dropFirst() { try roster.append(entry) }
-        return roster
-    }
-
-    func chain(_ key: String, container: String) throws -> IdentityChain {
-        let signed = try objects(key).map {
-            SignedIdentity(
-                bytes: try $0.bytes("identity"), signature: try $0.bytes("signature"),
-                previousSignature: try $0.bytes("previousSignature"))
-        }
-        return try IdentityChain(verifying: signed, container: container)
-    }
-
-    func context(_ key: String = "context") throws -> EpochContext {
-        let fields = try object(key)
-        return EpochContext(
-            scopeID: try fields.digest("scopeID"),
-            incarnations: Incarnations(
-                zone: try fields.number("zoneIncarnation"), scope: try fields.number("scopeIncarnation")),
-            epoch: try fields.number("epoch"))
-    }
-
-    func epochKey(_ key: String = "key", context name: String = "context") throws -> EpochKey {
-        var random = ReplayedRandom(try bytes(key))
-        return EpochKey(random: &random, context: try context(name))
-    }
-
-    func proof(_ key: String = "proof") throws -> StatementProof {
-        let fields = try object(key)
-        return StatementProof(
-            signature: try fields.bytes("signature"), leafCount: try fields.int("leafCount"),
-            index: try fields.int("index"),
-            path: try fields.digests("path"))
-    }
-
-    func digests(_ key: String) throws -> [Digest] {
-        try array(key).map { json in
-            guard case .string(let text) = json else { throw VectorError.missing(key) }
-            return try Digest(Hex.decode(text))
-        }
-    }
-}
-
-/// For keys of which the grant key is not needed.
-enum NoGrants: HybridEncryption {
-    static func publicKey(seed: SecretBytes) throws(SealError) -> [UInt8] { [] }
-    static func seal(_ plaintext: [UInt8], to publicKey: [UInt8], info: [UInt8]) throws(SealError) -> [UInt8] {
-        throw .invalidKey
-    }
-    static func open(_ sealed: [UInt8], seed: SecretBytes, info: [UInt8]) throws(SealError) -> [UInt8] {
-        throw .authenticationFailed
     }
 }

@@ -1,6 +1,7 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
 /// What a URL shows, who has signed it, and what whoever has the URL can seal instead.
 enum PreviewVectors {
@@ -169,23 +170,6 @@ enum PreviewVectors {
                 "random": .hex(random.drawn), "sealed": .hex(sealed),
             ]
         }
-    }
-
-    static func check(_ test: Fields, roster: Roster) throws {
-        let link = try LinkSecret(test.secret("linkSecret"))
-        let signed = try link.openPreview(test.bytes("sealed"), scopeID: roster.scopeID)
-        let verified = try signed.verified(in: roster)
-        try test.expect("isVouched", .bool(verified != nil))
-        try test.expect("author", .string(signed.author.recordName))
-        try test.expect("rosterSequence", .number(signed.rosterSequence))
-        try test.expect("rosterHead", .hex(signed.rosterHead))
-        try test.expect("time", .number(signed.time))
-        try test.expect("title", .string(signed.preview.title))
-        try test.expect("shareType", .string(signed.preview.shareType))
-        try test.expect("thumbnail", .hex(signed.preview.thumbnail))
-        try test.expect("signature", .hex(signed.signature))
-        var random = ReplayedRandom(try test.bytes("random"))
-        try test.expect("sealed", .hex(try link.seal(signed, scopeID: roster.scopeID, random: &random)))
     }
 }
 

@@ -1,9 +1,10 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum PublicVectors: Construction {
-    static let name = "public"
+extension PublicVectors: Construction {
+    static let construction = VectorConstruction.publicDatabase
     static let algorithm = "The public database: statements and assets"
     static let header = [
         "Sign: `drafts` (statements without salt and fields' digest, and their fields' digests), signed by the account `seed`'s key in `container` with `random` drawn in order, give `statements` and `signature` exactly.",
@@ -110,47 +111,6 @@ enum PublicVectors: Construction {
                         "digest": .hex(asset.digest(name: "photo")),
                     ])
             }
-        }
-    }
-
-    private static func leaves(count: Int, byte: UInt8) -> [Digest] {
-        stride(from: 0, to: max(count, 1), by: Limits.assetChunkBytes).map { start in
-            AssetTree.leaf([UInt8](repeating: byte, count: min(Limits.assetChunkBytes, count - start)))
-        }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        switch type {
-        case "Asset":
-            let count = try test.int("count")
-            let asset = PublicAsset(
-                size: UInt64(count), root: try AssetTree.root(leaves(count: count, byte: UInt8(try test.int("byte")))))
-            try test.expect("root", .hex(asset.root))
-            try test.expect("digest", .hex(asset.digest(name: test.string("name"))))
-        case "Sign":
-            let drafts = try test.objects("drafts").map { draft in
-                PublicRecords.Draft(
-                    statement: try draft.statement("statement"),
-                    fields: try draft.objects("fields").map {
-                        FieldDigest(name: try $0.string("name"), digest: try $0.digest("digest"))
-                    })
-            }
-            let signer = try AccountSeed(test.secret("seed")).identityKeys(
-                container: test.string("container"), using: NoGrants.self
-            ).signingKey
-            var random = ReplayedRandom(try test.bytes("random"))
-            let (statements, signature) = try PublicRecords.sign(drafts, signingKey: signer, random: &random)
-            try test.expect("statements", .array(statements.map { .hex($0) }))
-            try test.expect("signature", .hex(signature))
-        default:
-            let container = try test.string("container")
-            guard let environment = Environment(name: try test.string("environment")) else {
-                throw VectorError.missing("environment")
-            }
-            _ = try PublicStatements.verify(
-                test.bytes("encoded"), proof: test.proof(), author: test.chain("chain", container: container),
-                container: container,
-                environment: environment, recordName: test.string("recordName"))
         }
     }
 }

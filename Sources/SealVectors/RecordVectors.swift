@@ -1,69 +1,10 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-extension JSON {
-    static func statement(_ statement: Statement) -> JSON {
-        var fields: [String: JSON] = [
-            "kind": .string("\(statement.kind)"), "container": .string(statement.container),
-            "environment": .string(statement.environment.name),
-            "owner": .string(statement.owner.recordName), "zoneName": .string(statement.zoneName),
-            "zoneIncarnation": .number(statement.zoneIncarnation),
-            "recordName": .string(statement.recordName), "recordType": .string(statement.recordType),
-            "creator": .string(statement.creator.recordName),
-            "author": .string(statement.author.recordName), "clientTime": .number(statement.clientTime),
-            "revision": .number(statement.revision),
-            "previous": .hex(statement.previous), "scopeID": .hex(statement.scopeID),
-            "scopeIncarnation": .number(statement.scopeIncarnation),
-            "epoch": .number(statement.epoch), "wrappedKey": .hex(statement.wrappedKey),
-            "isKeyCarried": .bool(statement.isKeyCarried), "rosterSequence": .number(statement.rosterSequence),
-            "rosterHead": .hex(statement.rosterHead), "checkpoint": .hex(statement.checkpoint),
-            "salt": .hex(statement.salt), "fieldsDigest": .hex(statement.fieldsDigest),
-        ]
-        if let former = statement.formerScope {
-            fields["formerScope"] = .object([
-                "scopeID": .hex(former.scopeID), "incarnation": .number(former.incarnation),
-            ])
-        }
-        if let parent = statement.parent { fields["parent"] = .string(parent) }
-        if let share = statement.share { fields["share"] = .string(share) }
-        return .object(fields)
-    }
-}
-
-extension Fields {
-    func statement(_ key: String) throws -> Statement {
-        let fields = try object(key)
-        guard let environment = Environment(name: try fields.string("environment")) else {
-            throw VectorError.missing(key)
-        }
-        return Statement(
-            kind: try fields.string("kind") == "delete" ? .delete : .save, container: try fields.string("container"),
-            environment: environment,
-            owner: try fields.user("owner"), zoneName: try fields.string("zoneName"),
-            zoneIncarnation: try fields.number("zoneIncarnation"),
-            recordName: try fields.string("recordName"), recordType: try fields.string("recordType"),
-            creator: try fields.user("creator"),
-            author: try fields.user("author"), clientTime: try fields.number("clientTime"),
-            revision: try fields.number("revision"),
-            previous: try fields.digest("previous"), scopeID: try fields.digest("scopeID"),
-            scopeIncarnation: try fields.number("scopeIncarnation"),
-            epoch: try fields.number("epoch"),
-            formerScope: fields.has("formerScope")
-                ? Statement.FormerScope(
-                    scopeID: try fields.object("formerScope").digest("scopeID"),
-                    incarnation: try fields.object("formerScope").number("incarnation")) : nil,
-            wrappedKey: try fields.bytes("wrappedKey"), isKeyCarried: try fields.bool("isKeyCarried"),
-            rosterSequence: try fields.number("rosterSequence"),
-            rosterHead: try fields.digest("rosterHead"), checkpoint: try fields.digest("checkpoint"),
-            parent: fields.has("parent") ? try fields.string("parent") : nil,
-            share: fields.has("share") ? try fields.string("share") : nil, salt: try fields.id("salt"),
-            fieldsDigest: try fields.digest("fieldsDigest"))
-    }
-}
-
-enum RecordVectors: Construction {
-    static let name = "records"
+extension RecordVectors: Construction {
+    static let construction = VectorConstruction.records
     static let algorithm = "Record sealing"
     static let header = [
         "Seal: one save. `drafts` under the epoch's `key`, signed by the account `seed`'s signing key, with `random` drawn in order, give `records` and `signature` exactly. Each draft's statement lacks wrapped key, salt and fields' digest (empty or zero).",
@@ -249,71 +190,5 @@ enum RecordVectors: Construction {
 
     private static func draft(_ name: String, _ field: String, _ value: Value) -> JSON {
         .object(["name": .string(name), "field": .string(field), "value": ValueVectors.json(value)])
-    }
-
-    private static func json(_ records: [SealedRecord]) -> JSON {
-        .array(
-            records.map { record in
-                .object([
-                    "statement": .hex(record.statementBytes), "hash": .hex(record.hash),
-                    "fields": .array(
-                        record.fields.map { field in
-                            var fields: [String: JSON] = ["name": .string(field.name), "digest": .hex(field.digest)]
-                            if case .stored(.encrypted(let tag, let sealed)) = field.content {
-                                fields["type"] = .int(Int(tag.byte))
-                                fields["sealed"] = .hex(sealed)
-                            }
-                            return .object(fields)
-                        }),
-                ])
-            })
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let key = try test.epochKey()
-        if type == "Seal" {
-            let drafts = try test.objects("drafts").map { draft in
-                RecordDraft(
-                    statement: try draft.statement("statement"),
-                    recordKey: draft.has("recordKey") ? try draft.secret("recordKey") : nil,
-                    fields: try draft.objects("fields").map { field -> (name: String, field: FieldDraft) in
-                        let name = try field.string("name")
-                        switch try field.string("field") {
-                        case "plain": return (name, .plain(try ValueVectors.value(field.object("value"))))
-                        case "encrypted": return (name, .encrypted(try ValueVectors.value(field.object("value"))))
-                        default: return (name, .carried(try field.digest("digest")))
-                        }
-                    })
-            }
-            let signer = try AccountSeed(test.secret("seed")).identityKeys(
-                container: test.string("container"), using: NoGrants.self
-            ).signingKey
-            var random = ReplayedRandom(try test.bytes("random"))
-            let (records, signature) = try RecordSealer.seal(drafts, epochKey: key, signingKey: signer, random: &random)
-            try test.expect("records", json(records))
-            return try test.expect("signature", .hex(signature))
-        }
-        var verifier = StatementVerifier(roster: try shared.roster())
-        let verified = try verifier.verify(test.bytes("statement"), proof: test.proof(), recordName: nil)
-        let opener = try RecordOpener(verified, epochKey: key)
-        if type == "Asset" {
-            let fields = try test.object("commitment")
-            let commitment = AssetCommitment(
-                salt: try fields.digest("salt"), chunkCount: try fields.number("chunkCount"),
-                root: try fields.digest("root"),
-                descriptor: try fields.bytes("descriptor"))
-            guard case .asset(let asset) = try opener.open(.asset(commitment), name: test.string("name")) else {
-                throw VectorError.differs("fileKey")
-            }
-            try test.expect("digest", .hex(StoredField.asset(commitment).digest(name: test.string("name"))))
-            try test.expect("fileKey", .hex(asset.fileKey))
-            return try test.expect("size", .number(asset.size))
-        }
-        let field = StoredField.encrypted(
-            try ValueTag(byte: UInt8(try test.int("type"))), sealed: try test.bytes("sealed"))
-        guard case .encrypted(let value) = try opener.open(field, name: test.string("name")) else {
-            throw VectorError.differs("value")
-        }
-        try test.expect("value", ValueVectors.json(value))
     }
 }

@@ -2,6 +2,7 @@ import SealEnvelope
 import SealKit
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
 /// Sealed once by `sealkit vectors seal-grants`, since HPKE draws its own randomness: the key of the vectors' epoch 0
 /// for Alice, for the bearer of invitation 01…, for Alice as that invitation's known invitee, and for the public seat

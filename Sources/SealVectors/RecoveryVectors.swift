@@ -1,9 +1,10 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum RecoveryVectors: Construction {
-    static let name = "recovery"
+extension RecoveryVectors: Construction {
+    static let construction = VectorConstruction.recovery
     static let algorithm = "Recovery key and bundle"
     static let header = [
         "Text: `text` is the printed form of `key`, which names `bundleID`. In an invalid test, `mistypedGroups` (from 1) are those whose check character does not fit, where there are thirteen groups at all.",
@@ -93,30 +94,5 @@ enum RecoveryVectors: Construction {
             group.altered("no passphrase", ["passphrase": .hex([])])
             group.altered("no name", ["name": .string(" ")])
         }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        if type == "Text" {
-            let text = try test.string("text")
-            if let groups = RecoveryKey.mistypedGroups(in: text), !groups.isEmpty {
-                try test.expect("mistypedGroups", .array(groups.map { .int($0) }))
-            }
-            let key = try RecoveryKey(text: text)
-            try test.expect("key", .hex(key.bytes))
-            return try test.expect("bundleID", .hex(key.bundleID))
-        }
-        if type == "Passphrase" {
-            let key = try RecoveryKey(
-                passphrase: test.secret("passphrase"), name: test.string("name"), origin: test.string("origin"))
-            let seeds = try key.open(test.bytes("sealed"))
-            try test.expect("seeds", .array(seeds.map { .hex($0.bytes) }))
-            try test.expect("key", .hex(key.bytes))
-            return try test.expect("bundleID", .hex(key.bundleID))
-        }
-        let key = try RecoveryKey(test.secret("key"))
-        let seeds = try key.open(test.bytes("sealed"))
-        try test.expect("seeds", .array(seeds.map { .hex($0.bytes) }))
-        var random = ReplayedRandom(try test.bytes("random"))
-        try test.expect("sealed", .hex(key.seal(seeds, random: &random)))
     }
 }

@@ -1,6 +1,7 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
 /// A zone and a hierarchical share in it, for what concerns both: Alice may write in the zone and in the share, Bob in
 /// the share alone, Carol in the zone alone.
@@ -48,23 +49,8 @@ struct SharedWorld {
     }
 }
 
-extension Fields {
-    func rosters() throws -> [String: Roster] {
-        let rosters = try object("rosters")
-        return try ["zone", "share", "other"].reduce(into: [:]) { $0[$1] = try rosters.object($1).roster() }
-    }
-
-    /// The verified statement, and the roster that it verifies in.
-    func signed(_ key: String, in rosters: [String: Roster]) throws -> (statement: VerifiedStatement, roster: Roster) {
-        let fields = try object(key)
-        guard let roster = rosters[try fields.string("roster")] else { throw VectorError.missing(key) }
-        var verifier = StatementVerifier(roster: roster)
-        return (try verifier.verify(fields.bytes("statement"), proof: fields.proof(), recordName: nil), roster)
-    }
-}
-
-enum PlacementVectors: Construction {
-    static let name = "placement"
+extension PlacementVectors: Construction {
+    static let construction = VectorConstruction.placement
     static let algorithm = "Whether a record is where its parent says"
     static let header = [
         SharedWorld.header,
@@ -180,22 +166,5 @@ enum PlacementVectors: Construction {
                 ],
                 [["A", "Note-1", "Root"]])
         }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let rosters = try shared.rosters()
-        guard type == "Placement" else {
-            var parents: [String: String] = [:]
-            for record in try test.array("records") {
-                let statement = try Fields(values: ["record": record]).signed("record", in: rosters).statement.statement
-                parents[statement.recordName] = statement.parent
-            }
-            let cycles = ParentCycles.find(in: parents).map { JSON.array($0.map { .string($0) }) }
-            try test.expect("cycles", .array(cycles))
-            return
-        }
-        let (record, roster) = try test.signed("record", in: rosters)
-        let parent = test.has("parent") ? try test.signed("parent", in: rosters).statement : nil
-        try test.expect("inPlace", .bool(Placement(of: record, roster: roster, parent: parent) == .inPlace))
     }
 }

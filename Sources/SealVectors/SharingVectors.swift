@@ -2,9 +2,10 @@ import SealEnvelope
 import SealKit
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum EpochVectors: Construction {
-    static let name = "epochs"
+extension EpochVectors: Construction {
+    static let construction = VectorConstruction.epochs
     static let algorithm = "Key ids and previous keys"
     static let header = [
         "KeyID: `key` in `context` has `keyID`.",
@@ -70,28 +71,10 @@ enum EpochVectors: Construction {
             group.altered("taken for that of the epoch between", ["previousEpoch": .int(1)])
         }
     }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        if type == "KeyID" {
-            _ = try EpochKey(test.secret("key"), context: test.context(), keyID: test.digest("keyID"))
-            return
-        }
-        let roster = try shared.roster()
-        let (epoch, earlier) = (roster.epochs[try test.int("epoch")], roster.epochs[try test.int("previousEpoch")])
-        let key = try EpochKey(
-            test.secret("key"), context: epoch.context, keyID: GrantVectors.keyID(test.bytes("key"), epoch.context))
-        let previous = try key.openPrevious(test.bytes("sealed"), epoch: earlier)
-        var random = ReplayedRandom(try test.bytes("random"))
-        try test.expect("sealed", .hex(key.seal(previous: previous, random: &random)))
-        var source = ReplayedRandom(try test.bytes("previous"))
-        guard EpochKey(random: &source, context: earlier.context).keyID == previous.keyID else {
-            throw VectorError.differs("previous")
-        }
-    }
 }
 
-enum GrantVectors: Construction {
-    static let name = "grants"
+extension GrantVectors: Construction {
+    static let construction = VectorConstruction.grants
     static let algorithm = "HPKE (X-Wing, HKDF-SHA256, ChaCha20-Poly1305) grants"
     static let header = [
         "Sealing is randomised inside HPKE, so these are for opening. The epoch is number `epoch` of the roster that `scope` and `entries` give; `key` is what opens.",
@@ -102,13 +85,6 @@ enum GrantVectors: Construction {
         "SealedContact: what somebody who asks for access by `requestID` says of itself, sealed to the owner.",
         "SealedLink: the share-wide link secret sealed to the administrator of `userRecordName` and `seed` opens to `linkSecret`, which `linkID` names in `scopeID`.",
     ]
-
-    static func keyID(_ key: [UInt8], _ context: EpochContext) -> Digest {
-        var pae = PAE(.keyID, pieces: EpochContext.pieces + 1)
-        context.add(to: &pae)
-        pae.add(key)
-        return Hash.digest(pae)
-    }
 
     static func generate(into builder: inout VectorBuilder) throws {
         var zone = try VectorZone()
@@ -232,47 +208,5 @@ enum GrantVectors: Construction {
             group.altered("an altered byte", ["sealed": altered(sealed, 1130)])
             group.altered("an invitation's address", ["sealed": .hex(try bytes(RecordedGrants.address))])
         }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        if type == "GrantHash" { return try test.expect("hash", .hex(GrantHash.of(test.bytes("sealed")))) }
-        let roster = try shared.roster()
-        func keys() throws -> IdentityKeys {
-            try AccountSeed(test.secret("seed")).identityKeys(container: roster.scope.container, using: XWingHPKE.self)
-        }
-        let sealed = try test.bytes("sealed")
-        if type == "SealedAddress" {
-            let user = try test.user("userRecordName")
-            let invitation = Invitation(
-                id: try test.id("invitationID"), permission: .readOnly, invitee: nil,
-                signingKey: try keys().signingKey.verificationKey,
-                grantKey: [], grantHash: .zero, sealedAddresses: [SealedAddress(reader: user, sealed: sealed)])
-            let address = try SealedAddresses<XWingHPKE>.open(
-                invitation, scopeID: test.digest("scopeID"), as: user, keys: keys())
-            return try test.expect("address", .string(address))
-        }
-        if type == "SealedContact" {
-            let contact = try SealedContact<XWingHPKE>.open(
-                sealed, scopeID: test.digest("scopeID"), requestID: test.id("requestID"),
-                as: test.user("userRecordName"), keys: keys())
-            return try test.expect("contact", .string(contact))
-        }
-        if type == "SealedLink" {
-            let secret = try SealedLinks<XWingHPKE>.open(
-                sealed, scopeID: test.digest("scopeID"), linkID: test.digest("linkID"), as: test.user("userRecordName"),
-                keys: keys())
-            return try test.expect("linkSecret", .hex(secret.bytes))
-        }
-        let epoch = roster.epochs[try test.int("epoch")]
-        let opened: EpochKey
-        if type == "MemberGrant" {
-            opened = try Grants<XWingHPKE>.open(sealed, epoch: epoch, as: test.user("userRecordName"), keys: keys())
-        } else {
-            let invitation = try LinkSecret(test.secret("linkSecret")).invitationKeys(
-                scopeID: roster.scopeID, invitationID: test.id("invitationID"))
-            opened = try Grants<XWingHPKE>.open(
-                sealed, epoch: epoch, invitation: invitation, keys: test.has("seed") ? keys() : nil)
-        }
-        guard opened.keyID == keyID(try test.bytes("key"), epoch.context) else { throw VectorError.differs("key") }
     }
 }

@@ -1,9 +1,10 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum StatementVectors: Construction {
-    static let name = "statements"
+extension StatementVectors: Construction {
+    static let construction = VectorConstruction.statements
     static let algorithm = "Record statements"
     static let header = [
         "In a statement, `formerScope` has `scopeID` and `incarnation`.",
@@ -195,22 +196,10 @@ enum StatementVectors: Construction {
             altered("another signature", signature: alice.keys.signingKey.sign(message: [1]))
         }
     }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let bytes = try test.bytes("encoded")
-        if type == "Coding" {
-            let statement = try Statement(canonicalBytes: bytes)
-            try test.expect("statement", .statement(statement))
-            try test.expect("encoded", .hex(try test.statement("statement").canonicalBytes()))
-            return try test.expect("hash", .hex(Statement.hash(bytes)))
-        }
-        var verifier = StatementVerifier(roster: try shared.roster())
-        _ = try verifier.verify(bytes, proof: test.proof(), recordName: test.string("recordName"))
-    }
 }
 
-enum TreeVectors: Construction {
-    static let name = "statement-tree"
+extension TreeVectors: Construction {
+    static let construction = VectorConstruction.statementTree
     static let algorithm = "Merkle tree over a save's statements"
     static let header = [
         "The leaves are statement hashes. `path` leads from leaf `index` to `root`; the author `publicKey` has signed root and leaf count."
@@ -245,25 +234,5 @@ enum TreeVectors: Construction {
                 }
             }
         }
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        let leaves = try shared.array("leaves").map { json in
-            guard case .string(let text) = json else { throw VectorError.missing("leaves") }
-            return try Digest(Hex.decode(text))
-        }
-        let index = try test.int("index")
-        let path = try test.array("path").map { json in
-            guard case .string(let text) = json else { throw VectorError.missing("path") }
-            return try Digest(Hex.decode(text))
-        }
-        let proof = StatementProof(
-            signature: try shared.bytes("signature"), leafCount: try test.int("leafCount"), index: index, path: path)
-        let root = try proof.root(from: leaves.indices.contains(index) ? leaves[index] : .zero)
-        try VerificationKey(shared.bytes("publicKey")).verify(
-            proof.signature, over: StatementTree.signedBytes(root: root, leafCount: proof.leafCount))
-        let tree = try StatementTree(leaves: leaves)
-        try shared.expect("root", .hex(tree.root))
-        guard root == tree.root, tree.path(to: index) == path else { throw VectorError.differs("path") }
     }
 }

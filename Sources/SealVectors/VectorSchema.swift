@@ -1,3 +1,5 @@
+import SealVectorChecks
+
 /// The JSON schema that all vector files share. What a test's `fields` hold depends on its group's `type` and is
 /// described in the file's header.
 enum VectorSchema {

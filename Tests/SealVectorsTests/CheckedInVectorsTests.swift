@@ -1,4 +1,6 @@
 import Foundation
+import SealKit
+import SealVectorChecks
 import Testing
 
 @testable import SealVectors
@@ -13,8 +15,8 @@ import Testing
         let construction = try #require(Constructions.all.first { $0.name == name })
         let data = try Data(contentsOf: Self.folder.appending(path: "\(name).json"))
         #expect(data == (try Constructions.file(of: construction).encoded()), "stale: run `sealkit vectors generate`")
-        let file = try JSONDecoder().decode(VectorFile.self, from: data)
-        #expect(Constructions.misses(in: file, of: construction) == [])
+        let file = try VectorFile(decoding: data)
+        #expect(construction.construction.misses(in: file, using: XWingHPKE.self) == [])
     }
 
     @Test func `Every file in the folder is generated`() throws {
@@ -39,7 +41,8 @@ import Testing
                 let last = text.last == "0" ? "1" : "0"
                 let altered = test.fields.merging([key: .string(text.dropLast() + last)]) { $1 }
                 let outcome = Result {
-                    try Constructions.outcome(of: altered, shared: group.shared, type: group.type, construction)
+                    try construction.construction.outcome(
+                        of: altered, shared: group.shared, type: group.type, using: XWingHPKE.self)
                 }
                 #expect((try? outcome.get()) != .some(nil), "\(name) \(group.type) \(key)")
             }

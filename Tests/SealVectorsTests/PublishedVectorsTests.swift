@@ -1,4 +1,5 @@
 import Foundation
+import SealVectorChecks
 import Testing
 
 @testable import SealVectors

@@ -1,8 +1,8 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
-import SealCoding
 import SealPrimitives
+import SealStatements
 import SealService
 import SwiftProtobuf
 

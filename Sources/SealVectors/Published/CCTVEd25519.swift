@@ -1,4 +1,5 @@
 import SealPrimitives
+import SealVectorChecks
 
 /// C2SP/CCTV's collection of signatures on whose validity implementations of Ed25519 disagree. It gives no verdicts, so
 /// ours and libsodium's are pinned here: a change of either is a change of what the protocol accepts.

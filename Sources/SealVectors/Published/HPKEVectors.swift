@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SealVectorChecks
 
 /// draft-ietf-hpke-pq's vectors, of which one has our suite. `XWingHPKE` seals single messages without associated data;
 /// the published ones are ten in a row with some, which swift-crypto opens under it.

@@ -1,3 +1,5 @@
+import SealVectorChecks
+
 /// HPKE's key schedule (RFC 9180, 5.1, base mode) by libsodium's HMAC: a second implementation, against which
 /// swift-crypto's is held, and which shows what our face opens and seals where no published bytes can.
 struct KeySchedule {

@@ -1,5 +1,6 @@
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
 /// paseto-standard's vectors of version 4, of which SealKit has `v4.public`.
 enum PasetoStandard: PublishedFamily {

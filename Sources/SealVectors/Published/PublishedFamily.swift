@@ -1,3 +1,5 @@
+import SealVectorChecks
+
 /// A family of published test vectors: whose files it knows, and what the code that SealKit stands on says to them.
 protocol PublishedFamily: SendableMetatype {
     static var name: String { get }

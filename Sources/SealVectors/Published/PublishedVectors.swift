@@ -1,4 +1,5 @@
 package import Foundation
+import SealVectorChecks
 
 /// Finds the published vectors below a folder and puts all of them to the test. Nothing is passed over in silence: a
 /// family without a file, a file that cannot be read and one with an unknown kind of test are missed.

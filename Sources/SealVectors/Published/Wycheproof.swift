@@ -1,3 +1,5 @@
+import SealVectorChecks
+
 /// What Project Wycheproof's files have in common: an algorithm, a schema, and groups of tests with a verdict each.
 protocol WycheproofFamily: PublishedFamily {
     static var algorithm: String { get }

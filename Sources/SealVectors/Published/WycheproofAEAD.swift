@@ -1,4 +1,5 @@
 import SealPrimitives
+import SealVectorChecks
 
 /// The form of Wycheproof's tests of AEADs: both directions are tried, by our own face where it can say the test, and
 /// by the libsodium function behind it.

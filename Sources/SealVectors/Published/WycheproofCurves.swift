@@ -1,6 +1,7 @@
 import Crypto
 import SealKit
 import SealPrimitives
+import SealVectorChecks
 
 /// X25519 as it is in X-Wing. Not used alone: grants are HPKE with X-Wing.
 enum WycheproofX25519: WycheproofFamily {

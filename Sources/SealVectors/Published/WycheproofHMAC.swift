@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SealVectorChecks
 
 /// HMAC-SHA256 as it is in HPKE's HKDF.
 enum WycheproofHMAC: WycheproofFamily {

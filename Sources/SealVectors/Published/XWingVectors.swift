@@ -3,6 +3,7 @@ import Foundation
 import SealEnvelope
 import SealKit
 import SealPrimitives
+import SealVectorChecks
 
 /// X-Wing's own vectors (draft-connolly-cfrg-xwing-kem). The randomness of encapsulation (`eseed`) cannot be handed to
 /// swift-crypto: `ct` is decapsulated, and what our own sealing encapsulates is opened by a second implementation.

@@ -1,6 +1,7 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
 /// The rules about members: permissions, roles, removing, blocking, leaving, new keys, and epochs.
 extension RosterRuleVectors {

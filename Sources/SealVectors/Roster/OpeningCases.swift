@@ -1,6 +1,7 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
 /// The rules "log", "open", "closed" and "close": the lives of a scope.
 extension RosterRuleVectors {

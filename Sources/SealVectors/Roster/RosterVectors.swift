@@ -1,8 +1,9 @@
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
-enum RosterVectors: Construction {
-    static let name = "roster"
+extension RosterVectors: Construction {
+    static let construction = VectorConstruction.roster
     static let algorithm = "Scopes, roster entries and rules"
     static let header = [
         "ScopeID: `scope` gives `scopeID`.",
@@ -34,19 +35,6 @@ enum RosterVectors: Construction {
         try rules.lives()
         try rules.forks()
         builder = rules.builder
-    }
-
-    static func check(_ test: Fields, shared: Fields, type: String) throws {
-        switch type {
-        case "ScopeID": try test.expect("scopeID", .hex(test.scope().id))
-        case "Fork":
-            let known = try shared.roster(adding: test.entries("known"))
-            let other = try shared.roster(adding: test.entries("other"))
-            try test.expect("succeeds", .bool(other.succeeds(known)))
-        default:
-            let roster = try shared.roster(adding: test.entries("next"))
-            try test.expect("head", .hex(roster.head))
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealVectorChecks
 
 /// The rules "settings", "invite", "revoke", "accept" and "renewal": the seats of a scope and who takes them.
 extension RosterRuleVectors {

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
-import SealCoding
 import SealPrimitives
+import SealStatements
 import SealWire
 import SwiftProtobuf
 import Testing
