@@ -14,10 +14,10 @@ SEALKIT = .build/$(CONFIGURATION)/sealkit
 release = -c release --static-swift-stdlib
 debug = -c debug
 
-.PHONY: help setup build demo test attacks torture bench fuzz proofs vectors protobuf docs format clean
+.PHONY: help setup build demo test attacks torture bench fuzz proofs vectors web-core protobuf docs format clean
 
 help: ## Lists these targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
 
 setup: ## Installs the Debian packages that are missing
 	@Tests/Support/setup
@@ -53,6 +53,10 @@ proofs: ## Runs the symbolic proofs of the protocol, by ProVerif (opam has it; P
 
 vectors: build ## Generates the test vectors again
 	$(SEALKIT) vectors generate
+
+web-core: setup ## Builds the core as a browser's module, with libsodium from its pinned source, into .build/web-core
+	@Tests/Support/setup wasi-libc brotli
+	@Web/core/build
 
 protobuf: setup ## Generates Sources/SealWire/*.pb.swift again
 	@Tests/Support/setup protobuf-compiler

@@ -1,0 +1,66 @@
+// The core's canonical encoding, as it goes into and comes out of the module: fixed-width little-endian numbers, bytes and text behind
+// their LE32 length, flags as one byte.
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+export class Writer {
+    #parts = [];
+
+    raw(bytes) { this.#parts.push(bytes); return this; }
+    byte(number) { return this.raw(Uint8Array.of(number)); }
+    flag(value) { return this.byte(value ? 1 : 0); }
+    u16(number) { return this.raw(Uint8Array.of(number, number >> 8)); }
+    u32(number) {
+        const bytes = new Uint8Array(4);
+        new DataView(bytes.buffer).setUint32(0, number, true);
+        return this.raw(bytes);
+    }
+    i64(number) {
+        const bytes = new Uint8Array(8);
+        new DataView(bytes.buffer).setBigInt64(0, BigInt(number), true);
+        return this.raw(bytes);
+    }
+    blob(bytes) { return this.u32(bytes.length).raw(bytes); }
+    string(text) { return this.blob(encoder.encode(text)); }
+    list(elements, write) {
+        this.u32(elements.length);
+        for (const element of elements) write(this, element);
+        return this;
+    }
+
+    get bytes() {
+        const bytes = new Uint8Array(this.#parts.reduce((count, part) => count + part.length, 0));
+        let offset = 0;
+        for (const part of this.#parts) {
+            bytes.set(part, offset);
+            offset += part.length;
+        }
+        return bytes;
+    }
+}
+
+export class Reader {
+    #bytes;
+    #offset = 0;
+
+    constructor(bytes) { this.#bytes = bytes; }
+
+    raw(count) {
+        if (count > this.#bytes.length - this.#offset) throw new RangeError('cut short');
+        this.#offset += count;
+        return this.#bytes.subarray(this.#offset - count, this.#offset);
+    }
+    #view(count) {
+        const bytes = this.raw(count);
+        return new DataView(bytes.buffer, bytes.byteOffset, count);
+    }
+    byte() { return this.raw(1)[0]; }
+    flag() { return this.byte() === 1; }
+    u32() { return this.#view(4).getUint32(0, true); }
+    u64() { return this.#view(8).getBigUint64(0, true); }
+    blob() { return this.raw(this.u32()); }
+    string() { return decoder.decode(this.blob()); }
+    list(read) { return Array.from({ length: this.u32() }, () => read(this)); }
+    get isAtEnd() { return this.#offset === this.#bytes.length; }
+}
