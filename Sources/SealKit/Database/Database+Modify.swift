@@ -85,9 +85,7 @@ extension Database {
             } catch {
                 // What concerns one zone fails its items, except those that were stored before, or met another version;
                 // other zones go on.
-                let (saved, deleted) = (
-                    batch.saveResults.filter(\.value.isFinal), batch.deleteResults.filter(\.value.isSuccess)
-                )
+                let (saved, deleted) = (batch.finalSaves, batch.finalDeletions)
                 if saved.isEmpty, deleted.isEmpty { zones.failed(error) } else { zones.succeeded() }
                 for record in saves[zone] ?? [] {
                     saveResults[record.recordID] = saved[record.recordID] ?? .failure(error)
@@ -102,6 +100,12 @@ extension Database {
 
 extension Result {
     var isSuccess: Bool { if case .success = self { true } else { false } }
+}
+
+extension ZoneBatch {
+    /// What stays of a batch that something has stopped: what was stored before, or met another version.
+    var finalSaves: [Record.ID: Result<Record, SealKitError>] { saveResults.filter(\.value.isFinal) }
+    var finalDeletions: [Record.ID: Result<Void, SealKitError>] { deleteResults.filter(\.value.isSuccess) }
 }
 
 extension Result where Success == Record, Failure == SealKitError {

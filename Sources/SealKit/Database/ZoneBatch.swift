@@ -16,6 +16,8 @@ struct ZoneBatch {
     let progress: (@Sendable (Int64, Int64) -> Void)?
     /// The records' values stay as they are; whoever has written one meanwhile has given it a new key too.
     var isRekeying = false
+    /// Where it notes what it sends; nil for a batch that ends with the process.
+    var journal: ZoneJournal?
 
     var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
     var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
