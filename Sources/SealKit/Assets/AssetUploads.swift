@@ -15,7 +15,7 @@ struct AssetUploads {
     let scope: SealStatements.Scope
     /// Where uploads are noted that outlive the process.
     let journal: UploadJournal?
-    let progress: (@Sendable (Int64, Int64) -> Void)?
+    let progress: UploadProgress
 
     private typealias Job = (index: Int, key: String, file: AssetFile)
 
@@ -37,15 +37,24 @@ struct AssetUploads {
         guard failures.isEmpty || !stopsAtFailure else { return failures }
         let total = jobs.reduce(Int64(0)) { $0 + Int64(blobBytes($1.file)) }
         var sent: Int64 = 0
+        let totals = Dictionary(jobs.map { ($0.index, Int64(blobBytes($0.file))) }, uniquingKeysWith: +)
+        var sentOf: [Int: Int64] = [:]
         for job in jobs {
             let before = sent
+            let beforeOf = sentOf[job.index, default: 0]
             let field = (id: records[job.index].recordID, key: job.key)
             sent += Int64(blobBytes(job.file))
+            sentOf[job.index] = beforeOf + Int64(blobBytes(job.file))
+            let totalOf = totals[job.index, default: 0]
+            let tell = { @Sendable (part: Int64) in
+                progress.all?(before + part, total)
+                progress.perRecord?.tell(field.id, totalOf > 0 ? Double(beforeOf + part) / Double(totalOf) : 1)
+            }
             // One asset is missing already: the record is not saved.
             guard failures[field.id] == nil else { continue }
             do throws(SealKitError) {
-                let remote = try await upload(job.file, for: field) { part in progress?(before + part, total) }
-                progress?(sent, total)
+                let remote = try await upload(job.file, for: field, progress: tell)
+                tell(Int64(blobBytes(job.file)))
                 try await journal?.note(
                     .finished(remote, noted: currentTime()), of: .init(recordID: field.id, key: job.key))
                 records[job.index].setRemote(remote, job.key)

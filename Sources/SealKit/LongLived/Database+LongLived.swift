@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -7,7 +7,7 @@ extension Database {
     /// Begins to save and delete records, for as long as it takes, whatever becomes of this process (<doc:LongLived>).
     ///
     /// When it returns, what is to be done is on the disk, and nothing of it has been sent yet:
-    /// ``LongLivedModification/results(progress:)`` does that, in this process or in a later one. New assets' files
+    /// ``LongLivedModification/results(progress:perRecordProgress:)`` does that, in this process or in a later one. New assets' files
     /// stay where they are until then.
     ///
     /// ```swift
@@ -16,7 +16,7 @@ extension Database {
     /// try keep(results.saveResults)
     /// try await operation.end()
     /// ```
-    /// - Parameters: as of ``modifyRecords(saving:deleting:savePolicy:atomically:progress:)``.
+    /// - Parameters: as of ``modifyRecords(saving:deleting:savePolicy:atomically:progress:perRecordProgress:)``.
     /// - Throws: `invalidArguments` for a container without a journal, for what `modifyRecords` would fail a record
     ///   for before it sends anything, for an asset whose file lies in the SDK's temporary folder, and for the deletion
     ///   of a zone's share; `limitExceeded` above 400 items, or for more than the journal holds; `storageFull`.

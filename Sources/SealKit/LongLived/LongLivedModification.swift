@@ -31,17 +31,21 @@ public struct LongLivedModification: Sendable {
     /// Does what is left of it, and says what has become of all items, in this process or before: the same each time
     /// until ``end()``.
     ///
-    /// - Parameter progress: of what is left of asset uploads: bytes sent so far, and of all.
+    /// - Parameters:
+    ///   - progress: of what is left of asset uploads: bytes sent so far, and of all.
+    ///   - perRecordProgress: of each record with new assets: how much of what is left has been sent.
     /// - Throws: what keeps it from going on for now, such as `networkFailure`, `operationCancelled` or
     ///   `notAuthenticated`: ask again later. `constraintViolation` while it is under way already; `internalError` for
     ///   a journal that is damaged: nothing was sent.
     public func results(
-        progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil
+        progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil,
+        perRecordProgress: RecordProgress? = nil
     ) async throws(SealKitError) -> (
         saveResults: [Record.ID: Result<Record, SealKitError>], deleteResults: [Record.ID: Result<Void, SealKitError>]
     ) {
         try rows.journal.claim(rows.id)
         defer { rows.journal.release(rows.id) }
+        let progress = UploadProgress(all: progress, perRecord: perRecordProgress)
         let steps = try await rows.steps()
         let uploads = try UploadJournal(rows, of: saving, steps: steps)
         let saves = Dictionary(grouping: saving, by: \.recordID.zoneID)
@@ -62,7 +66,7 @@ public struct LongLivedModification: Sendable {
     /// What one zone's items have become, noted before it is told.
     private func outcome(
         of zone: RecordZone.ID, _ saving: [Record], _ deleting: [Record.ID], _ journal: ZoneJournal,
-        steps: [String: [UInt8]], progress: (@Sendable (Int64, Int64) -> Void)?
+        steps: [String: [UInt8]], progress: UploadProgress
     ) async throws(SealKitError) -> ModificationResults {
         if let outcome = try journal.outcome(in: steps) { return outcome }
         let kept = try journal.request(in: steps)

@@ -68,7 +68,8 @@ extension Database {
     public func modifyRecords(
         saving: [Record], shares: [Share], deleting: [Record.ID] = [],
         savePolicy: SavePolicy = .ifServerRecordUnchanged,
-        progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil
+        progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil,
+        perRecordProgress: RecordProgress? = nil
     ) async throws(SealKitError) -> (
         saveResults: [Record.ID: Result<Record, SealKitError>], shareResults: [Record.ID: Result<Share, SealKitError>],
         deleteResults: [Record.ID: Result<Void, SealKitError>]
@@ -95,11 +96,13 @@ extension Database {
         let rest = saving.filter { !zones.contains($0.recordID.zoneID) }
         let restDeleting = deleting.filter { !zones.contains($0.zoneID) }
         var (saveResults, deleteResults) = try await modifyRecords(
-            saving: rest, deleting: restDeleting, savePolicy: savePolicy, progress: progress)
+            saving: rest, deleting: restDeleting, savePolicy: savePolicy, progress: progress,
+            perRecordProgress: perRecordProgress)
         for (zone, shares) in new {
             try Database.checkCount(saving.count + deleting.count + 2 * shares.count)
             var batch = ZoneBatch(
-                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: true, progress: progress)
+                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: true,
+                progress: UploadProgress(all: progress, perRecord: perRecordProgress))
             let records = saving.filter { $0.recordID.zoneID == zone }
             let gone = deleting.filter { $0.zoneID == zone }
             do throws(SealKitError) {
