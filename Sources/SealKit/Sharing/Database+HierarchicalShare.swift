@@ -149,6 +149,7 @@ extension Database {
             if !asked.title.isEmpty { share.title = asked.title }
             if !asked.shareType.isEmpty { share.shareType = asked.shareType }
             if let thumbnail = asked.thumbnailImageData { share.thumbnailImageData = thumbnail }
+            for key in asked.fields.changed { share.fields.set(key, asked.fields.fields[key]) }
             for participant in asked.participants where participant.role != .owner { share.addParticipant(participant) }
             return .success(try await save(share))
         } catch {
@@ -192,7 +193,7 @@ extension ZoneBatch {
             try await sharing.open(share, root: root, database, &ground)
             records[index].share = Record.Reference(recordName: share.recordID.recordName)
             var record = Record(recordType: Share.recordType, recordID: share.recordID)
-            share.describe(&record)
+            try share.describe(&record)
             records.append(record)
         }
         try await run(saving: records, deleting: deleting)
