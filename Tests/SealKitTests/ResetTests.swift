@@ -167,7 +167,7 @@ import Testing
         let shared = try await SharedZone(of: lost, with: [(bob, .readWrite)])
         let zones = [try await lost.makeZone(), shared.zoneID]
         let old = zones.map { RecordZone.ID(zoneName: $0.zoneName, ownerName: lost.name) }
-        let accounts = AccountProvider(lost.account, trust: lost.container.core.trust)
+        let accounts = try AccountProvider(lost.account, trust: lost.container.core.trust, journal: nil)
         let container = try Container(lost.container.containerIdentifier, accounts: accounts)
         _ = try await container.privateDatabase.allRecordZones()
         var changes = accounts.changes.makeAsyncIterator()
@@ -204,7 +204,7 @@ import Testing
     /// Signed in in the ordinary way, another account is another user.
     @Test func anotherAccountIsAnotherUserUnlessTheAppSaysSo() async throws {
         let (one, other) = (try await Person(), try await Person())
-        let accounts = AccountProvider(one.account, trust: one.container.core.trust)
+        let accounts = try AccountProvider(one.account, trust: one.container.core.trust, journal: nil)
         var changes = accounts.changes.makeAsyncIterator()
         accounts.signIn(other.account)
         #expect(await changes.next() == .switchAccounts)

@@ -41,6 +41,28 @@ import Testing
         #expect(received.last.map { $0.done == $0.total } == true)
     }
 
+    @Test func eachRecordTellsHowFarItsFilesAre() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let file = temporary.url.appendingPathComponent("original")
+        try pattern(300_000).write(to: file)
+        var records = ["a", "b", "c"].map { ann.note(in: zone, "with files", name: $0) }
+        records[0]["file"] = Asset(fileURL: file)
+        records[1]["file"] = Asset(fileURL: file)
+        records[1]["attachment"] = Asset(fileURL: file)
+        let told = Mutex<[Record.ID: [Double]]>([:])
+        let each = RecordProgress { id, fraction in told.withLock { $0[id, default: []].append(fraction) } }
+        _ = try await ann.own.modifyRecords(saving: records, perRecordProgress: each)
+        let steps = told.withLock { $0 }
+        #expect(Set(steps.keys) == Set(records[..<2].map(\.recordID)), "one without a file has nothing to tell")
+        for (id, fractions) in steps {
+            #expect(fractions.last == 1 && fractions == fractions.sorted(), "\(id)")
+            #expect(fractions.allSatisfy { 0...1 ~= $0 })
+        }
+        // Of two files the first is half.
+        #expect(steps[records[1].recordID]?.contains(0.5) == true)
+    }
+
     @Test func aRecordIsFetchedWithoutTheFieldOfItsFile() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()

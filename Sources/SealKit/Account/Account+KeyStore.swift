@@ -76,14 +76,14 @@ extension AccountProvider {
     /// - Throws: what `store` throws.
     @discardableResult
     public func signIn(
-        from store: any KeyStore, trust: TrustStore? = nil,
+        from store: any KeyStore, trust: TrustStore? = nil, journal: OperationJournal? = nil,
         connect: (_ server: String) throws(SealKitError) -> any Transport = Account.overHTTP
     ) async throws(SealKitError) -> Account? {
         guard let account = try await Account.load(from: store, connect: connect) else {
             signOut()
             return nil
         }
-        signIn(account, trust: trust)
+        signIn(account, trust: trust, journal: journal)
         return account
     }
 }

@@ -32,6 +32,8 @@ public final class AccountProvider: Sendable {
         var replaced: Set<String> = []
         /// Of the account that is signed in, or locked.
         var temporaryAssets = TemporaryAssets.Drawer()
+        /// What that account has begun on this device.
+        var journal: OperationJournal?
         var listeners: [Int: AsyncStream<AccountChange>.Continuation] = [:]
         var nextListener = 0
     }
@@ -40,9 +42,14 @@ public final class AccountProvider: Sendable {
 
     public init() {}
 
-    init(_ account: Account, trust: TrustStore) {
+    /// - Throws: where the journal cannot be written to.
+    init(_ account: Account, trust: TrustStore, journal: OperationJournal?) throws(SealKitError) {
+        try journal?.keepOnly(account.keys.rootKey)
         account.deviceKeeper.attach(trust)
-        content.withLock { $0.state = .signedIn(account, trust: trust) }
+        content.withLock { content in
+            content.state = .signedIn(account, trust: trust)
+            content.journal = journal
+        }
         watch(account)
     }
 
@@ -58,8 +65,20 @@ public final class AccountProvider: Sendable {
         content.withLock { Set($0.replaced.map { Record.ID(recordName: $0) }) }
     }
 
-    var current: (state: State, generation: Int, temporaryAssets: TemporaryAssets.Drawer) {
-        content.withLock { ($0.state, $0.generation, $0.temporaryAssets) }
+    /// What databases are made of now.
+    var current: Current {
+        content.withLock { content in
+            Current(
+                state: content.state, generation: content.generation, temporaryAssets: content.temporaryAssets,
+                journal: content.journal)
+        }
+    }
+
+    struct Current {
+        let state: State
+        let generation: Int
+        let temporaryAssets: TemporaryAssets.Drawer
+        let journal: OperationJournal?
     }
 
     /// Takes an account into use, in the place of another one or of nobody. A locked account is unlocked by signing it
@@ -69,12 +88,19 @@ public final class AccountProvider: Sendable {
     ///   - account: with its keys at hand.
     ///   - trust: what this device has verified as this account; keep it beside the account's keys. Without one,
     ///     protection against rollback begins anew.
+    ///   - journal: of this account's long-lived operations on this device; those of another one are removed from it.
+    ///     Without one there are none.
     ///   - replaced: who the same user was (`Container.userRecordID()`, of each container) in the account whose keys
     ///     are all lost, and in the place of which this one was made: apps keep what they have of that account, and of
     ///     no other one, as with CloudKit's reset of encrypted data. An account that is signed in until now has to be
     ///     that one; they are told `statusChanged` instead of `switchAccounts`.
-    public func signIn(_ account: Account, trust: TrustStore? = nil, replacing replaced: Set<Record.ID> = []) {
+    public func signIn(
+        _ account: Account, trust: TrustStore? = nil, journal: OperationJournal? = nil,
+        replacing replaced: Set<Record.ID> = []
+    ) {
         if let trust { account.deviceKeeper.attach(trust) }
+        // What cannot be removed opens for nobody else, and is not listed; the next sign-in tries again.
+        try? journal?.keepOnly(account.keys.rootKey)
         change { content in
             let rootKey = account.keys.rootKey
             let change: AccountChange
@@ -88,18 +114,20 @@ public final class AccountProvider: Sendable {
             }
             content.state = .signedIn(account, trust: trust)
             content.replaced = Set(replaced.map(\.recordName))
+            content.journal = journal
             return change
         }
         watch(account)
     }
 
     /// Nobody is signed in any more. Calls under way end with `notAuthenticated` at their next request, and fetched
-    /// assets that were not moved away are removed, as they are when somebody else signs in. What the app itself has
-    /// kept of the account, and its trust file, are the app's to remove.
+    /// assets that were not moved away are removed, and so is what its journal holds, as they are when somebody else
+    /// signs in. What the app itself has kept of the account, and its trust file, are the app's to remove.
     public func signOut() {
         change { content in
             if case .signedOut = content.state { return nil }
             content.state = .signedOut
+            content.journal = nil
             return .signOut
         }
     }
@@ -138,9 +166,9 @@ public final class AccountProvider: Sendable {
 
     /// - Throws: unless what was made in `generation` may still be used: CloudKit's codes for each state.
     func require(_ generation: Int) throws(SealKitError) {
-        let (state, now, _) = current
-        switch state {
-        case .signedIn where now == generation: return
+        let current = current
+        switch current.state {
+        case .signedIn where current.generation == generation: return
         case .signedIn:
             throw SealKitError(
                 .notAuthenticated, "another account is signed in than the one that this database was taken for",
@@ -162,7 +190,8 @@ public final class AccountProvider: Sendable {
     }
 
     private func change(_ body: (inout Content) -> AccountChange?) {
-        let change = content.withLock { content in
+        let (change, former) = content.withLock { content in
+            let former = content.journal
             let change = body(&content)
             if change != nil { content.generation += 1 }
             switch change {
@@ -171,7 +200,13 @@ public final class AccountProvider: Sendable {
                 content.temporaryAssets = TemporaryAssets.Drawer()
             case .signIn, .statusChanged, .newDevice, nil: break
             }
-            return change
+            return (change, former === content.journal ? nil : former)
+        }
+        switch change {
+        case .signOut, .switchAccounts:
+            // What an account has begun ends with it. What cannot be removed opens for nobody else.
+            try? former?.removeAll()
+        default: break
         }
         if let change { tell(change) }
     }

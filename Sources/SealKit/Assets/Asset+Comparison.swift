@@ -14,9 +14,7 @@ extension Asset.Remote.Content {
             }
         guard file.size == size else { return false }
         let chunks = AssetChunks(file, cipher: cipher)
-        for start in stride(from: 0, to: chunks.count, by: Int(AssetChunks.atOnce)) {
-            _ = try chunks.read(start..<min(start + AssetChunks.atOnce, chunks.count))
-        }
+        try chunks.readAll()
         return try chunks.root() == root
     }
 }

@@ -37,6 +37,12 @@ public struct Asset: Sendable {
     /// Whether its bytes are, or will be, sealed: a saved asset of the public database is not.
     public var isSealed: Bool { remote?.plain == nil }
 
+    /// Whether its bytes are stored for this very field: else they have to be sent.
+    func isStored(as key: String, of recordID: Record.ID, in scope: Database.Scope) -> Bool {
+        guard let remote else { return false }
+        return remote.recordID == recordID && remote.key == key && (remote.plain != nil) == (scope == .public)
+    }
+
     public init(fileURL: URL) { self.fileURL = fileURL }
 
     init(remote: Remote) { self.remote = remote }

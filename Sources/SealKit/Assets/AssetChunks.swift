@@ -68,6 +68,15 @@ final class AssetChunks: @unchecked Sendable {
         }
     }
 
+    /// Reads all of them, after which no others can be given out.
+    /// - Throws: `assetFileModified`, `operationCancelled`.
+    func readAll() throws(SealKitError) {
+        for start in stride(from: 0, to: count, by: Int(AssetChunks.atOnce)) {
+            if Task.isCancelled { throw .cancelled }
+            _ = try read(start..<min(start + AssetChunks.atOnce, count))
+        }
+    }
+
     private func plain(_ chunks: Range<UInt64>) throws(SealKitError) -> (ByteBuffer, [Digest]) {
         let offset = chunks.lowerBound * UInt64(Limits.assetChunkBytes)
         let count = Int(min(chunks.upperBound * UInt64(Limits.assetChunkBytes), file.size) - offset)

@@ -20,25 +20,40 @@ extension Database {
     ) async throws(SealKitError) {
         try core.requireAccess(to: scope)
         try await core.witnessing(zone: recordID.zoneID, record: recordID.recordName) { () async throws(SealKitError) in
-            try await fetch(asset, of: recordID, to: file, progress: progress)
+            let remote = try Database.stored(asset)
+            try await fetch(remote, of: recordID, into: try PartFile(file), progress: progress)
         }
     }
 
-    private func fetch(
-        _ asset: Asset, of recordID: Record.ID, to file: URL,
+    /// - Throws: `assetNotAvailable` for one that was not saved yet.
+    static func stored(_ asset: Asset) throws(SealKitError) -> Asset.Remote {
+        if let remote = asset.remote { return remote }
+        throw SealKitError(
+            .assetNotAvailable, "the asset has not been saved yet", remedy: "its bytes are in its own file")
+    }
+
+    /// Goes on behind what the file holds already, as far as that is the asset's.
+    func fetch(
+        _ remote: Asset.Remote, of recordID: Record.ID, into part: PartFile,
         progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)?
     ) async throws(SealKitError) {
-        guard let remote = asset.remote else {
-            throw SealKitError(
-                .assetNotAvailable, "the asset has not been saved yet", remedy: "its bytes are in its own file")
+        do throws(SealKitError) {
+            let path = assetPath(Endpoints.assets.download.route, of: remote.blob, in: try zoneScope(recordID.zoneID))
+            switch remote.content {
+            case .plain(let asset): try await download(asset, remote, at: path, into: part, progress: progress)
+            case .sealed(let asset): try await download(asset, remote, at: path, into: part, progress: progress)
+            }
+        } catch {
+            // With a wrong byte in it nothing goes on.
+            if error.code == .integrityFailure { part.remove() } else { part.abandon() }
+            throw error
         }
-        let path = assetPath(Endpoints.assets.download.route, of: remote.blob, in: try zoneScope(recordID.zoneID))
-        let sealed: SealedAsset
-        switch remote.content {
-        case .plain(let asset):
-            return try await download(asset, remote, at: path, to: file, progress: progress)
-        case .sealed(let asset): sealed = asset
-        }
+    }
+
+    private func download(
+        _ sealed: SealedAsset, _ remote: Asset.Remote, at path: String, into part: PartFile,
+        progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)?
+    ) async throws(SealKitError) {
         let layout = sealed.layout
         let total = Int64(layout.blobBytes)
 
@@ -49,17 +64,15 @@ extension Database {
             guard leafBytes.count + part.readableBytes <= leafEnd else { throw remote.mismatch() }
             leafBytes.append(contentsOf: part.readableBytesView)
         }
-        let opener = try AssetOpener(sealed, remote, leafBytes: leafBytes, file: file)
-        do {
-            try await core.account.download(path, range: 0..<layout.sealedBytes) { part in
+        let opener = try AssetOpener(sealed, remote, leafBytes: leafBytes, file: part)
+        let start = try opener.goOn()
+        if start < layout.sealedBytes {
+            try await core.account.download(path, range: start..<layout.sealedBytes) { part in
                 try opener.take(part)
-                progress?(opener.received + Int64(leafEnd), total)
+                progress?(Int64(start) + opener.received + Int64(leafEnd), total)
             }
-            try opener.finish()
-        } catch {
-            opener.abandon()
-            throw error
         }
+        try opener.finish()
     }
 }
 
@@ -105,7 +118,7 @@ final class AssetOpener {
     /// - Parameters:
     ///   - leafBytes: what follows the chunks: their hashes, which give the signed root.
     ///   - file: nil to check only.
-    init(_ asset: SealedAsset, _ remote: Asset.Remote, leafBytes: [UInt8], file: URL?) throws(SealKitError) {
+    init(_ asset: SealedAsset, _ remote: Asset.Remote, leafBytes: [UInt8], file: PartFile?) throws(SealKitError) {
         var leaves: [Digest] = []
         leaves.reserveCapacity(leafBytes.count / Digest.byteCount)
         for start in stride(from: 0, to: leafBytes.count - leafBytes.count % 32, by: 32) {
@@ -117,13 +130,34 @@ final class AssetOpener {
         }
         self.asset = asset
         self.leaves = leaves
-        self.file = if let file { try PartFile(file) } else { nil }
+        self.file = file
         self.remote = remote
         cipher = AssetCipher(asset)
         layout = asset.layout
     }
 
     deinit { output.deallocate() }
+
+    /// Keeps of what the file holds already the chunks that give their leaves when they are sealed again.
+    /// - Returns: where the sealed bytes go on.
+    func goOn() throws(SealKitError) -> UInt64 {
+        guard let file else { return 0 }
+        let size = UInt64(Limits.assetChunkBytes)
+        let sealed = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(size) + 16, alignment: 64)
+        defer { sealed.deallocate() }
+        // The last one, which may have padding behind it, is fetched again.
+        while (chunk + 1) * size <= min(file.present, asset.size), chunk + 1 < layout.chunkCount {
+            guard file.read(output, at: written) else { break }
+            do throws(SealError) { try cipher.seal(chunk: chunk, UnsafeRawBufferPointer(output), into: sealed) } catch {
+                break
+            }
+            guard AssetHash.leaf(UnsafeRawBufferPointer(sealed)) == leaves[Int(chunk)] else { break }
+            chunk += 1
+            written += size
+        }
+        try file.cut(to: written)
+        return layout.sealedRange(ofChunk: chunk).lowerBound
+    }
 
     func take(_ part: ByteBuffer) throws(SealKitError) {
         received += Int64(part.readableBytes)
@@ -175,6 +209,4 @@ final class AssetOpener {
         }
         try file?.finish()
     }
-
-    func abandon() { file?.abandon() }
 }

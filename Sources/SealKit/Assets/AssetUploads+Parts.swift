@@ -17,11 +17,16 @@ final class AssetUpload: Sendable {
     let chunks: AssetChunks
 
     /// Every upload has a file key, a salt and an id of its own.
-    init(_ file: AssetFile, isSealed: Bool) {
+    convenience init(_ file: AssetFile, isSealed: Bool) {
         var random = SystemRandom()
-        fileKey = SecretBytes(random: &random)
-        salt = Digest(random: &random)
-        id = ID16(random: &random)
+        self.init(
+            file, isSealed: isSealed, fileKey: SecretBytes(random: &random), salt: Digest(random: &random),
+            id: ID16(random: &random))
+    }
+
+    /// One that was begun before: what it may send has to be compared with what it may have sent.
+    init(_ file: AssetFile, isSealed: Bool, fileKey: SecretBytes, salt: Digest, id: ID16) {
+        (self.fileKey, self.salt, self.id) = (fileKey, salt, id)
         chunks = AssetChunks(
             file, cipher: isSealed ? AssetCipher(fileKey: fileKey, salt: salt, layout: file.layout) : nil)
     }
@@ -89,7 +94,16 @@ extension AssetUploads {
         let key = BrokenUploads.Key(
             recordID: field.id, field: field.key, isPublic: database.scope == .public, file: file.version)
         let broken = database.core.brokenUploads
-        let upload = broken.take(key) ?? AssetUpload(file, isSealed: !key.isPublic)
+        let upload: AssetUpload
+        if let kept = broken.take(key) {
+            upload = kept
+        } else if let kept = try await keptUpload(of: file, for: field, isSealed: !key.isPublic) {
+            if try await isFinished(kept) { return kept }
+            upload = kept
+        } else {
+            upload = AssetUpload(file, isSealed: !key.isPublic)
+            try await note(upload, for: field)
+        }
         do {
             try await send(upload, progress: progress)
             return upload
@@ -103,6 +117,50 @@ extension AssetUploads {
             }
             throw error
         }
+    }
+
+    /// Notes an upload before its first byte leaves this device: all of it is sealed once for that.
+    private func note(_ upload: AssetUpload, for field: (id: Record.ID, key: String)) async throws(SealKitError) {
+        guard let journal else { return }
+        try upload.chunks.readAll()
+        try await journal.note(
+            .begun(
+                fileKey: upload.fileKey, salt: upload.salt, id: upload.id, size: upload.chunks.file.size,
+                root: try upload.chunks.root()), of: .init(recordID: field.id, key: field.key))
+    }
+
+    /// What another process has begun, if the file has the very bytes that it had then; otherwise that is given up.
+    private func keptUpload(
+        of file: AssetFile, for field: (id: Record.ID, key: String), isSealed: Bool
+    ) async throws(SealKitError) -> AssetUpload? {
+        guard
+            case .begun(let fileKey, let salt, let id, let size, let root)? =
+                journal?.begun(.init(recordID: field.id, key: field.key))
+        else { return nil }
+        let upload = AssetUpload(file, isSealed: isSealed, fileKey: fileKey, salt: salt, id: id)
+        if file.size == size {
+            try upload.chunks.readAll()
+            if try upload.chunks.root() == root { return upload }
+        }
+        // What gets no part any more the server gives up within a day by itself.
+        _ = try? await call(Endpoints.assets.abandon, upload, Sealkit_V1_AbandonUploadRequest())
+        return nil
+    }
+
+    /// The process was ended between the upload's last step and its note.
+    private func isFinished(_ upload: AssetUpload) async throws(SealKitError) -> Bool {
+        do throws(SealKitError) {
+            try await finish(upload)
+            return true
+        } catch let error where !error.mayGoOn {
+            return false
+        }
+    }
+
+    private func finish(_ upload: AssetUpload) async throws(SealKitError) {
+        let root = try upload.chunks.root()
+        let finish = Sealkit_V1_FinishUploadRequest.with { $0.root = Data(root.bytes) }
+        _ = try await call(Endpoints.assets.finish, upload, finish)
     }
 
     /// More often than once only where the server has given the upload up meanwhile.
@@ -125,9 +183,7 @@ extension AssetUploads {
                     }
                     progress(before + Int64(upload.bytes(ofPart: part)))
                 }
-                let root = try upload.chunks.root()
-                let finish = Sealkit_V1_FinishUploadRequest.with { $0.root = Data(root.bytes) }
-                _ = try await call(Endpoints.assets.finish, upload, finish)
+                try await finish(upload)
                 return
             } catch let error where error.code == .assetNotAvailable && round < Self.rounds {
                 continue

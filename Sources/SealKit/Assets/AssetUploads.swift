@@ -13,7 +13,9 @@ struct AssetUploads {
     let database: Database
     let zoneID: RecordZone.ID
     let scope: SealStatements.Scope
-    let progress: (@Sendable (Int64, Int64) -> Void)?
+    /// Where uploads are noted that outlive the process.
+    let journal: UploadJournal?
+    let progress: UploadProgress
 
     private typealias Job = (index: Int, key: String, file: AssetFile)
 
@@ -22,6 +24,7 @@ struct AssetUploads {
     func uploadNew(
         in records: inout [Record], stopsAtFailure: Bool
     ) async throws(SealKitError) -> [Record.ID: SealKitError] {
+        takeFinished(&records)
         var jobs: [Job] = []
         var failures: [Record.ID: SealKitError] = [:]
         for (index, record) in records.enumerated() {
@@ -34,18 +37,27 @@ struct AssetUploads {
         guard failures.isEmpty || !stopsAtFailure else { return failures }
         let total = jobs.reduce(Int64(0)) { $0 + Int64(blobBytes($1.file)) }
         var sent: Int64 = 0
+        let totals = Dictionary(jobs.map { ($0.index, Int64(blobBytes($0.file))) }, uniquingKeysWith: +)
+        var sentOf: [Int: Int64] = [:]
         for job in jobs {
             let before = sent
+            let beforeOf = sentOf[job.index, default: 0]
             let field = (id: records[job.index].recordID, key: job.key)
             sent += Int64(blobBytes(job.file))
+            sentOf[job.index] = beforeOf + Int64(blobBytes(job.file))
+            let totalOf = totals[job.index, default: 0]
+            let tell = { @Sendable (part: Int64) in
+                progress.all?(before + part, total)
+                progress.perRecord?.tell(field.id, totalOf > 0 ? Double(beforeOf + part) / Double(totalOf) : 1)
+            }
             // One asset is missing already: the record is not saved.
             guard failures[field.id] == nil else { continue }
             do throws(SealKitError) {
-                let remote = try await upload(job.file, for: field) { part in progress?(before + part, total) }
-                progress?(sent, total)
-                guard case .asset(var asset)? = records[job.index].fields[job.key] else { continue }
-                asset.remote = remote
-                records[job.index].fields[job.key] = .asset(asset)
+                let remote = try await upload(job.file, for: field, progress: tell)
+                tell(Int64(blobBytes(job.file)))
+                try await journal?.note(
+                    .finished(remote, noted: currentTime()), of: .init(recordID: field.id, key: job.key))
+                records[job.index].setRemote(remote, job.key)
             } catch {
                 guard error.concernsOneAsset else { throw error }
                 failures[field.id] = error
@@ -55,17 +67,25 @@ struct AssetUploads {
         return failures
     }
 
+    /// What an earlier process has sent as a whole is not sent again.
+    private func takeFinished(_ records: inout [Record]) {
+        guard let journal else { return }
+        let now = currentTime()
+        for index in records.indices {
+            for key in records[index].fields.keys {
+                let field = UploadJournal.Field(recordID: records[index].recordID, key: key)
+                if let remote = journal.finished(field, at: now) { records[index].setRemote(remote, key) }
+            }
+        }
+    }
+
     /// What of a record is still to be sent.
     /// - Throws: `assetNotAvailable`, `assetFileNotFound`.
     private func jobs(of record: Record, at index: Int) throws(SealKitError) -> [Job] {
         var jobs: [Job] = []
         for (key, state) in record.fields {
             guard case .asset(let asset) = state else { continue }
-            if let remote = asset.remote, remote.recordID == record.recordID, remote.key == key,
-                (remote.plain != nil) == (database.scope == .public)
-            {
-                continue
-            }
+            if asset.isStored(as: key, of: record.recordID, in: database.scope) { continue }
             guard let url = asset.fileURL else {
                 throw SealKitError(
                     .assetNotAvailable,
@@ -120,6 +140,15 @@ struct AssetUploads {
         if length == 0 { while (try? stream.next()) != nil {} }
         if let failure = stream.failure { throw failure }
         guard response.status < 400 else { throw response.failure }
+    }
+}
+
+extension Record {
+    /// An asset of it is stored.
+    fileprivate mutating func setRemote(_ remote: Asset.Remote, _ key: String) {
+        guard case .asset(var asset)? = fields[key] else { return }
+        asset.remote = remote
+        fields[key] = .asset(asset)
     }
 }
 

@@ -1,20 +1,60 @@
 import Foundation
+import SealSystem
 
 /// A file that gets its name once it is whole.
 final class PartFile {
     private let file: URL
     private let temporary: String
     private var descriptor: Int32
+    /// It is there for whoever goes on with it.
+    private let outlives: Bool
+    /// Bytes that were in it when it was opened.
+    let present: UInt64
 
     /// - Throws: `internalError` where it cannot be made.
-    init(_ file: URL) throws(SealKitError) {
+    convenience init(_ file: URL) throws(SealKitError) {
+        try self.init(file, file.path + ".part-\(UUID().uuidString.prefix(8))", O_CREAT | O_EXCL, outlives: false)
+    }
+
+    /// One that stays when it is abandoned, or its process is ended, and is gone on with under the same name.
+    /// - Parameter temporary: beside the file.
+    /// - Throws: `internalError` where it cannot be opened or made.
+    convenience init(_ file: URL, goingOnWith temporary: URL) throws(SealKitError) {
+        try self.init(file, temporary.path, O_CREAT | O_NOFOLLOW, outlives: true)
+    }
+
+    private init(_ file: URL, _ temporary: String, _ flags: Int32, outlives: Bool) throws(SealKitError) {
         self.file = file
-        temporary = file.path + ".part-\(UUID().uuidString.prefix(8))"
-        descriptor = Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
+        self.temporary = temporary
+        self.outlives = outlives
+        descriptor = Foundation.open(temporary, O_RDWR | O_CLOEXEC | flags, 0o600)
+        guard descriptor >= 0, let status = FileStatus(descriptor: descriptor), status.isRegular else {
+            let reason = String(cString: strerror(errno))
+            if descriptor >= 0 { close(descriptor) }
             throw SealKitError(
-                .internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))",
-                remedy: "choose another place")
+                .internalError, "\(file.path) cannot be written (\(reason))", remedy: "choose another place")
+        }
+        present = UInt64(status.size)
+    }
+
+    /// Fills the buffer with what was present.
+    /// - Returns: whether it could be.
+    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Bool {
+        var done = 0
+        while done < buffer.count {
+            let got = pread(
+                descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
+            if got < 0, errno == EINTR { continue }
+            guard got > 0 else { return false }
+            done += got
+        }
+        return true
+    }
+
+    /// Drops what is behind it, and goes on writing there.
+    func cut(to size: UInt64) throws(SealKitError) {
+        guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) == off_t(size) else {
+            throw SealKitError(.internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))")
         }
     }
 
@@ -35,15 +75,23 @@ final class PartFile {
     }
 
     func finish() throws(SealKitError) {
+        // Whoever finds one that outlives its process under its name takes it for whole.
+        let isDurable = !outlives || fsync(descriptor) == 0
         let closed = close(descriptor)
         descriptor = -1
-        guard closed == 0, rename(temporary, file.path) == 0 else {
+        guard isDurable, closed == 0, rename(temporary, file.path) == 0 else {
             throw SealKitError(.internalError, "\(file.path) cannot be written (\(String(cString: strerror(errno))))")
         }
     }
 
     func abandon() {
         if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+        if !outlives { unlink(temporary) }
+    }
+
+    func remove() {
+        abandon()
         unlink(temporary)
     }
 }

@@ -26,14 +26,17 @@ public struct Container: Sendable {
     ///     which takes what was deployed from there. Each has its own data. What you ship names production.
     ///   - trust: what this device has verified; keep it beside the account's keys. Without one, protection against
     ///     rollback lasts as long as the process.
-    /// - Throws: `badContainer`.
+    ///   - journal: of the account's long-lived operations on this device; those of another account are removed from
+    ///     it. Without one there are none.
+    /// - Throws: `badContainer`; where the journal cannot be written to.
     public init(
-        _ identifier: String, environment: Environment = .development, account: Account, trust: TrustStore? = nil
+        _ identifier: String, environment: Environment = .development, account: Account, trust: TrustStore? = nil,
+        journal: OperationJournal? = nil
     ) throws(SealKitError) {
         let known: TrustStore
         if let trust { known = trust } else { known = try TrustStore() }
         store = try ContainerStore(
-            identifier, environment, accounts: AccountProvider(account, trust: known))
+            identifier, environment, accounts: AccountProvider(account, trust: known, journal: journal))
     }
 
     /// A container whose account comes, goes and changes while the app runs.

@@ -29,6 +29,8 @@ final class ContainerCore: Sendable {
     /// Where assets go that come with records.
     let temporaryAssets: TemporaryAssets.Drawer
     let brokenUploads: BrokenUploads
+    /// Of the account's long-lived operations; nil for none.
+    let journal: OperationJournal?
     let readings: FeedReadings
     private let own: OwnIdentities
     private let state = Mutex(State())
@@ -45,7 +47,8 @@ final class ContainerCore: Sendable {
     init(
         account: Account, access: ContainerAccess = .account, identifier: String,
         environment: SealStatements.Environment,
-        trust: TrustStore, temporaryAssets: TemporaryAssets.Drawer = TemporaryAssets.Drawer(), gate: @escaping Gate
+        trust: TrustStore, temporaryAssets: TemporaryAssets.Drawer = TemporaryAssets.Drawer(),
+        journal: OperationJournal? = nil, gate: @escaping Gate
     ) throws(SealKitError) {
         guard Names.isContainer(identifier) else {
             throw SealKitError(
@@ -58,6 +61,7 @@ final class ContainerCore: Sendable {
         self.environment = environment
         self.trust = trust
         self.temporaryAssets = temporaryAssets
+        self.journal = journal
         brokenUploads = BrokenUploads()
         readings = FeedReadings()
         self.gate = gate
@@ -74,6 +78,7 @@ final class ContainerCore: Sendable {
         environment = other.environment
         trust = other.trust
         temporaryAssets = other.temporaryAssets
+        journal = other.journal
         brokenUploads = other.brokenUploads
         readings = other.readings
         own = other.own

@@ -44,23 +44,22 @@ final class ContainerStore: Sendable {
 
     func core() -> ContainerCore {
         if let fixed { return fixed }
-        let (state, generation, assets) = accounts.current
+        let current = accounts.current
         return made.withLock { made in
-            if made.generation != generation { made = (generation, core(state, generation, assets)) }
+            if made.generation != current.generation { made = (current.generation, core(current)) }
             return made.core
         }
     }
 
-    private func core(
-        _ state: AccountProvider.State, _ generation: Int, _ assets: TemporaryAssets.Drawer
-    ) -> ContainerCore {
-        guard case .signedIn(let account, let trust) = state else { return nobody }
+    private func core(_ current: AccountProvider.Current) -> ContainerCore {
+        guard case .signedIn(let account, let trust) = current.state else { return nobody }
+        let generation = current.generation
         do throws(SealKitError) {
             let known: TrustStore
             if let trust { known = trust } else { known = try TrustStore() }
             return try ContainerCore(
                 account: account, identifier: identifier, environment: environment, trust: known,
-                temporaryAssets: assets
+                temporaryAssets: current.temporaryAssets, journal: current.journal
             ) {
                 [accounts] () throws(SealKitError) in try accounts.require(generation)
             }

@@ -49,13 +49,15 @@ extension Database {
     ///     Otherwise the others are saved: what is wrong with one record, as an asset without its file, or a field's
     ///     name, is that record's failure alone.
     ///   - progress: of asset uploads: bytes sent so far, and of all.
+    ///   - perRecordProgress: of each record with new assets: how much of them has been sent.
     /// - Throws: `limitExceeded` above 400 items; `invalidArguments`; `notAuthenticated`, `networkFailure`,
     ///   `operationCancelled` and what else concerns the whole request and not its items. Cancelled, or without an
     ///   answer (`serverResponseLost`), a zone's batch may or may not have been stored; what was sent twice was stored
     ///   once.
     public func modifyRecords(
         saving: [Record] = [], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
-        atomically: Bool = true, progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil
+        atomically: Bool = true, progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil,
+        perRecordProgress: RecordProgress? = nil
     ) async throws(SealKitError) -> (
         saveResults: [Record.ID: Result<Record, SealKitError>], deleteResults: [Record.ID: Result<Void, SealKitError>]
     ) {
@@ -76,7 +78,8 @@ extension Database {
             // Default zones, the public database's among them, save each record by itself.
             let isAtomic = atomically && zone.zoneName != RecordZone.defaultName
             var batch = ZoneBatch(
-                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: isAtomic, progress: progress)
+                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: isAtomic,
+                progress: UploadProgress(all: progress, perRecord: perRecordProgress))
             do {
                 try await batch.run(saving: saves[zone] ?? [], deleting: deletes[zone] ?? [])
                 saveResults.merge(batch.saveResults) { $1 }
@@ -85,9 +88,7 @@ extension Database {
             } catch {
                 // What concerns one zone fails its items, except those that were stored before, or met another version;
                 // other zones go on.
-                let (saved, deleted) = (
-                    batch.saveResults.filter(\.value.isFinal), batch.deleteResults.filter(\.value.isSuccess)
-                )
+                let (saved, deleted) = (batch.finalSaves, batch.finalDeletions)
                 if saved.isEmpty, deleted.isEmpty { zones.failed(error) } else { zones.succeeded() }
                 for record in saves[zone] ?? [] {
                     saveResults[record.recordID] = saved[record.recordID] ?? .failure(error)
@@ -102,6 +103,12 @@ extension Database {
 
 extension Result {
     var isSuccess: Bool { if case .success = self { true } else { false } }
+}
+
+extension ZoneBatch {
+    /// What stays of a batch that something has stopped: what was stored before, or met another version.
+    var finalSaves: [Record.ID: Result<Record, SealKitError>] { saveResults.filter(\.value.isFinal) }
+    var finalDeletions: [Record.ID: Result<Void, SealKitError>] { deleteResults.filter(\.value.isSuccess) }
 }
 
 extension Result where Success == Record, Failure == SealKitError {

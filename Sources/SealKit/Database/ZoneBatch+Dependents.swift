@@ -102,7 +102,7 @@ extension ZoneBatch {
         var staying = staying
         while true {
             var batch = ZoneBatch(
-                database: database, zoneID: zoneID, savePolicy: savePolicy, isAtomic: true, progress: nil)
+                database: database, zoneID: zoneID, savePolicy: savePolicy, isAtomic: true, progress: .nobody)
             try await batch.run(saving: staying, deleting: ids)
             let hasChanged = batch.saveResults.values.contains { result in
                 if case .failure(let error) = result { error.code != .batchRequestFailed } else { false }

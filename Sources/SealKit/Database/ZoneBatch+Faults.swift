@@ -36,7 +36,8 @@ extension ZoneBatch {
 
     /// Sends the new assets of a batch; a record whose asset cannot be sent fails.
     mutating func uploadAssets(of records: [Record], _ scope: Scope) async throws(SealKitError) -> [Record] {
-        let uploads = AssetUploads(database: database, zoneID: zoneID, scope: scope, progress: progress)
+        let uploads = AssetUploads(
+            database: database, zoneID: zoneID, scope: scope, journal: journal?.uploads, progress: progress)
         var complete = records
         let failures = try await uploads.uploadNew(in: &complete, stopsAtFailure: isAtomic)
         return passing(complete) { record throws(SealKitError) in

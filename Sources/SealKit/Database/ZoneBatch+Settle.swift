@@ -159,7 +159,7 @@ extension ZoneBatch {
         }
     }
 
-    private mutating func succeed(
+    mutating func succeed(
         _ item: Item, _ sealed: SignedRecord, _ proof: StatementProof, _ wire: Sealkit_V1_Record
     ) {
         switch item {

@@ -13,9 +13,11 @@ struct ZoneBatch {
     let zoneID: RecordZone.ID
     let savePolicy: Database.SavePolicy
     let isAtomic: Bool
-    let progress: (@Sendable (Int64, Int64) -> Void)?
+    let progress: UploadProgress
     /// The records' values stay as they are; whoever has written one meanwhile has given it a new key too.
     var isRekeying = false
+    /// Where it notes what it sends; nil for a batch that ends with the process.
+    var journal: ZoneJournal?
 
     var saveResults: [Record.ID: Result<Record, SealKitError>] = [:]
     var deleteResults: [Record.ID: Result<Void, SealKitError>] = [:]
@@ -46,7 +48,7 @@ struct ZoneBatch {
 
     init(
         database: Database, zoneID: RecordZone.ID, savePolicy: Database.SavePolicy, isAtomic: Bool,
-        progress: (@Sendable (Int64, Int64) -> Void)?
+        progress: UploadProgress
     ) {
         self.database = database
         self.zoneID = zoneID

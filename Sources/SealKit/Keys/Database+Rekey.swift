@@ -196,7 +196,8 @@ private struct RekeyRun {
         guard !records.isEmpty else { return }
         let results = try await patiently { () throws(SealKitError) in
             var batch = ZoneBatch(
-                database: database, zoneID: zoneID, savePolicy: .ifServerRecordUnchanged, isAtomic: false, progress: nil
+                database: database, zoneID: zoneID, savePolicy: .ifServerRecordUnchanged, isAtomic: false,
+                progress: .nobody
             )
             batch.isRekeying = true
             try await batch.run(saving: records, deleting: [])

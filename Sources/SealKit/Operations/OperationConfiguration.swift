@@ -2,9 +2,8 @@ public import Foundation
 
 /// How long a call may take and how hard it tries: CloudKit's `CKOperation.Configuration`.
 ///
-/// Not taken over: `isLongLived` and `allowsCellularAccess`. A long-lived operation outlives its app because a system
-/// daemon carries it; here the process that calls does the work, and what it did not finish it does again. Which
-/// network a call goes over is the system's to decide.
+/// Not taken over: `isLongLived` and `allowsCellularAccess`. What is to outlive its process is begun as such
+/// (<doc:LongLived>). Which network a call goes over is the system's to decide.
 public struct OperationConfiguration: Sendable, Hashable {
     /// Who waits for the result.
     ///

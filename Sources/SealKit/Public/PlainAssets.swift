@@ -8,23 +8,19 @@ import SealWire
 /// Assets of the public database: their bytes as they are, checked against the root that their record's author signed.
 extension Database {
     func download(
-        _ asset: PublicAsset, _ remote: Asset.Remote, at path: String, to file: URL,
+        _ asset: PublicAsset, _ remote: Asset.Remote, at path: String, into part: PartFile,
         progress: (@Sendable (_ received: Int64, _ total: Int64) -> Void)?
     ) async throws(SealKitError) {
-        let check = PlainAssetCheck(asset, remote, file: try PartFile(file))
-        do {
-            // Of no bytes there is no range to ask for.
-            if asset.size > 0 {
-                try await core.account.download(path, range: 0..<asset.size) { part in
-                    try check.take(part)
-                    progress?(check.received, Int64(asset.size))
-                }
+        let check = PlainAssetCheck(asset, remote, file: part)
+        let start = try check.goOn()
+        // Of no bytes there is no range to ask for.
+        if start < asset.size {
+            try await core.account.download(path, range: start..<asset.size) { part in
+                try check.take(part)
+                progress?(check.received, Int64(asset.size))
             }
-            try check.finish()
-        } catch {
-            check.abandon()
-            throw error
         }
+        try check.finish()
     }
 }
 
@@ -66,6 +62,23 @@ private final class PlainAssetCheck {
         self.remote = remote
     }
 
+    /// What the file holds already counts as received: whether it is the asset's shows at the end.
+    /// - Returns: where its bytes go on.
+    func goOn() throws(SealKitError) -> UInt64 {
+        let present = min(file.present, asset.size)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.assetChunkBytes, alignment: 64)
+        defer { buffer.deallocate() }
+        while UInt64(received) < present {
+            let count = Int(min(UInt64(buffer.count), present - UInt64(received)))
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+            guard file.read(bytes, at: UInt64(received)) else { break }
+            hash.take(ByteBuffer(bytes: bytes))
+            received += Int64(count)
+        }
+        try file.cut(to: UInt64(received))
+        return UInt64(received)
+    }
+
     func take(_ part: ByteBuffer) throws(SealKitError) {
         received += Int64(part.readableBytes)
         guard UInt64(received) <= asset.size else { throw remote.mismatch() }
@@ -81,6 +94,4 @@ private final class PlainAssetCheck {
         guard UInt64(received) == asset.size, (try? hash.root()) == asset.root else { throw remote.mismatch() }
         try file.finish()
     }
-
-    func abandon() { file.abandon() }
 }

@@ -84,6 +84,10 @@ extension ZoneBatch {
             request.closings = sharing.closingsOnWire
             request.records = zip(items, signed).map { $1.wire($0) }
         }
+        try await journal?.willSend(
+            KeptRequest(
+                request, items, signed, after: ModificationResults(saves: saveResults, deletions: deleteResults),
+                at: currentTime()))
         let response: Sealkit_V1_ModifyRecordsResponse
         do { response = try await database.core.call(database.scope, Endpoints.records.modify, request) } catch {
             throw await database.confirmed(error, zoneID)

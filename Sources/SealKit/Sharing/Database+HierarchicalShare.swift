@@ -68,7 +68,8 @@ extension Database {
     public func modifyRecords(
         saving: [Record], shares: [Share], deleting: [Record.ID] = [],
         savePolicy: SavePolicy = .ifServerRecordUnchanged,
-        progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil
+        progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil,
+        perRecordProgress: RecordProgress? = nil
     ) async throws(SealKitError) -> (
         saveResults: [Record.ID: Result<Record, SealKitError>], shareResults: [Record.ID: Result<Share, SealKitError>],
         deleteResults: [Record.ID: Result<Void, SealKitError>]
@@ -95,11 +96,13 @@ extension Database {
         let rest = saving.filter { !zones.contains($0.recordID.zoneID) }
         let restDeleting = deleting.filter { !zones.contains($0.zoneID) }
         var (saveResults, deleteResults) = try await modifyRecords(
-            saving: rest, deleting: restDeleting, savePolicy: savePolicy, progress: progress)
+            saving: rest, deleting: restDeleting, savePolicy: savePolicy, progress: progress,
+            perRecordProgress: perRecordProgress)
         for (zone, shares) in new {
             try Database.checkCount(saving.count + deleting.count + 2 * shares.count)
             var batch = ZoneBatch(
-                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: true, progress: progress)
+                database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: true,
+                progress: UploadProgress(all: progress, perRecord: perRecordProgress))
             let records = saving.filter { $0.recordID.zoneID == zone }
             let gone = deleting.filter { $0.zoneID == zone }
             do throws(SealKitError) {
@@ -146,6 +149,7 @@ extension Database {
             if !asked.title.isEmpty { share.title = asked.title }
             if !asked.shareType.isEmpty { share.shareType = asked.shareType }
             if let thumbnail = asked.thumbnailImageData { share.thumbnailImageData = thumbnail }
+            for key in asked.fields.changed { share.fields.set(key, asked.fields.fields[key]) }
             for participant in asked.participants where participant.role != .owner { share.addParticipant(participant) }
             return .success(try await save(share))
         } catch {
@@ -189,7 +193,7 @@ extension ZoneBatch {
             try await sharing.open(share, root: root, database, &ground)
             records[index].share = Record.Reference(recordName: share.recordID.recordName)
             var record = Record(recordType: Share.recordType, recordID: share.recordID)
-            share.describe(&record)
+            try share.describe(&record)
             records.append(record)
         }
         try await run(saving: records, deleting: deleting)

@@ -146,7 +146,7 @@ extension Database {
         let batch = ZoneBatch(
             database: self, zoneID: moves[0].record.recordID.zoneID, savePolicy: .ifServerRecordUnchanged,
             isAtomic: false,
-            progress: nil)
+            progress: .nobody)
         let response = try await batch.send(items, signed, signature: signature, zone: ground.zone)
         var seen: [TrustStore.Sighting] = []
         for (record, result) in zip(signed, response.results) {

@@ -32,14 +32,7 @@ extension Database {
                 "the share \(share.recordID.recordName) in the zone \(share.zoneID) is not there any more",
                 remedy: "save a Share anew")
         }
-        share.title = record.encryptedValues["title"] ?? ""
-        share.shareType = record.encryptedValues["shareType"] ?? ""
-        share.thumbnailImageData = record.encryptedValues["thumbnailImageData"]
-        share.participants = try await marked(try await dated(participants(of: view.roster), view.roster, keeper))
-        share.currentUser = core.userID()
-        share.publicPermission = .init(view.roster.publicSeat?.permission)
-        share.edits.publicPermission = share.publicPermission
-        share.blockedIdentities = view.roster.blocked.sorted().map { Share.BlockedIdentity($0) }
+        try await fill(&share, record, view, keeper)
         if view.mayAdminister {
             let links = try await OwnerLinks.fetch(self, view: view)
             links.write(to: &share, view: view, origin: core.account.server)
@@ -52,6 +45,53 @@ extension Database {
         }
         share.saved = share.participants
         return share
+    }
+
+    /// The share that a record of the type `Share.recordType` describes: one that has come in a feed, a fetch, a
+    /// query's page or as the `serverRecord` of a conflict. Whoever looks for it by its id asks the server; this goes by
+    /// the roster that the record was verified with, and asks for nothing that this device has.
+    ///
+    /// It has no URLs, requests for access or addresses that were sealed to others: ``share(withID:)`` has them for
+    /// owner and administrators.
+    /// - Throws: `invalidArguments` for another record; `unknownItem` where the share has ended.
+    public func share(describedBy record: Record) async throws(SealKitError) -> Share {
+        guard record.recordType == Share.recordType else {
+            throw SealKitError(
+                .invalidArguments, "the record \(record.recordID.recordName) is no share's",
+                remedy: "a share's record is of the type \(Share.recordType)")
+        }
+        let id = record.recordID
+        var described: Record? = record
+        // A description that was not fetched is not an empty one.
+        if !record.omittedKeys.isEmpty { described = try await shareRecord(id) }
+        let isOfZone = id.recordName == Share.recordName
+        let keeper = isOfZone ? try keeper(id.zoneID) : try keeper(ofShare: id)
+        let view = try await keeper.current()
+        var known: Share?
+        if isOfZone, view.roster.isShared, !view.roster.isClosed { known = Share(recordZoneID: id.zoneID) }
+        if !isOfZone, view.isMember, let root = view.roster.rootRecordName {
+            known = Share(rootRecordID: Record.ID(recordName: root, zoneID: id.zoneID), shareID: id)
+        }
+        guard var share = known, let described else {
+            throw SealKitError(
+                .unknownItem, "the share \(id.recordName) in the zone \(id.zoneID) has ended",
+                remedy: "save a Share anew")
+        }
+        try await fill(&share, described, view, keeper)
+        share.saved = share.participants
+        return share
+    }
+
+    /// With what its record and roster say.
+    private func fill(
+        _ share: inout Share, _ record: Record, _ view: ZoneView, _ keeper: ZoneKeeper
+    ) async throws(SealKitError) {
+        share.read(record)
+        share.participants = try await marked(try await dated(participants(of: view.roster), view.roster, keeper))
+        share.currentUser = core.userID()
+        share.publicPermission = .init(view.roster.publicSeat?.permission)
+        share.edits.publicPermission = share.publicPermission
+        share.blockedIdentities = view.roster.blocked.sorted().map { Share.BlockedIdentity($0) }
     }
 
     /// With the day on which each was invited, or joined by the public URL.
@@ -138,18 +178,12 @@ extension Database {
         return known.roster.linkID != nil && view.roster.linkID != known.roster.linkID
     }
 
-    /// Title, type and thumbnail live in the share's own record, as encrypted values.
-    /// - Returns: nil when the record has them already.
+    /// - Returns: nil when the record says already what the share does.
     private func changedRecord(of share: Share) async throws(SealKitError) -> Record? {
         var record = Record(recordType: Share.recordType, recordID: share.recordID)
         if let existing = try await shareRecord(share.recordID) { record = existing }
-        let isNew = record.base == nil
-        let before: [String?] = [record.encryptedValues["title"], record.encryptedValues["shareType"]]
-        let thumbnail: Data? = record.encryptedValues["thumbnailImageData"]
-        guard isNew || before != [share.title, share.shareType] || thumbnail != share.thumbnailImageData else {
-            return nil
-        }
-        share.describe(&record)
+        guard record.base == nil || share.differs(from: record) else { return nil }
+        try share.describe(&record)
         return record
     }
 
@@ -166,32 +200,7 @@ extension Database {
 
     /// What the verified roster says; addresses are opened where they were sealed to this account.
     func participants(of roster: Roster) -> [Share.Participant] {
-        // The owner first, then in the order in which people joined the log; invitations stand by id, so that lists are
-        // stable.
-        let members = roster.members.values.sorted { $0.since < $1.since }.map { member in
-            Share.Participant(
-                participantID: member.invitationID?.hex ?? member.userID.recordName,
-                userIdentity: Share.UserIdentity(
-                    userRecordID: Record.ID(recordName: member.userID.recordName),
-                    lookupInfo: member.invitation.flatMap { lookupInfo(of: $0, roster) }),
-                role: Share.Participant.Role(member.role), permission: .init(member.permission),
-                acceptanceStatus: .accepted,
-                expirationDate: member.invitation.flatMap(expiration), chain: member.identity)
-        }
-        let invited = roster.invitations.values.sorted { $0.id < $1.id }.map { invitation in
-            Share.Participant(
-                participantID: invitation.id.hex,
-                userIdentity: Share.UserIdentity(
-                    userRecordID: invitation.invitee.map { Record.ID(recordName: $0.userID.recordName) },
-                    lookupInfo: lookupInfo(of: invitation, roster)),
-                role: .privateUser, permission: .init(invitation.permission), acceptanceStatus: .pending,
-                expirationDate: expiration(of: invitation), chain: invitation.invitee)
-        }
-        return members + invited
-    }
-
-    private func expiration(of invitation: Invitation) -> Date? {
-        invitation.expires == 0 ? nil : Date(microseconds: invitation.expires)
+        Share.Participant.all(of: roster) { lookupInfo(of: $0, roster) }
     }
 
     /// The address that somebody was invited by, where it was sealed to this account.

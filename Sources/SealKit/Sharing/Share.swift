@@ -42,6 +42,16 @@ public struct Share: Sendable {
     /// sent it (``waitingForURL``).
     public internal(set) var isURLRenewed = false
 
+    /// The app's own fields of the share's record, beside ``title``, ``shareType`` and ``thumbnailImageData``. They are
+    /// sealed like those, and shown to nobody who has not accepted; only who administers the share changes them. What
+    /// was not set stays as it is.
+    public var encryptedValues: Record.EncryptedValues {
+        get { fields.encryptedValues }
+        set { fields.encryptedValues = newValue }
+    }
+
+    /// Of the share's record, all but its description.
+    var fields: Record
     /// Placeholders' one-time URLs, by participant id.
     var oneTimeURLs: [String: String] = [:]
     /// The participants that the share was fetched with: saving sends the difference.
@@ -55,6 +65,7 @@ public struct Share: Sendable {
         zoneID = recordZoneID
         recordID = Record.ID(recordName: Share.recordName, zoneID: recordZoneID)
         rootRecordID = nil
+        fields = Record(recordType: Share.recordType, recordID: recordID)
     }
 
     /// Shares a record with all that has it as parent, directly or not. Save the share together with the record
@@ -69,13 +80,7 @@ public struct Share: Sendable {
         zoneID = shareID.zoneID
         recordID = shareID
         self.rootRecordID = rootRecordID
-    }
-
-    /// Title, type and thumbnail live in the share's own record, as encrypted values.
-    func describe(_ record: inout Record) {
-        record.encryptedValues["title"] = title
-        record.encryptedValues["shareType"] = shareType
-        record.encryptedValues["thumbnailImageData"] = thumbnailImageData
+        fields = Record(recordType: Share.recordType, recordID: shareID)
     }
 
     public var owner: Participant? { participants.first { $0.role == .owner } }

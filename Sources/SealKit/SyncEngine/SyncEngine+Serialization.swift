@@ -5,7 +5,7 @@ extension SyncEngine.State {
         let content: Content
 
         /// Whose state it is; nil before the first sign-in and after a sign-out. Whoever made a new account because all
-        /// keys of this one are lost says so with it (``AccountProvider/signIn(_:trust:replacing:)``).
+        /// keys of this one are lost says so with it (``AccountProvider/signIn(_:trust:journal:replacing:)``).
         public var userRecordID: Record.ID? { content.account.map { Record.ID(recordName: $0) } }
 
         /// Of this form. What a newer version writes is not read by an older one.

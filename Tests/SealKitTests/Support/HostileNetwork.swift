@@ -27,6 +27,7 @@ final class HostileNetwork: Transport {
 
     private struct State {
         var lies: [Lie] = []
+        var swallowed: [String] = []
         var blobLies: [BlobLie] = []
         var exchanges: [Exchange] = []
         var uploads: [(path: String, bytes: Data)] = []
@@ -67,6 +68,9 @@ final class HostileNetwork: Transport {
         rewrite("records/changes", Sealkit_V1_RecordChangesResponse.self) { $0.records = records }
     }
 
+    /// Calls whose path ends so never reach the server: lies answer them.
+    func swallow(_ suffix: String) { state.withLock { $0.swallowed.append(suffix) } }
+
     /// Changes whatever is downloaded of assets.
     func rewriteBlobs(_ lie: @escaping BlobLie) { state.withLock { $0.blobLies.append(lie) } }
 
@@ -86,6 +90,7 @@ final class HostileNetwork: Transport {
     func beHonest() {
         state.withLock { state in
             state.lies = []
+            state.swallowed = []
             state.blobLies = []
         }
     }
@@ -126,7 +131,10 @@ final class HostileNetwork: Transport {
     // MARK: Transport
 
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
-        var response = try await next.post(path, body: body, token: token)
+        let isSwallowed = state.withLock { $0.swallowed.contains(where: path.hasSuffix) }
+        var response =
+            isSwallowed
+            ? TransportResponse(status: 200, body: Data()) : try await next.post(path, body: body, token: token)
         try await tellLies(path, body, &response)
         let exchange = Exchange(
             path: path, token: token, request: body, status: response.status, response: response.body)

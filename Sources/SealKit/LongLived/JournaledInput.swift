@@ -1,0 +1,80 @@
+import Foundation
+import SealPrimitives
+import SealStatements
+
+/// What an operation is asked to do, and where: the row that it begins with.
+struct JournaledInput: Sendable {
+    enum Content: Sendable {
+        case modification(saving: [Record], deleting: [Record.ID], Database.SavePolicy, isAtomic: Bool)
+        case download(Asset.Remote, to: URL)
+    }
+
+    static let name = "input"
+    private static let version: UInt8 = 1
+
+    let container: String
+    let environment: SealStatements.Environment
+    let scope: Database.Scope
+    /// Microseconds since 1970.
+    let started: Int64
+    let content: Content
+
+    func bytes() throws(SealError) -> [UInt8] {
+        var writer = CanonicalWriter(capacity: 4096)
+        writer.number(Self.version)
+        writer.string(container)
+        writer.number(environment.rawValue)
+        writer.number(UInt8(scope.rawValue))
+        writer.time(started)
+        switch content {
+        case .modification(let saving, let deleting, let policy, let isAtomic):
+            writer.number(UInt8(1))
+            writer.number(UInt8(policy.rawValue))
+            writer.flag(isAtomic)
+            writer.number(UInt32(saving.count))
+            for record in saving { try writer.record(record) }
+            writer.number(UInt32(deleting.count))
+            for id in deleting { writer.recordID(id) }
+        case .download(let remote, let file):
+            writer.number(UInt8(2))
+            writer.remote(remote)
+            writer.string(file.path)
+        }
+        return writer.bytes
+    }
+
+    init(
+        container: String, environment: SealStatements.Environment, scope: Database.Scope, started: Int64,
+        content: Content
+    ) {
+        (self.container, self.environment, self.scope) = (container, environment, scope)
+        (self.started, self.content) = (started, content)
+    }
+
+    /// - Throws: `malformed`; `unsupported` for what a newer version has written.
+    init(_ bytes: [UInt8]) throws(SealError) {
+        var reader = CanonicalReader(bytes)
+        guard try reader.byte() == Self.version else { throw .unsupported }
+        container = try reader.text()
+        guard let environment = SealStatements.Environment(rawValue: try reader.number()),
+            let scope = Database.Scope(rawValue: Int(try reader.byte()))
+        else { throw .malformed }
+        (self.environment, self.scope) = (environment, scope)
+        started = try reader.number()
+        switch try reader.byte() {
+        case 1:
+            guard let policy = Database.SavePolicy(rawValue: Int(try reader.byte())) else { throw .malformed }
+            let isAtomic = try reader.flag()
+            var saving: [Record] = []
+            for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 16)) { saving.append(try reader.record()) }
+            var deleting: [Record.ID] = []
+            for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 12)) { deleting.append(try reader.recordID()) }
+            content = .modification(saving: saving, deleting: deleting, policy, isAtomic: isAtomic)
+        case 2:
+            let remote = try reader.remote()
+            content = .download(remote, to: URL(fileURLWithPath: try reader.text()))
+        default: throw .unsupported
+        }
+        try reader.finish()
+    }
+}

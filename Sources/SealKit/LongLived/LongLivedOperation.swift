@@ -1,0 +1,35 @@
+import SealPrimitives
+
+/// What was begun and not ended, perhaps by a process that is gone (<doc:LongLived>).
+public enum LongLivedOperation: Sendable {
+    case modifyRecords(LongLivedModification)
+    case download(LongLivedDownload)
+
+    /// The same in every process; of this device alone.
+    public var operationID: String {
+        switch self {
+        case .modifyRecords(let operation): operation.operationID
+        case .download(let operation): operation.operationID
+        }
+    }
+
+    /// - Returns: nil for one of another container, or that has ended.
+    /// - Throws: `internalError` where it does not open.
+    init?(_ id: ID16, in core: ContainerCore, _ journal: OperationJournal) async throws(SealKitError) {
+        let rows = OperationRows(journal: journal, seal: JournalSeal(account: core.account), id: id)
+        guard let input = try await rows.input(), input.container == core.identifier,
+            input.environment == core.environment
+        else { return nil }
+        let database = Database(core: core, scope: input.scope)
+        switch input.content {
+        case .modification(let saving, let deleting, let policy, let isAtomic):
+            self = .modifyRecords(
+                LongLivedModification(
+                    database: database, rows: rows, input: input, saving: saving, deleting: deleting,
+                    savePolicy: policy, isAtomic: isAtomic))
+        case .download(let remote, let file):
+            self = .download(
+                LongLivedDownload(database: database, rows: rows, input: input, remote: remote, file: file))
+        }
+    }
+}

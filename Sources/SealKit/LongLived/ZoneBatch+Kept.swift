@@ -1,0 +1,148 @@
+import SealPrimitives
+import SealStatements
+import SealWire
+
+/// Going on with a batch that another process has begun.
+extension ZoneBatch {
+    /// Takes in what has become of the request that was sent last, as far as the server or its records tell; whatever
+    /// has no result then goes as if it had never been sent.
+    mutating func takeUp(_ kept: KeptRequest) async throws(SealKitError) {
+        take(kept.before)
+        let sent = try signed(kept)
+        let isRepeatable = kept.isRepeatable(at: currentTime())
+        let open =
+            isRepeatable
+            ? try await takeStored(
+                sent, try await again(kept.message), signature: [UInt8](kept.message.signature))
+            : sent
+        try await judge(open, isRepeatable: isRepeatable)
+    }
+
+    /// The same request once more.
+    /// - Returns: the server's results; none where it refuses the request as a whole, and so has not done it.
+    private func again(_ message: Sealkit_V1_ModifyRecordsRequest) async throws(SealKitError)
+        -> [Sealkit_V1_RecordResult]
+    {
+        let response: Sealkit_V1_ModifyRecordsResponse
+        do throws(SealKitError) {
+            response = try await database.core.call(database.scope, Endpoints.records.modify, message)
+        } catch let error where !error.concernsWholeRequest {
+            return []
+        }
+        guard response.results.count == message.records.count else {
+            throw SealKitError(
+                .serverRejectedRequest,
+                "the server answered \(response.results.count) of \(message.records.count) records")
+        }
+        return response.results
+    }
+
+    /// A record of a request, as it was sent.
+    struct Sent: Sendable {
+        let id: Record.ID
+        /// nil for a deletion.
+        let record: Record?
+        let signed: SignedRecord
+    }
+
+    private mutating func take(_ results: ModificationResults) {
+        saveResults.merge(results.saves) { $1 }
+        deleteResults.merge(results.deletions) { $1 }
+    }
+
+    private func signed(_ kept: KeptRequest) throws(SealKitError) -> [Sent] {
+        guard let journal else { return [] }
+        return try journal.rows.reading { () throws(SealError) in
+            var sent: [Sent] = []
+            for (wire, saved) in zip(kept.message.records, kept.saved) {
+                sent.append(
+                    Sent(
+                        id: Record.ID(recordName: wire.recordName, zoneID: zoneID), record: saved?.record,
+                        signed: try SignedRecord(wire, recordKey: saved?.key)))
+            }
+            return sent
+        }
+    }
+
+    /// - Parameter results: none, or one for each.
+    /// - Returns: those that were not stored by the request, as the server says.
+    private mutating func takeStored(
+        _ sent: [Sent], _ results: [Sealkit_V1_RecordResult], signature: [UInt8]
+    ) async throws(SealKitError) -> [Sent] {
+        guard !results.isEmpty else { return sent }
+        let tree = try verifying("the batch") { () throws(SealError) in
+            try StatementTree(leaves: sent.map(\.signed.hash))
+        }
+        var stored: [Sent] = []
+        var open: [Sent] = []
+        for (one, result) in zip(sent, results) {
+            if case .record? = result.outcome { stored.append(one) } else { open.append(one) }
+        }
+        try await note(stored)
+        for (index, one) in sent.enumerated() {
+            guard case .record(let wire)? = results[index].outcome else { continue }
+            guard let record = one.record else {
+                deleteResults[one.id] = .success(())
+                continue
+            }
+            let proof = StatementProof(
+                signature: signature, leafCount: tree.leafCount, index: index, path: tree.path(to: index))
+            succeed(.save(record), one.signed, proof, wire)
+        }
+        if stored.contains(where: { $0.signed.statement.formerScope != nil }) { await database.settleQuietly(zoneID) }
+        return open
+    }
+
+    /// Own records that were stored are remembered, as long as the zone is in the life that they were signed for.
+    private func note(_ stored: [Sent]) async throws(SealKitError) {
+        guard !stored.isEmpty else { return }
+        let ground: RecordGround
+        if database.scope == .public {
+            ground = .publicDatabase(PublicGround(scope: try database.zoneScope(zoneID)))
+        } else {
+            do throws(SealKitError) {
+                ground = .zone(try await database.groundForWriting(zoneID))
+            } catch let error where error.code == .zoneNotFound {
+                return
+            }
+        }
+        let sightings = stored.map(\.signed).filter { $0.statement.zoneIncarnation == ground.place.incarnation }
+            .map { TrustStore.Sighting($0.statement, hash: $0.hash) }
+        try await database.noteOwn(sightings, ground: ground)
+    }
+
+    /// Holds what has no result against what is stored: a record under the very statement that was sent is saved,
+    /// whatever the server answers. Where the request is too old to be repeated, nothing tells whether what is there
+    /// has come before it or after: that is for the app to merge, under every policy.
+    private mutating func judge(_ open: [Sent], isRepeatable: Bool) async throws(SealKitError) {
+        let open = open.filter { !isStored($0.id) }
+        guard !open.isEmpty else { return }
+        let sent = Dictionary(open.map { ($0.id, $0) }) { first, _ in first }
+        let found: [(Record.ID, Database.Outcome)]
+        do throws(SealKitError) {
+            found = try await database.look(up: open.map(\.id), desiredKeys: nil)
+        } catch let error where error.code == .zoneNotFound {
+            // The batch says so of its items.
+            return
+        }
+        for (id, outcome) in found {
+            guard let one = sent[id] else { continue }
+            switch (outcome, one.record) {
+            case (.success(.deletion), nil): deleteResults[id] = .success(())
+            case (.success(.record(let there)), let record?) where there.base?.hash == one.signed.hash:
+                // What it opens is what was sealed: the values are at hand, and files of assets where they were.
+                var saved = there
+                saved.fields = record.fields
+                saveResults[id] = .success(saved)
+            case (.success(.record(let there)), let record)
+            where !isRepeatable && there.base?.hash != one.signed.statement.previous:
+                let error = SealKitError(
+                    .serverRecordChanged,
+                    "record \(id.recordName) was sent more than \(OperationJournal.serversDayHours) hours ago; what is stored now may have come after that",
+                    remedy: "merge into serverRecord and save that", serverRecord: there, clientRecord: record)
+                if record == nil { deleteResults[id] = .failure(error) } else { saveResults[id] = .failure(error) }
+            default: break
+            }
+        }
+    }
+}
