@@ -171,8 +171,8 @@ import Testing
                 let account = try #require(try connection.first("SELECT id FROM account") { try $0.int64(0) })
                 let caller = try Caller(
                     Session(accountID: account, tokenHash: []), container: TestClient.container, in: connection)
-                return try RecordBatch(
-                    request, caller: caller, judge: .rosters(ZoneRosters(zone.roster)), predecessors: [:], schema: old)
+                let basis = SaveBasis(caller: caller, judge: .rosters(ZoneRosters(zone.roster)), schema: old)
+                return try RecordBatch(request, basis)
             }
             func additions(_ batch: RecordBatch) -> SchemaAdditions? {
                 guard case .success(let content) = batch.items[0].outcome else { return nil }

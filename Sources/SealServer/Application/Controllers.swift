@@ -47,9 +47,8 @@ enum Controllers {
             jobs: services.jobs, quotas: services.quotas, rosters: services.rosters
         ).addRoutes(to: router)
         RecordsController(
-            transactions: services.transactions, sessions: services.sessions, addresses: services.addresses,
-            clock: services.clock, feedNames: services.feedNames, jobs: services.jobs, quotas: services.quotas,
-            rosters: services.rosters, saveGrounds: services.saveGrounds, schemas: services.schemas
+            transactions: services.transactions, modification: services.modification, feedNames: services.feedNames,
+            rosters: services.rosters, schemas: services.schemas
         ).addRoutes(to: router)
         QueriesController(
             transactions: services.transactions, addresses: services.addresses, jobs: services.jobs,

@@ -19,7 +19,7 @@ struct SharesController: Sendable {
         _ message: Sealkit_V1_LookupSharesRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_LookupSharesResponse {
         let (session, path) = (call.session, call.path)
-        try RecordsController.checkCount(message.shareRecordNames.count)
+        try RequestItems.check(message.shareRecordNames.count, "shares")
         try RecordLookup.check(message.shareRecordNames)
         let response = try await transactions.read { connection -> Sealkit_V1_LookupSharesResponse in
             let caller = try Caller(session, container: path.container, in: connection)
@@ -71,7 +71,7 @@ struct SharesController: Sendable {
     ) async throws -> WrittenMessage<Sealkit_V1_UnsettledRecordsResponse> {
         let (session, path) = (call.session, call.path)
         let limit =
-            message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+            RequestItems.limit(message.resultsLimit)
         // It forgets what is settled.
         let answer = try await transactions.write(as: session, at: .everything) { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)

@@ -1,6 +1,6 @@
 package import SealStatements
 package import SealStorage
-import SealWire
+package import SealWire
 import SwiftProtobuf
 
 /// Records of a scope that are still sealed under an epoch before the one in force there.
@@ -22,6 +22,17 @@ package enum StaleRecords {
 
     /// Which index serves it has to be in the text.
     private static func isIn(_ share: Int64) -> String { "share = $3 AND share \(share == 0 ? "= 0" : "> 0")" }
+
+    /// Where a page begins: after the record with this place.
+    /// - Throws: `invalidArguments`.
+    package static func place(_ message: Sealkit_V1_StaleRecordsRequest) throws(ServerError) -> Int64 {
+        guard let place = Int64(exactly: message.after) else {
+            throw ServerError(
+                .invalidArguments, "There is no such place in a feed.",
+                remedy: "Send the position of a record of the answer before.")
+        }
+        return place
+    }
 
     /// A serialized `StaleRecordsResponse`.
     /// - Parameters:

@@ -23,9 +23,12 @@ package final class RosterCache: Sendable {
         var clock: UInt64 = 0
     }
 
-    /// A write would have to replay more of a roster than others should wait for: that is done beside the writer first.
-    package struct Cold: Error {
-        package let zone: ZoneRow
+    /// A write would have to replay more of a roster than others should wait for.
+    private struct Cold: ColdWrite {
+        let zone: ZoneRow
+        let rosters: RosterCache
+
+        func prepare(in connection: any SQLConnection) throws { try rosters.warm(zone, in: connection) }
     }
 
     /// Entries that a write replays by itself.
@@ -39,7 +42,7 @@ package final class RosterCache: Sendable {
     }
 
     /// The roster of the scope that the row shows, up to the head in it.
-    /// - Throws: `Cold` in a write; `Services.write` sees to it.
+    /// - Throws: `ColdWrite` in a write; `Transactions.write` sees to it.
     package func roster(of zone: ZoneRow, in connection: any SQLConnection) throws -> Roster {
         let key = Key(owner: zone.owner, zone: zone.zone, share: zone.share?.number ?? 0)
         let known = remembered(key)
@@ -50,7 +53,7 @@ package final class RosterCache: Sendable {
     }
 
     /// Replays what is durable of a scope's roster, so that a write finds it.
-    package func warm(_ zone: ZoneRow, in connection: any SQLConnection) throws {
+    private func warm(_ zone: ZoneRow, in connection: any SQLConnection) throws {
         let found =
             zone.share == nil
             ? try connection.first(
@@ -68,8 +71,8 @@ package final class RosterCache: Sendable {
         (UInt64(bitPattern: try row.int64(0)), try Digest(try row.bytes(1)))
     }
 
-    private static func check(_ count: UInt64, of zone: ZoneRow, _ connection: any SQLConnection) throws {
-        guard !connection.isWriter || count <= mostInWrite else { throw Cold(zone: zone) }
+    private func check(_ count: UInt64, of zone: ZoneRow, _ connection: any SQLConnection) throws {
+        guard !connection.isWriter || count <= Self.mostInWrite else { throw Cold(zone: zone, rosters: self) }
     }
 
     /// What is remembered of a zone's own roster, whatever the zone's head says now.
@@ -88,7 +91,7 @@ package final class RosterCache: Sendable {
     /// Nil when what is known is not a beginning of the log: a write that was taken back had been remembered.
     private func continued(_ known: Roster, _ zone: ZoneRow, in connection: any SQLConnection) throws -> Roster? {
         guard known.sequence < zone.sequence else { return nil }
-        try Self.check(zone.sequence - known.sequence, of: zone, connection)
+        try check(zone.sequence - known.sequence, of: zone, connection)
         var roster = known
         for (entry, _) in try RosterLog.entries(
             of: zone, from: roster.nextSequence, through: zone.sequence, in: connection)
@@ -103,7 +106,7 @@ package final class RosterCache: Sendable {
     }
 
     private func replayed(_ zone: ZoneRow, in connection: any SQLConnection) throws -> Roster {
-        try Self.check(zone.sequence, of: zone, connection)
+        try check(zone.sequence, of: zone, connection)
         let entries = try RosterLog.entries(of: zone, from: 0, through: zone.sequence, in: connection)
         do {
             guard let roster = try Roster(replaying: entries.lazy.map(\.entry), scope: zone.scope),

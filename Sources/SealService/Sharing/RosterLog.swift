@@ -83,7 +83,7 @@ package enum RosterLog {
                     .bool(zone.isClosed), .text(roster.rootRecordName ?? ""),
                     wasClosed && !zone.isClosed ? .integer(zone.position) : .null,
                 ])
-            if zone.isClosed != wasClosed { try UnsettledRecords.noteEnd(of: zone, connection) }
+            if zone.isClosed != wasClosed { try UnsettledShares.note(zone, connection) }
             return zone
         }
         zone.incarnation = roster.incarnations.zone

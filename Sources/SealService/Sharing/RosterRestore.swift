@@ -268,7 +268,7 @@ package struct RosterRestore: Sendable {
                 .rosterChanged, "The share is of another life of the zone than the server knows.",
                 remedy: "Give the zone's own entries back first.")
         }
-        return try ShareChanges.insert(
+        return try Shares.insert(
             ZoneShare(number: zone.shares + 1, recordName: found.id.shareRecordName, root: root), roster, in: zone,
             connection)
     }

@@ -93,8 +93,9 @@ package struct ZoneChange {
                 .invalidArguments, "The entry does not close the zone.",
                 remedy: "Send an entry whose one change is close.")
         }
-        let shares = try closings(of: zone, delete)
-        for share in shares { try ShareChanges.store(share, in: zone, by: caller, now: now, connection) }
+        for ending in try endings(of: zone, delete) {
+            try ending.store(in: zone, by: caller, now: now, connection)
+        }
         var appending = Rosters(by: caller, room: room, now: now, in: connection)
         _ = try appending.append(
             NextEntry(
@@ -105,7 +106,7 @@ package struct ZoneChange {
     }
 
     /// With a zone its hierarchical shares end: each by an entry of its own roster.
-    private func closings(of zone: ZoneRow, _ delete: Sealkit_V1_ZoneDelete) throws -> [ShareChanges.Closing] {
+    private func endings(of zone: ZoneRow, _ delete: Sealkit_V1_ZoneDelete) throws -> [ShareEnding] {
         let names = delete.shares.map(\.shareRecordName)
         guard Set(names).count == names.count else {
             throw ServerError(.invalidArguments, "A share comes twice in one request.", remedy: "Send each share once.")
@@ -117,7 +118,7 @@ package struct ZoneChange {
                 remedy: "Look the zone's shares up, and send an entry that closes each.")
         }
         return try delete.shares.map {
-            try ShareChanges.closing($0.close, of: $0.shareRecordName, in: zone, rosters, connection)
+            try ShareEnding($0.close, of: $0.shareRecordName, in: zone, rosters, connection)
         }
     }
 

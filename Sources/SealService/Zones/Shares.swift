@@ -101,6 +101,28 @@ package enum Shares {
             """, [.integer(viewer)], connection)
     }
 
+    /// A new row, which no entry is stored for yet: until then the share is closed.
+    static func insert(
+        _ share: ZoneShare, _ roster: Roster, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> ZoneRow {
+        try connection.execute(
+            """
+            INSERT INTO share (owner, zone, share, record_name, scope_id, root, sequence, head, participants, closed)
+            VALUES ($1, $2, $3, $4, $5, $6, 0, $7, 0, 1)
+            """,
+            zone.key + [
+                .integer(share.number), .text(share.recordName), .blob(roster.scopeID.bytes), .text(share.root),
+                .blob(roster.head.bytes),
+            ])
+        try connection.execute(
+            "UPDATE zone SET shares = $3 WHERE owner = $1 AND zone = $2 AND shares < $3",
+            zone.key + [.integer(share.number)])
+        var row = zone
+        row.share = share
+        row.shares = max(zone.shares, share.number)
+        return row
+    }
+
     private static func rows(
         _ zone: ZoneRow, _ condition: String, _ values: [SQLValue], _ connection: any SQLConnection
     ) throws -> [ZoneRow] {
