@@ -167,7 +167,7 @@ struct AssetsController: Sendable {
                     try rosters.roster(of: $0, in: connection).permission(of: caller.userID) == .readWrite
                 }
             } else {
-                try rosters.roster(of: zone, in: connection).permission(of: caller.userID) == .readWrite
+                try rosters.roster(of: ScopeRow(zone), in: connection).permission(of: caller.userID) == .readWrite
             }
         guard mayWrite else { throw ZoneRosters.mayOnlyRead }
         return (caller, zone)

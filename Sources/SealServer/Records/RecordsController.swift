@@ -30,7 +30,8 @@ struct RecordsController: Sendable {
         let desired = message.hasDesiredKeys ? try message.desiredKeys.fields() : nil
         return WrittenMessage(
             try await transactions.read { [schemas] connection -> [UInt8] in
-                let (zone, rights) = try Zones.readable(message.zone, by: call.session, call.path, schemas, in: connection)
+                let (zone, rights) = try Zones.readable(
+                    message.zone, by: call.session, call.path, schemas, in: connection)
                 return try RecordLookup.answer(
                     message.recordNames, in: zone, desired: desired, rights: rights, connection)
             })
@@ -63,10 +64,10 @@ struct RecordsController: Sendable {
         return WrittenMessage(
             try await transactions.read { [rosters] connection -> [UInt8] in
                 let caller = try Caller(call.session, container: call.path.container, in: connection)
-                let zone = try Shares.scope(
+                let scope = try Shares.scope(
                     message.shareRecordName, in: message.zone, to: caller, call.path, in: connection)
                 return try StaleRecords.page(
-                    of: zone, try rosters.roster(of: zone, in: connection), after: place,
+                    of: scope, try rosters.roster(of: scope, in: connection), after: place,
                     limit: RequestItems.limit(message.resultsLimit), desired: desired, counting: message.counting,
                     in: connection)
             })

@@ -9,27 +9,27 @@ enum UnsettledShares {
     }
 
     /// A share has ended, or begins again.
-    static func note(_ share: ZoneRow, _ connection: any SQLConnection) throws {
+    static func note(_ share: ScopeRow, _ connection: any SQLConnection) throws {
         try connection.execute(
             share.isClosed
                 ? """
                 INSERT INTO unsettled_share (owner, zone, share, settled) VALUES ($1, $2, $3, 0)
                 ON CONFLICT (owner, zone, share) DO UPDATE SET settled = 0
                 """
-                : "DELETE FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3", share.scopeKey)
+                : "DELETE FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3", share.key)
     }
 
     /// Whether an ended share has records still.
-    static func isLeft(in share: ZoneRow, _ connection: any SQLConnection) throws -> Bool {
+    static func isLeft(in share: ScopeRow, _ connection: any SQLConnection) throws -> Bool {
         let settled = try connection.first(
-            "SELECT settled FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3", share.scopeKey
+            "SELECT settled FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3", share.key
         ) { try $0.int64(0) }
         guard let settled else { return false }
         return try connection.exists(
             """
             SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND share = $3 AND share > 0 AND position > $4 AND deleted = 0
             ORDER BY position LIMIT 1
-            """, share.scopeKey + [.integer(settled)])
+            """, share.key + [.integer(settled)])
     }
 
     static func areThere(in zone: ZoneRow, _ connection: any SQLConnection) throws -> Bool {

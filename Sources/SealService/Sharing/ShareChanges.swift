@@ -37,7 +37,7 @@ package struct ShareChanges: Sendable {
             throw ServerError(.invalidArguments, "A share comes twice in one request.", remedy: "Send each share once.")
         }
         if !message.openings.isEmpty {
-            try Self.checkMayShareRecords(try rosters.roster(of: zone, in: connection))
+            try Self.checkMayShareRecords(try rosters.roster(of: ScopeRow(zone), in: connection))
             try Self.checkNotShared(zone, connection)
         }
         for (index, wire) in message.openings.enumerated() {
@@ -61,7 +61,7 @@ package struct ShareChanges: Sendable {
 
     /// A zone is shared as a whole, or some hierarchies in it are.
     private static func checkNotShared(_ zone: ZoneRow, _ connection: any SQLConnection) throws {
-        guard try zone.participants == 0 && !StoredParents.isLive(Names.zoneWideShare, in: zone, connection) else {
+        guard try zone.own.participants == 0 && !StoredParents.isLive(Names.zoneWideShare, in: zone, connection) else {
             throw ServerError(
                 .alreadyShared, "The zone is shared as a whole, so no hierarchy in it is shared by itself.",
                 remedy: "Delete the zone's share first, or put the records into another zone.")

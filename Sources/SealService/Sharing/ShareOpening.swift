@@ -21,8 +21,8 @@ package struct ShareOpening: Sendable {
         remedy: "Add participants to that share, or delete it first.")
 
     /// - Parameter index: among the openings of its request, by which a new share's number goes.
-    /// - Throws: `alreadyShared`; `zoneBusy` for a share whose last life has left records; `invalidArguments` and others
-    ///   for entries that the rules refuse.
+    /// - Throws: `alreadyShared`; `zoneBusy` for a share whose last life has left records; `invalidArguments` and
+    ///   others for entries that the rules refuse.
     init(
         _ opening: Sealkit_V1_ShareOpening, at index: Int, in zone: ZoneRow, _ rosters: RosterCache,
         _ hasher: AddressHasher, _ connection: any SQLConnection
@@ -66,7 +66,7 @@ package struct ShareOpening: Sendable {
         _ = try StoredGrants.check(
             opening.hasGrant ? [opening.grant] : [], required: epoch.grantHashes, epoch: epoch.number)
         share = ZoneShare(
-            number: known?.share?.number ?? zone.shares + 1 + Int64(index), recordName: name, root: root)
+            number: known?.number ?? zone.shares + 1 + Int64(index), recordName: name, root: root)
         self.entry = entry
         grant = opening.grant
         following = try opening.hasFollowing ? Self.following(opening.following, in: zone, hasher) : nil

@@ -45,7 +45,7 @@ package struct ZoneChange {
         if let known {
             guard known.isClosed else { return known }
             try ZoneRemains.checkGone(known, in: connection)
-            var kept = try rosters.roster(of: known, in: connection)
+            var kept = try rosters.roster(of: ScopeRow(known), in: connection)
             before = kept
             try ServerError.checking("The roster entry") { () throws(SealError) in try kept.append(entry) }
             roster = kept
@@ -69,7 +69,8 @@ package struct ZoneChange {
                 entry, before: before, after: roster, enclosures: .init(grants: grants), reason: .deleted,
                 news: .withEntry,
                 roots: .withEntry),
-            to: try known ?? Self.insert(roster, scope, owner: caller.id, in: connection))
+            to: ScopeRow(try known ?? Self.insert(roster, scope, owner: caller.id, in: connection))
+        ).zone
     }
 
     /// Closes a zone and removes all that it held; its roster stays for ever.
@@ -84,7 +85,7 @@ package struct ZoneChange {
         guard let zone = try Zones.own(delete.zoneID.zoneName, of: caller, path.environment, in: connection),
             !zone.isClosed
         else { throw Zones.notFound }
-        let before = try rosters.roster(of: zone, in: connection)
+        let before = try rosters.roster(of: ScopeRow(zone), in: connection)
         var roster = before
         let entry = SignedRosterEntry(delete.close)
         try ServerError.checking("The roster entry") { () throws(SealError) in try roster.append(entry) }
@@ -101,7 +102,7 @@ package struct ZoneChange {
             NextEntry(
                 entry, before: before, after: roster, enclosures: .init(grants: []), reason: reason, news: .withEntry,
                 roots: .withEntry),
-            to: zone)
+            to: ScopeRow(zone))
         room = appending.room
     }
 

@@ -37,10 +37,10 @@ struct Dependents {
     }
 
     private func right(in share: Int64) throws -> Right {
-        let row: ZoneRow?
+        let row: ScopeRow?
         if share == 0 {
             // Participants of shares know nothing of the zone beside them.
-            row = zone.visibleShares == nil ? zone : nil
+            row = zone.visibleShares == nil ? ScopeRow(zone) : nil
         } else {
             row = try Shares.numbered([share], in: zone, connection).first
         }

@@ -28,7 +28,7 @@ struct SaveBasis: Sendable {
         schema = try schemas.schema(path.container, path.environment, in: connection)
         ground =
             path.database == .public
-            ? nil : SaveGround(callerID: caller.id, userID: caller.userID, owner: zone.owner, zone: zone.zone)
+            ? nil : SaveGround(callerID: caller.id, userID: caller.userID, owner: zone.owner, zone: zone.number)
         self.caller = caller
         shareChanges = changes
     }

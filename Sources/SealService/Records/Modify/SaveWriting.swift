@@ -92,7 +92,7 @@ struct SaveWriting {
                 share = excluded.share, key_known = excluded.key_known
             """,
             [
-                .integer(zone.owner), .integer(zone.zone), .text(accepted.name), .text(statement.recordType),
+                .integer(zone.owner), .integer(zone.number), .text(accepted.name), .text(statement.recordType),
                 .integer(record.position), .integer(Int64(bitPattern: statement.revision)), .blob(content.hash.bytes),
                 .blob(statement.creator.id.bytes), .optional(statement.parent), .integer(accepted.created(now: now)),
                 .integer(accepted.modified(now: now)), .bool(accepted.isDeletion),

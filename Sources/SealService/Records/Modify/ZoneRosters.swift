@@ -36,7 +36,7 @@ package struct ZoneRosters: Sendable {
             return
         }
         isPartial = false
-        add(Scope(share: nil, roster: try rosters.roster(of: zone, in: connection)))
+        add(Scope(share: nil, roster: try rosters.roster(of: ScopeRow(zone), in: connection)))
         for row in try Shares.identified(by: cited, in: zone, connection) {
             add(Scope(share: row.share, roster: try rosters.roster(of: row, in: connection)))
         }
@@ -113,9 +113,9 @@ package struct ZoneRosters: Sendable {
         _ caller: Caller, _ zone: ZoneRow, _ rosters: RosterCache, in connection: any SQLConnection
     ) throws {
         for (id, judged) in scopes where !judged.isNew {
-            let now: ZoneRow
+            let now: ScopeRow
             if judged.share == nil {
-                now = zone
+                now = ScopeRow(zone)
             } else {
                 guard let found = try Shares.identified(by: [id], in: zone, connection).first else {
                     throw ServerError.rosterChanged
