@@ -16,16 +16,20 @@ import Testing
         try await RunningServer.with { server in
             var client = try TestClient(server)
             let created = try await client.create()
-            #expect(created.account.count == 32 && created.expires == server.clock.now + Sessions.lifetime)
+            #expect(created.account.count == 32)
+            #expect(created.expires == server.clock.now + Sessions.lifetime)
             // The same key again logs in.
             let again = try await client.create()
             let login = try await client.login()
-            #expect(again.account == created.account && login.account == created.account)
+            #expect(again.account == created.account)
+            #expect(login.account == created.account)
             #expect(Set([created.token, again.token, login.token]).count == 3)
 
             client.token = login.token
             let me = try await client.me()
-            #expect(me.account == created.account && me.identities.isEmpty && me.linkedAddresses == 0)
+            #expect(me.account == created.account)
+            #expect(me.identities.isEmpty)
+            #expect(me.linkedAddresses == 0)
             #expect(me.sessionExpires == login.expires)
             _ = try await client.call(
                 "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), as: Sealkit_V1_AccountResponse.self)
@@ -251,7 +255,8 @@ import Testing
         try await RunningServer.with(folder: folder) { _ in }
         #expect(try await hashAndKey() == first)
         for path in [key, seed] {
-            #expect(FileStatus(path: path)?.mode == 0o600 && FileStatus(path: path)?.size == 32)
+            #expect(FileStatus(path: path)?.mode == 0o600)
+            #expect(FileStatus(path: path)?.size == 32)
         }
         // Rotation: the new key signs, the old one still verifies.
         try SecretFile.create(at: folder.file("data.secrets/token-keys/000002.key")) {

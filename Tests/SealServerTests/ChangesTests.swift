@@ -45,7 +45,8 @@ import Testing
             for record in answer[0].changes.records { _ = try anna.open(record, in: one) }
             // Tokens and limits are each zone's own.
             let next = try await Self.changes(anna, [(one, foreign), (two, foreign)], limit: 1)
-            #expect(next[0].failure.errorCode == .changeTokenExpired && next[1].changes.records.isEmpty)
+            #expect(next[0].failure.errorCode == .changeTokenExpired)
+            #expect(next[1].changes.records.isEmpty)
             #expect(try await Self.changes(anna, [(one, Data())], limit: 1)[0].changes.moreComing)
             #expect(try await Self.changes(anna, []).isEmpty)
             try await expectRefusal(.invalidArguments) { try await Self.changes(anna, [(one, Data()), (one, Data())]) }
@@ -160,7 +161,8 @@ import Testing
             for record in try await anna.changes(in: zone).records where !record.deleted {
                 truth[record.recordName] = try SavedRecord(record).revision
             }
-            #expect(views.count == 4 && truth.count >= 15)
+            #expect(views.count == 4)
+            #expect(truth.count >= 15)
             for view in views {
                 #expect(view.records == truth)
                 #expect(view.twice == 0)

@@ -48,7 +48,8 @@ import Testing
             _ = try await anna.save([Write("sealed")], in: zone)
 
             let own = try await anna.created()
-            #expect(own.results.map(\.recordName) == [anna.name, "a", "c", "open"] && !own.moreComing)
+            #expect(own.results.map(\.recordName) == [anna.name, "a", "c", "open"])
+            #expect(!own.moreComing)
             #expect(own.results.map(\.code) == [nil, nil, nil, nil])
             for result in own.results {
                 let verified = try Person.verifyPublic(result.record, authors: own.authors)
@@ -76,7 +77,8 @@ import Testing
                 guard page.moreComing else { break }
                 after = page.results.last?.recordName ?? ""
             }
-            #expect(pages == [["!", "B"], ["a", "e"], ["~"]] && more == [true, true, false])
+            #expect(pages == [["!", "B"], ["a", "e"], ["~"]])
+            #expect(more == [true, true, false])
             // A page that holds just what is left is the last one.
             #expect(try await !anna.created(after: "a", limit: 2).moreComing)
             // After a name that there is not, or is no more.
@@ -95,16 +97,20 @@ import Testing
             }
             _ = try await anna.savePublic([PublicWrite("last")])
             let first = try await anna.created(limit: UInt32.max)
-            #expect(first.results.count == 400 && first.moreComing)
+            #expect(first.results.count == 400)
+            #expect(first.moreComing)
             let second = try await anna.created(after: try #require(first.results.last).recordName)
-            #expect(second.results.count == 400 && second.moreComing)
+            #expect(second.results.count == 400)
+            #expect(second.moreComing)
             let last = try await anna.created(after: try #require(second.results.last).recordName)
-            #expect(last.results.map(\.recordName) == ["last"] && !last.moreComing)
+            #expect(last.results.map(\.recordName) == ["last"])
+            #expect(!last.moreComing)
             // By bytes: two fit, a third does not.
             let large = String(repeating: "x", count: 900_000)
             for name in ["a", "b", "c"] { _ = try await bert.savePublic([PublicWrite(name, large)]) }
             let full = try await bert.created()
-            #expect(full.results.map(\.recordName) == ["a", "b"] && full.moreComing)
+            #expect(full.results.map(\.recordName) == ["a", "b"])
+            #expect(full.moreComing)
             #expect(try await bert.created(after: "b").results.map(\.recordName) == ["c"])
         }
     }
@@ -123,7 +129,9 @@ import Testing
             #expect(answer.results.map(\.hasServerRecord) == [false, false, false])
             // Refused ones count towards a page, and it goes on after them.
             let first = try await anna.created(limit: 1)
-            #expect(first.results.map(\.code) == [.permissionFailure] && first.moreComing && first.authors.isEmpty)
+            #expect(first.results.map(\.code) == [.permissionFailure])
+            #expect(first.moreComing)
+            #expect(first.authors.isEmpty)
             #expect(try await anna.created(after: "a", limit: 1).results.map(\.code) == [nil])
             #expect(try await bert.created().results.isEmpty)
         }
@@ -137,7 +145,8 @@ import Testing
             let answer = try await key.send(
                 try key.call(Person.publicPath("records/created"), Sealkit_V1_CreatedRecordsRequest()))
             let results = try Sealkit_V1_CreatedRecordsResponse(serializedBytes: answer.body).results
-            #expect(answer.code == nil && results.map(\.recordName) == ["the-key's"])
+            #expect(answer.code == nil)
+            #expect(results.map(\.recordName) == ["the-key's"])
             #expect(try await anna.created().results.map(\.recordName) == ["anna's"])
         }
     }
@@ -175,7 +184,8 @@ import Testing
             let answer = try await anna.client.call(
                 Person.publicPath("records/created", environment: "production"), Sealkit_V1_CreatedRecordsRequest(),
                 as: Sealkit_V1_CreatedRecordsResponse.self)
-            #expect(answer.results.isEmpty && !answer.moreComing)
+            #expect(answer.results.isEmpty)
+            #expect(!answer.moreComing)
         }
     }
 

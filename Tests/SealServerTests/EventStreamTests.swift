@@ -32,7 +32,8 @@ import Testing
         let (phone, desk, zone) = try #require(state.withLock { $0 })
         try await RunningServer.with(folder: folder) { server in
             let events = try await desk.at(server).listen(after: "1")
-            #expect(events.first.name == "ready" && events.first.id == "1")
+            #expect(events.first.name == "ready")
+            #expect(events.first.id == "1")
             #expect(try await events.next().id == "2")
             // The subscription holds, and a save knows of it at once.
             _ = try await phone.at(server).save([Write("c")], in: zone)
@@ -53,12 +54,14 @@ import Testing
                 try NotificationFeed.sweep(now: now + PushLimits.kept + 1, in: $0)
             }
             let behind = try await desk.listen(after: "1")
-            #expect(behind.first.name == "reset" && behind.first.id == "2")
+            #expect(behind.first.name == "reset")
+            #expect(behind.first.id == "2")
             #expect(try behind.first.failure.errorCode == .changeTokenExpired)
             #expect(try await desk.listen(after: "2").first.name == "ready")
             // From before a restore: a number that was never given out.
             let ahead = try await desk.listen(after: "9")
-            #expect(ahead.first.name == "reset" && ahead.first.id == "2")
+            #expect(ahead.first.name == "reset")
+            #expect(ahead.first.id == "2")
             _ = try await phone.save([Write("c")], in: zone)
             for events in [behind, ahead] { #expect(try await events.next().id == "3") }
         }
@@ -74,7 +77,8 @@ import Testing
             let events = try await desk.listen()
             _ = try await phone.save((0..<400).map { Write("r\($0)") }, in: zone)
             let event = try await events.next()
-            #expect(event.name == "reset" && event.id == "1")
+            #expect(event.name == "reset")
+            #expect(event.id == "1")
             let kept = try await server.services.database.read { connection in
                 try connection.first("SELECT COUNT(*) FROM notification") { try $0.int64(0) }
             }
@@ -105,7 +109,8 @@ import Testing
                 if names.count % 64 == 0 { events = try await desk.listen(after: id) }
             }
             let saved = Set((0..<300).map { "r\($0)" })
-            #expect(names == saved && last == "10")
+            #expect(names == saved)
+            #expect(last == "10")
         }
     }
 
@@ -120,8 +125,10 @@ import Testing
                 let kept = try connection.first("SELECT COUNT(*) FROM notification") { try $0.int64(0) } ?? 0
                 return (kept, try NotificationFeed.place(of: owner, in: connection))
             }
-            #expect(kept > 4_000 && kept < 6_000)
-            #expect(place.floor > 0 && place.last > place.floor)
+            #expect(kept > 4_000)
+            #expect(kept < 6_000)
+            #expect(place.floor > 0)
+            #expect(place.last > place.floor)
         }
     }
 
@@ -143,7 +150,9 @@ import Testing
             try await server.sweep(now: server.clock.now)
             let after = try await database.read { try NotificationFeed.place(of: owner, in: $0) }
             let isSwept = try await database.read { try !$0.exists("SELECT 1 FROM notification") }
-            #expect(isSwept && before.floor == 2 && after.floor == 2)
+            #expect(isSwept)
+            #expect(before.floor == 2)
+            #expect(after.floor == 2)
         }
     }
 
@@ -157,7 +166,8 @@ import Testing
             _ = try await desk.client.call(
                 "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), as: Sealkit_V1_AccountResponse.self)
             let end = try await onDesk.next()
-            #expect(end.name == "end" && end.id == nil)
+            #expect(end.name == "end")
+            #expect(end.id == nil)
             #expect(try end.failure.errorCode == .sessionExpired)
             #expect(try await onDesk.hasEnded())
             #expect(try await refusal { try await desk.listen() } == .sessionExpired)
@@ -206,7 +216,8 @@ import Testing
                 server.services.streams.heartbeat()
                 beat = try await events.nextOrHeartbeat()
             } while beat.id != "1"
-            #expect(beat.isHeartbeat && beat.data.isEmpty)
+            #expect(beat.isHeartbeat)
+            #expect(beat.data.isEmpty)
         }
     }
 
@@ -245,7 +256,8 @@ import Testing
                 _ = try await anna.listen()
                 Issue.record("a third stream was opened")
             } catch let refusal as Refusal {
-                #expect(refusal.code == .requestRateLimited && refusal.failure.retryAfter > 0)
+                #expect(refusal.code == .requestRateLimited)
+                #expect(refusal.failure.retryAfter > 0)
             }
             // Somebody else has a number of its own.
             _ = try await Person.ready(server).listen()

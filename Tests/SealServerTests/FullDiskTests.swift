@@ -41,8 +41,10 @@ import Testing
                         _ = try await anna.send(request, to: zone)
                         Issue.record("the disk was not full")
                     } catch let refusal as Refusal {
-                        #expect(refusal.status == 507 && refusal.code == .storageFull)
-                        #expect(refusal.failure.retryAfter > 0 && !refusal.failure.remedy.isEmpty)
+                        #expect(refusal.status == 507)
+                        #expect(refusal.code == .storageFull)
+                        #expect(refusal.failure.retryAfter > 0)
+                        #expect(!refusal.failure.remedy.isEmpty)
                     }
                 }
             }

@@ -86,7 +86,8 @@ extension HierarchyTests {
             let moved = try await carry("item", of: anna, from: shared.share, to: zone, in: zone)
             #expect(moved.result.code == nil)
             let stale = try await anna.stale(zone, counting: true)
-            #expect(stale.records.map(\.recordName) == ["item"] && stale.count == 1)
+            #expect(stale.records.map(\.recordName) == ["item"])
+            #expect(stale.count == 1)
             #expect(try anna.open(stale.records[0], in: zone).statement.isKeyCarried)
             // Listed by place like all others, and once where its epoch is old as well.
             #expect(try await anna.stale(zone, after: stale.records[0].position).records.isEmpty)
@@ -94,7 +95,8 @@ extension HierarchyTests {
             try await anna.append(try anna.next(on: zone, rotating: true), to: &rotated)
             let now = rotated
             let all = try await anna.stale(now, counting: true)
-            #expect(all.records.map(\.recordName).sorted() == ["item", "list", "note"] && all.count == 3)
+            #expect(all.records.map(\.recordName).sorted() == ["item", "list", "note"])
+            #expect(all.count == 3)
             // Sealed again, to apps it is the same record still.
             let again = try await anna.save([rekeyed(moved)], in: now, rekeying: true)
             #expect(again[0].result.code == nil && again[0].tag == moved.tag)
@@ -140,7 +142,8 @@ extension HierarchyTests {
             let moved = try await carry("item", of: anna, from: zone, to: second, in: zone)
             #expect(moved.result.code == nil)
             let stale = try await anna.staleIn(second)
-            #expect(stale.records.map(\.recordName) == ["item"] && stale.count == 1)
+            #expect(stale.records.map(\.recordName) == ["item"])
+            #expect(stale.count == 1)
             // An ordinary save has a key of its own.
             #expect(try await anna.save([PlacedWrite(rekeyed(moved), in: second)]).map(\.result.code) == [nil])
             #expect(try await anna.staleIn(second).count == 0)

@@ -239,14 +239,14 @@ extension HierarchyTests {
                 let found = "SELECT \(ZoneRow.columns) FROM zone z WHERE z.name = 'notes'"
                 let zone = try #require(try connection.first(found, [], ZoneRow.init))
                 let row = try #require(try Shares.find("share", in: zone, connection))
-                let owner: [SQLValue] = [.integer(row.owner)]
+                let owner: [SQLValue] = [.integer(zone.owner)]
                 let account = try connection.first("SELECT account FROM identity WHERE id = $1", owner) {
                     try $0.int64(0)
                 }
                 let session = Session(
                     accountID: try #require(account), tokenHash: [], device: nil, deviceRevision: 0, expires: .max,
                     generation: 0)
-                let caller = Caller(id: row.owner, userID: anna.user, session: session)
+                let caller = Caller(id: zone.owner, userID: anna.user, session: session)
                 _ = try append.run(on: row, by: caller, rosters: rosters, quotas: quotas, now: now, in: connection)
             }
             let opens: WriteHook.Work = { try $0.execute("UPDATE zone SET shares = shares + 1") }

@@ -110,12 +110,15 @@ extension PublicNotificationTests {
                 }
             }
             let few = try await tell("few", elements: 10)
-            #expect(few.steps == [" 4"] && few.overflown == 0)
+            #expect(few.steps == [" 4"])
+            #expect(few.overflown == 0)
             let each = [" 256", "q0 256", "q1 256", "q2 1"]
             let many = try await tell("many", elements: 1_000)
-            #expect(many.steps == each && many.overflown == 0)
+            #expect(many.steps == each)
+            #expect(many.overflown == 0)
             let most = try await tell("most", elements: 9_000)
-            #expect(most.steps == each && most.overflown == 1)
+            #expect(most.steps == each)
+            #expect(most.overflown == 1)
         }
         AttackOutcome.held("a transaction ends with the first that is much, who asks for too much is told to fetch")
     }
@@ -142,7 +145,8 @@ extension PublicNotificationTests {
             let bert = try #require(found).at(server)
             let events = try await bert.listen(after: "0")
             let told = try await events.notification()
-            #expect(told.recordName == "late" && told.reason == 1)
+            #expect(told.recordName == "late")
+            #expect(told.reason == 1)
         }
     }
 

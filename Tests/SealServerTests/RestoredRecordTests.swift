@@ -38,7 +38,7 @@ import Testing
             // The next number is the next one of what is there, and has to follow it.
             #expect(try await code(anna, later("old", revision: 2, tag: saved.tag), in: zone) == .serverRecordChanged)
             // The numbers that there are cannot be used up.
-            for revision: UInt64 in [RecordSave.mostLost + 2, (1 << 62) - 1] {
+            for revision: UInt64 in [SaveComparison.mostLost + 2, (1 << 62) - 1] {
                 #expect(
                     try await code(anna, later("old", revision: revision, tag: saved.tag), in: zone)
                         == .serverRecordChanged)

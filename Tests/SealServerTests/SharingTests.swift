@@ -32,7 +32,8 @@ import Testing
             let before = try await anna.zoneChanges().token
             let answer = try await anna.append(
                 try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
-            #expect(answer.scope.sequence == 2 && answer.position == 4)
+            #expect(answer.scope.sequence == 2)
+            #expect(answer.position == 4)
             #expect(try await anna.zoneChanges(before).modifications[0].shared)
             // Invited, not accepted: nothing can be read, written or listed.
             let open = zone
@@ -42,9 +43,13 @@ import Testing
             #expect(try await bert.fetchRoster(open).failure.errorCode == .zoneNotFound)
 
             let metadata = try await bert.metadata(invitation.routingID)
-            #expect(metadata.container == TestClient.container && metadata.environment == "development")
-            #expect(metadata.zone.ownerName == anna.name && metadata.entries.count == 3 && !metadata.alreadyMember)
-            #expect(metadata.invitationID == Data(invitation.keys.id.bytes) && metadata.preview == Data([4, 5]))
+            #expect(metadata.container == TestClient.container)
+            #expect(metadata.environment == "development")
+            #expect(metadata.zone.ownerName == anna.name)
+            #expect(metadata.entries.count == 3)
+            #expect(!metadata.alreadyMember)
+            #expect(metadata.invitationID == Data(invitation.keys.id.bytes))
+            #expect(metadata.preview == Data([4, 5]))
             let key = try Grants<XWingHPKE>.open(
                 [UInt8](metadata.grant.sealed), epoch: zone.roster.currentEpoch, invitation: invitation.keys,
                 keys: bert.keys)
@@ -59,7 +64,8 @@ import Testing
             _ = try bert.open(record, in: zone)
             #expect(try await bert.codes([Write(after: try SavedRecord(record)), Write("b")], in: zone) == [nil, nil])
             let tail = try await bert.fetchRoster(zone)
-            #expect(tail.entries.count == 4 && tail.grants.count == 1)
+            #expect(tail.entries.count == 4)
+            #expect(tail.grants.count == 1)
             #expect(tail.grants[0].subject == Data(bert.user.id.bytes))
             _ = try Grants<XWingHPKE>.open(
                 [UInt8](tail.grants[0].sealed), epoch: zone.roster.currentEpoch, as: bert.user, keys: bert.keys)
@@ -68,7 +74,8 @@ import Testing
             // Positions are places in the feed that the records share.
             let positions = tail.entries.map(\.position)
             let records = try await anna.changes(in: zone).records.map(\.position)
-            #expect(Set(positions).isDisjoint(with: records) && positions == positions.sorted())
+            #expect(Set(positions).isDisjoint(with: records))
+            #expect(positions == positions.sorted())
         }
     }
 
@@ -114,10 +121,12 @@ import Testing
             #expect(try await refusal { try await bert.save([Write("b")], in: before) } == .zoneNotFound)
             #expect(try await refusal { try await bert.changes(in: before) } == .zoneNotFound)
             let gone = try await bert.zoneChanges(token, shared: true)
-            #expect(gone.deletions.map(\.reason) == [4] && gone.modifications.isEmpty)
+            #expect(gone.deletions.map(\.reason) == [4])
+            #expect(gone.modifications.isEmpty)
             // The roster up to the entry that ended it, and no grant.
             let tail = try await bert.fetchRoster(before)
-            #expect(tail.entries.count == 5 && tail.grants.isEmpty)
+            #expect(tail.entries.count == 5)
+            #expect(tail.grants.isEmpty)
             #expect(try await anna.fetchRoster(zone).entries.count == 6)
             // Invited again: back.
             try await anna.share(&zone, with: bert)

@@ -66,7 +66,8 @@ import Testing
         for (mail, texts, expected) in [(true, false, ["mail"]), (true, true, ["mail", "text"]), (false, false, [])] {
             try await RunningServer.with(sendsMail: mail, sendsTexts: texts) { server in
                 let answer = try await TestClient(server).call("/1/limits", nil, as: Sealkit_V1_LimitsResponse.self)
-                #expect(answer.codes == expected && answer.origin == server.origin)
+                #expect(answer.codes == expected)
+                #expect(answer.origin == server.origin)
             }
         }
     }

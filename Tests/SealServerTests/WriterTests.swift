@@ -103,7 +103,9 @@ import Testing
         #expect(times.all["POST /2"] == WriteTimes.Entry(longest: 2_000_001, cutShort: 1))
         #expect(times.all["POST /1"] == WriteTimes.Entry(longest: 2_000_000, cutShort: 0))
         let (error, isInternal) = ServerError.describing(StorageError.overBudget, requestID: "1")
-        #expect(error.code == .limitExceeded && error.retryAfter == 0 && !isInternal)
+        #expect(error.code == .limitExceeded)
+        #expect(error.retryAfter == 0)
+        #expect(!isInternal)
     }
 
     private static let endless = "WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n)"
@@ -168,7 +170,8 @@ import Testing
                 try await Self.wait(for: Int(account) - 1, database)
             }
         }
-        #expect(first == nil && runs.withLock { $0 } == 2)
+        #expect(first == nil)
+        #expect(runs.withLock { $0 } == 2)
         let all = outcomes.all.withLock { $0 }
         #expect(all == [2: nil, 3: .overBudget, 4: nil])
         #expect(try await Self.ids(database) == [1, 2, 4])
@@ -231,12 +234,16 @@ import Testing
         for index in 0..<4 { queue.append(index, of: "a") }
         for index in 10..<12 { queue.append(index, of: "b") }
         queue.append(20, of: "c")
-        #expect(queue.count == 7 && queue.count(of: "a") == 4 && queue.count(of: "d") == 0)
+        #expect(queue.count == 7)
+        #expect(queue.count(of: "a") == 4)
+        #expect(queue.count(of: "d") == 0)
         let (third, none) = (queue.next(passing: ["a", "b"]), queue.next(passing: ["a", "b"]))
-        #expect(third?.element == 20 && none?.element == nil)
+        #expect(third?.element == 20)
+        #expect(none?.element == nil)
         var order: [Int] = []
         while let next = queue.next() { order.append(next.element) }
-        #expect(order == [0, 10, 1, 11, 2, 3] && queue.count == 0)
+        #expect(order == [0, 10, 1, 11, 2, 3])
+        #expect(queue.count == 0)
         for index in 0..<200 { queue.append(index, of: "a") }
         var all: [Int] = []
         while let next = queue.next() {
@@ -293,7 +300,8 @@ import Testing
             try await Self.wait(for: 90, database)
         }
         // Time stands still: it is as if none of them took any.
-        #expect(failure == nil && commits.withLock { $0 } == 1)
+        #expect(failure == nil)
+        #expect(commits.withLock { $0 } == 1)
     }
 
     @Test func oneAccountDoesNotFillTheQueue() async throws {
@@ -317,6 +325,7 @@ import Testing
                 outcomes.withLock { $0.append(error as? StorageError) }
             }
         }
-        #expect(failure == nil && outcomes.withLock { $0 } == [.busy, .busy, .busy])
+        #expect(failure == nil)
+        #expect(outcomes.withLock { $0 } == [.busy, .busy, .busy])
     }
 }

@@ -47,9 +47,8 @@ enum Controllers {
             jobs: services.jobs, quotas: services.quotas, rosters: services.rosters
         ).addRoutes(to: router)
         RecordsController(
-            transactions: services.transactions, sessions: services.sessions, addresses: services.addresses,
-            clock: services.clock, feedNames: services.feedNames, jobs: services.jobs, quotas: services.quotas,
-            rosters: services.rosters, saveGrounds: services.saveGrounds, schemas: services.schemas
+            transactions: services.transactions, modification: services.modification, feedNames: services.feedNames,
+            rosters: services.rosters, schemas: services.schemas
         ).addRoutes(to: router)
         QueriesController(
             transactions: services.transactions, addresses: services.addresses, jobs: services.jobs,
@@ -70,14 +69,20 @@ enum Controllers {
         ).addRoutes(to: router)
         SharePageController(fallbackURLs: services.configuration.fallbackURLs).addRoutes(to: router)
         AssetsController(
-            transactions: services.transactions, rates: services.rates, clock: services.clock, quotas: services.quotas,
-            rosters: services.rosters, schemas: services.schemas, blobs: services.blobs, logger: services.logger,
-            transfers: services.transfers, maximumAssetSize: services.configuration.maximumAssetSize
+            transactions: services.transactions,
+            uploading: WholeUpload(
+                transactions: services.transactions, rosters: services.rosters, blobs: services.blobs,
+                quotas: services.quotas, limits: services.rates.limits, logger: services.logger,
+                maximumAssetSize: services.configuration.maximumAssetSize),
+            clock: services.clock, schemas: services.schemas, blobs: services.blobs, transfers: services.transfers
         ).addRoutes(to: router)
         UploadsController(
-            transactions: services.transactions, rates: services.rates, clock: services.clock, jobs: services.jobs,
-            quotas: services.quotas, rosters: services.rosters, blobs: services.blobs, logger: services.logger,
-            transfers: services.transfers, maximumAssetSize: services.configuration.maximumAssetSize
+            transactions: services.transactions,
+            uploading: PartedUpload(
+                transactions: services.transactions, rosters: services.rosters, blobs: services.blobs,
+                quotas: services.quotas, limits: services.rates.limits, jobs: services.jobs, clock: services.clock,
+                logger: services.logger, maximumAssetSize: services.configuration.maximumAssetSize),
+            transfers: services.transfers
         ).addRoutes(to: router)
         ServerKeysController(
             transactions: services.transactions, rates: services.rates, clock: services.clock,

@@ -37,7 +37,7 @@ final class Services: Sendable {
     // Zones and sharing
     let rosters: RosterCache
     let schemas: SchemaStore
-    let saveGrounds = SaveGrounds()
+    let modification: ModifyRecords
     let feedNames: FeedNames
 
     // Push
@@ -70,7 +70,7 @@ final class Services: Sendable {
         self.database = database
         self.sessions = sessions
         self.rosters = rosters
-        transactions = Transactions(database, sessions: sessions, rosters: rosters, clock: clock)
+        transactions = Transactions(database, sessions: sessions, clock: clock)
         self.blobs = blobs
         self.configuration = configuration
         self.writeTimes = writeTimes
@@ -116,6 +116,9 @@ final class Services: Sendable {
                 database: database, holder: systemRandomBytes(16), look: replacing.jobLook ?? JobRunner.look,
                 patience: JobRunner.patience,
                 clock: clock, metrics: metrics, logger: logger))
+        modification = ModifyRecords(
+            transactions: transactions, sessions: sessions, addresses: addresses, clock: clock, quotas: quotas,
+            rosters: rosters, schemas: schemas, jobs: jobs)
         door = ServedDoor(
             transactions: transactions, management: secrets.management,
             maximumMessageSize: configuration.maximumMessageSize, clock: clock)

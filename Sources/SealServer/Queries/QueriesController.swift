@@ -76,7 +76,7 @@ struct QueriesController: Sendable {
                 guard let session else { throw ServerError.needsSession }
                 let caller = try Caller(session, container: path.container, in: connection)
                 (asked, rights, user) = (nil, nil, caller.userID)
-                zones = try Zones.all(of: caller, path, in: connection).sorted { $0.zone < $1.zone }
+                zones = try Zones.all(of: caller, path, in: connection).sorted { $0.number < $1.number }
                 return
             }
             let (zone, rights) = try Zones.readable(message.zone, by: session, path, schemas, in: connection)

@@ -1,10 +1,7 @@
-import Foundation
 import Hummingbird
 import SealService
-import SealStatements
 import SealStorage
 import SealWire
-import SwiftProtobuf
 
 /// `shares/lookup`, `shares/unsettled`: what a zone's owner has to know of the hierarchical shares in it.
 struct SharesController: Sendable {
@@ -18,60 +15,18 @@ struct SharesController: Sendable {
     private func lookup(
         _ message: Sealkit_V1_LookupSharesRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_LookupSharesResponse {
-        let (session, path) = (call.session, call.path)
-        try RecordsController.checkCount(message.shareRecordNames.count)
+        try RequestItems.check(message.shareRecordNames.count, "shares")
         try RecordLookup.check(message.shareRecordNames)
-        let response = try await transactions.read { connection -> Sealkit_V1_LookupSharesResponse in
-            let caller = try Caller(session, container: path.container, in: connection)
-            let zone = try Zones.visible(message.zone, to: caller, path, in: connection)
-            let limit = Limits.itemsPerRequest
-            var shares = try Self.shares(message, in: zone, by: caller, limit: limit + 1, connection)
-            var response = Sealkit_V1_LookupSharesResponse()
-            response.moreComing = shares.count > limit
-            if shares.count > limit { shares.removeLast(shares.count - limit) }
-            response.shares = shares.map { row in
-                .with {
-                    $0.scope = row.scopeHead
-                    $0.rootRecordName = row.share?.root ?? ""
-                }
-            }
-            return response
+        return try await transactions.read { connection in
+            try SharesPage(in: message.zone, for: call.session, call.path, connection).answer(message)
         }
-        return response
-    }
-
-    private static func shares(
-        _ message: Sealkit_V1_LookupSharesRequest, in zone: ZoneRow, by caller: Caller, limit: Int,
-        _ connection: any SQLConnection
-    ) throws -> [ZoneRow] {
-        let names = Set(message.shareRecordNames)
-        let isWanted = { (row: ZoneRow) in names.isEmpty || names.contains(row.share?.recordName ?? "") }
-        if case .shares(let shares, _) = zone.sight {
-            guard names.isEmpty, !message.after.isEmpty else { return shares.filter(isWanted) }
-            // By its number: it may have ended, or the caller left it, between two pages.
-            let last = try Shares.readable(message.after, in: zone, by: caller, connection).share.share?.number ?? 0
-            return shares.filter { ($0.share?.number ?? 0) > last }
-        }
-        if !names.isEmpty {
-            return try names.sorted().compactMap { try Shares.find($0, in: zone, connection) }.filter { !$0.isClosed }
-        }
-        var after: Int64 = 0
-        if !message.after.isEmpty {
-            guard Names.isPlain(message.after), let last = try Shares.find(message.after, in: zone, connection)?.share
-            else {
-                throw Shares.unknown
-            }
-            after = last.number
-        }
-        return try Shares.open(in: zone, after: after, limit: limit, connection)
     }
 
     private func unsettled(
         _ message: Sealkit_V1_UnsettledRecordsRequest, _ call: DatabaseCall
     ) async throws -> WrittenMessage<Sealkit_V1_UnsettledRecordsResponse> {
         let (session, path) = (call.session, call.path)
-        let limit =
-            message.resultsLimit == 0 ? Limits.itemsPerRequest : min(Int(message.resultsLimit), Limits.itemsPerRequest)
+        let limit = RequestItems.limit(message.resultsLimit)
         // It forgets what is settled.
         let answer = try await transactions.write(as: session, at: .everything) { connection -> [UInt8] in
             let caller = try Caller(session, container: path.container, in: connection)

@@ -41,10 +41,10 @@ package struct Notifier {
 
     /// After the zone appeared, became shared, lost or gained somebody, or went: for all who see it now. Subscriptions
     /// to one record type hear of it where the zone's records came or went with it.
-    package func zoneChanged(comesOrGoes: Bool) throws {
+    /// - Parameter shares: those that it concerns beside the zone's own scope.
+    package func zoneChanged(shares: Set<Int64>, comesOrGoes: Bool) throws {
         // Who watches may have changed with the zone: the row does not count here.
-        try tellChanges(
-            types: comesOrGoes ? nil : [], shares: Set([zone.share?.number].compactMap { $0 }), mayHaveWebhooks: true)
+        try tellChanges(types: comesOrGoes ? nil : [], shares: shares, mayHaveWebhooks: true)
     }
 
     /// After somebody asked for access: for those who answer, and for subscriptions to no record type.

@@ -72,7 +72,7 @@ package struct Subscriptions {
         }
         // What the former one gave rise to is not this one's; one that fired once has gone before it.
         try remove(draft.id)
-        if let zone { gained.insert([zone.owner, zone.zone]) }
+        if let zone { gained.insert([zone.owner, zone.number]) }
         try connection.execute(
             """
             INSERT INTO subscription (owner, environment, database, id, kind, zone_owner, zone, record_type, fires_on,
@@ -80,7 +80,7 @@ package struct Subscriptions {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
             """,
             key + [
-                .text(draft.id), .integer(draft.kind.rawValue), .integer(zone?.owner ?? 0), .integer(zone?.zone ?? 0),
+                .text(draft.id), .integer(draft.kind.rawValue), .integer(zone?.owner ?? 0), .integer(zone?.number ?? 0),
                 .text(message.recordType), .integer(draft.firesOn.rawValue), .bool(!message.webhook.isEmpty),
                 .data(body),
             ])

@@ -40,7 +40,7 @@ package enum IndexBuilder {
                 return true
             }
             if done == batch {
-                try keep(build, owner: zone.owner, zone: zone.zone, record: last, connection)
+                try keep(build, owner: zone.owner, zone: zone.number, record: last, connection)
                 return
             }
         }
@@ -62,7 +62,7 @@ package enum IndexBuilder {
         try connection.execute(
             "DELETE FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3", next.key + [.integer(build.field)]
         )
-        try keep(build, owner: next.owner, zone: next.zone, record: "", connection)
+        try keep(build, owner: next.owner, zone: next.number, record: "", connection)
     }
 
     private static func zone(_ build: IndexBuilds.Build, _ connection: any SQLConnection) throws -> ZoneRow? {

@@ -59,7 +59,7 @@ package struct QueryPager {
         if let cursor {
             for zone in zones {
                 // A place that was never given out comes from before a restore.
-                if let position = cursor.snapshots[zone.zone], position > zone.position { throw QueryCursor.expired }
+                if let position = cursor.snapshots[zone.number], position > zone.position { throw QueryCursor.expired }
             }
         }
         return query.sortDescriptors.isEmpty ? try inTurn() : try merged()
@@ -74,9 +74,9 @@ package struct QueryPager {
         -> QueryCursor
     {
         QueryCursor(
-            driver: driver, zone: zone.zone, place: place,
+            driver: driver, zone: zone.number, place: place,
             // Without an order the zones after this one begin when they are come to.
-            snapshots: query.sortDescriptors.isEmpty ? snapshots.filter { $0.key == zone.zone } : snapshots)
+            snapshots: query.sortDescriptors.isEmpty ? snapshots.filter { $0.key == zone.number } : snapshots)
     }
 
     private func run(_ zone: ZoneRow, snapshot: Int64) -> QueryRun {
@@ -89,10 +89,10 @@ package struct QueryPager {
     private func inTurn() throws -> Page {
         var page = Page()
         var budget = QueryBudget()
-        for (index, zone) in zones.enumerated() where zone.zone >= cursor?.zone ?? .min {
-            let isResumed = zone.zone == cursor?.zone
-            let snapshot = isResumed ? cursor?.snapshots[zone.zone] ?? 0 : zone.position
-            page.snapshots[zone.zone] = snapshot
+        for (index, zone) in zones.enumerated() where zone.number >= cursor?.zone ?? .min {
+            let isResumed = zone.number == cursor?.zone
+            let snapshot = isResumed ? cursor?.snapshots[zone.number] ?? 0 : zone.position
+            page.snapshots[zone.number] = snapshot
             let (plan, driver) = try QueryPlan.make(
                 query, type, chosen: isResumed ? cursor.map { Int($0.driver) } : nil, gathered: Self.gathered, in: zone,
                 connection)
@@ -135,8 +135,8 @@ package struct QueryPager {
         var frontier: (zone: Int, place: QueryPlace)?
         for (index, zone) in zones.enumerated() {
             // A zone that was not there when the query began is left out.
-            guard let snapshot = cursor == nil ? zone.position : cursor?.snapshots[zone.zone] else { continue }
-            page.snapshots[zone.zone] = snapshot
+            guard let snapshot = cursor == nil ? zone.position : cursor?.snapshots[zone.number] else { continue }
+            page.snapshots[zone.number] = snapshot
             var budget = QueryBudget()
             budget.entries = max(100, budget.entries / share)
             budget.records = max(100, budget.records / share)
@@ -173,8 +173,8 @@ package struct QueryPager {
     /// Where a zone goes on, given a place that may be in another.
     private func start(in zone: ZoneRow, _ order: QueryOrder) -> QueryPlace? {
         guard let cursor else { return nil }
-        guard zone.zone != cursor.zone else { return cursor.place }
-        let isBefore = (zone.zone < cursor.zone) == order.isAscending
+        guard zone.number != cursor.zone else { return cursor.place }
+        let isBefore = (zone.number < cursor.zone) == order.isAscending
         return QueryPlace(keys: cursor.place.keys, record: isBefore ? order.last : order.first)
     }
 }

@@ -12,7 +12,7 @@ struct SearchIndex {
 
     /// Public databases are numbered downwards from zero, and a term has letters, digits and underscores only.
     static func term(_ word: String, _ zone: ZoneRow, type: String) -> String {
-        "\(zone.owner < 0 ? "p" : "")\(zone.owner.magnitude)_\(zone.zone)_\(type)_\(word)"
+        "\(zone.owner < 0 ? "p" : "")\(zone.owner.magnitude)_\(zone.number)_\(type)_\(word)"
     }
 
     /// Puts a record's words in the place of those that it had.

@@ -1,5 +1,5 @@
 import SealPrimitives
-package import SealStatements
+import SealStatements
 package import SealStorage
 import SealWire
 import SwiftProtobuf
@@ -13,12 +13,34 @@ package enum CreatedRecords {
         ORDER BY name LIMIT $5
         """
 
-    /// A serialized `CreatedRecordsResponse`.
-    /// - Parameters:
-    ///   - rights: of the creator. What it may not read is named and refused, so that nobody takes a part for the
-    ///     whole.
-    ///   - name: the page begins after it.
+    /// - Parameter name: the page begins after it; empty for the first one.
+    /// - Throws: `invalidArguments` for what is no record's name.
+    package static func check(after name: String) throws(ServerError) {
+        guard name.isEmpty || Names.isPlain(name) else {
+            throw ServerError(
+                .invalidArguments, "A record's name has 1 to \(Limits.nameBytes) printable ASCII characters.",
+                remedy: "Go on after the last name of the answer before.")
+        }
+    }
+
+    /// A serialized `CreatedRecordsResponse`, of what the session's user has made.
+    /// - Throws: `zoneNotFound` in any database but the public one.
     package static func page(
+        of session: Session, _ path: DatabasePath, _ schemas: SchemaStore, after name: String, limit: Int,
+        _ connection: any SQLConnection
+    ) throws -> [UInt8] {
+        let creator = try Caller(session, container: path.container, in: connection).userID
+        guard let rights = try PublicRights.of(session, path, schemas, in: connection) else {
+            throw PublicZone.notFound
+        }
+        return try page(
+            of: creator, in: PublicZone.find(path, in: connection), rights: rights, after: name, limit: limit,
+            connection)
+    }
+
+    /// - Parameter rights: of the creator. What it may not read is named and refused, so that nobody takes a part for
+    ///   the whole.
+    private static func page(
         of creator: UserID, in zone: ZoneRow, rights: PublicRights, after name: String, limit: Int,
         _ connection: any SQLConnection
     ) throws -> [UInt8] {

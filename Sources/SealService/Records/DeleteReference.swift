@@ -58,27 +58,3 @@ package struct DeleteReference: Sendable, Hashable {
         ) { (source: try $0.text(0), field: try $0.text(1)) }
     }
 }
-
-extension RecordSave {
-    /// Refuses whatever would give a target more sources than it may have.
-    func checkDeleteReferences(_ outcomes: inout [Outcome]) throws {
-        // Where nothing goes with its target, anybody could use up the sources that somebody else's record may have.
-        guard rights == nil else { return }
-        let names = Set(batch.items.map(\.name))
-        var sources: [String: Set<String>] = [:]
-        for (index, outcome) in outcomes.enumerated() {
-            guard case .accepted(let accepted) = outcome else { continue }
-            let targets = Set(accepted.content.deleteReferences.map(\.target))
-            for target in targets where sources[target] == nil {
-                // What this request saves is counted as it will be.
-                let stored = try DeleteReference.sources(of: target, in: zone, connection).map(\.source)
-                sources[target] = Set(stored).subtracting(names)
-            }
-            guard targets.allSatisfy({ (sources[$0]?.count ?? 0) < DeleteReference.limit }) else {
-                outcomes[index] = .refused(DeleteReference.tooMany)
-                continue
-            }
-            for target in targets { sources[target]?.insert(batch.items[index].name) }
-        }
-    }
-}

@@ -39,30 +39,16 @@ extension WireWriter {
     /// A record that is there, serialized.
     package mutating func found(_ name: String, _ content: [UInt8]) { result(name, 2, content) }
 
-    package mutating func failed(_ name: String, _ error: ServerError) throws {
-        result(name, 3, try error.failure.serializedBytes())
+    mutating func failed(_ name: String, _ error: ServerError, dependents: [String] = []) throws {
+        result(name, 3, try error.failure.serializedBytes(), dependents: dependents)
     }
 
-    package mutating func saved(_ name: String, _ outcome: RecordSave.Outcome, now: Int64) throws {
-        switch outcome {
-        case .accepted(let accepted):
-            var record = WireWriter(capacity: 128)
-            record.systemFields(
-                name: name, type: accepted.content.statement.recordType, position: accepted.position,
-                tag: accepted.tag, created: accepted.created(now: now), modified: accepted.modified(now: now),
-                isDeleted: accepted.isDeletion)
-            result(name, 2, record.bytes)
-        case .refused(let error, let dependents):
-            result(name, 3, try error.failure.serializedBytes(), dependents: dependents)
-        }
-    }
-}
-
-extension RecordSave {
-    /// A serialized `ModifyRecordsResponse`, without server records: what is kept for repeated operations stays small.
-    package func serialized(_ outcomes: [Outcome]) throws -> [UInt8] {
-        var writer = WireWriter(capacity: 128 * outcomes.count)
-        for (item, outcome) in zip(batch.items, outcomes) { try writer.saved(item.name, outcome, now: now) }
-        return writer.bytes
+    mutating func saved(_ record: WrittenRecord, now: Int64) {
+        let accepted = record.accepted
+        var writer = WireWriter(capacity: 128)
+        writer.systemFields(
+            name: accepted.name, type: accepted.statement.recordType, position: record.position, tag: record.tag,
+            created: accepted.created(now: now), modified: accepted.modified(now: now), isDeleted: accepted.isDeletion)
+        result(accepted.name, 2, writer.bytes)
     }
 }

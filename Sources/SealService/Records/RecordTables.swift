@@ -1,7 +1,7 @@
-/// Records, what left a scope, the index of `deleteSelf` references, and what proves a deletion that nobody signed.
-/// Keyed as the zones' tables are; times are microseconds since 1970. `key_known` is of records that came from another
-/// scope with a key that was known there. The index of creators is for public databases alone, whose numbers are
-/// negative: saves in zones do not pay for it.
+/// Records and what left a scope; in `deletions` the index of `deleteSelf` references, and what proves a deletion that
+/// nobody signed. Keyed as the zones' tables are; times are microseconds since 1970. `key_known` is of records that
+/// came from another scope with a key that was known there. The index of creators is for public databases alone, whose
+/// numbers are negative: saves in zones do not pay for it.
 enum RecordTables {
     /// A feed is two indexes, so that what lies in shares costs nobody anything who does not see it.
     static let feedsByScope = """
@@ -60,27 +60,9 @@ enum RecordTables {
             PRIMARY KEY (owner, zone, share, name)
         );
         CREATE INDEX departure_feed ON departure (owner, zone, share, position);
-        CREATE TABLE unsettled_parent (
-            owner BIGINT NOT NULL,
-            zone BIGINT NOT NULL,
-            name TEXT NOT NULL,
-            settled TEXT NOT NULL,
-            PRIMARY KEY (owner, zone, name)
-        );
-        CREATE TABLE unsettled_share (
-            owner BIGINT NOT NULL,
-            zone BIGINT NOT NULL,
-            share BIGINT NOT NULL,
-            settled BIGINT NOT NULL,
-            PRIMARY KEY (owner, zone, share)
-        );
-        CREATE TABLE roots_below (
-            owner BIGINT NOT NULL,
-            zone BIGINT NOT NULL,
-            name TEXT NOT NULL,
-            roots BIGINT NOT NULL,
-            PRIMARY KEY (owner, zone, name)
-        );
+        """
+
+    static let deletions = """
         CREATE TABLE delete_reference (
             owner BIGINT NOT NULL,
             zone BIGINT NOT NULL,

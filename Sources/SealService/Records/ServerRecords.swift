@@ -10,16 +10,8 @@ package enum ServerRecords {
     /// An answer has at most this many bytes of them; failures beyond it come without.
     package static let answerBytes = 2 * 1024 * 1024
 
-    /// Whether any result would take a record, or what goes along with one.
-    package static func areWanted(in outcomes: [RecordSave.Outcome]) -> Bool {
-        outcomes.contains { outcome in
-            if case .refused(let error, _) = outcome {
-                isWanted(error.code) || TakenAnswer.isWanted(error.code)
-            } else {
-                false
-            }
-        }
-    }
+    /// Whether a result that failed so would take a record, or what goes along with one.
+    static func isWanted(after code: ErrorCode) -> Bool { isWanted(code) || TakenAnswer.isWanted(code) }
 
     /// - Parameter response: without server records.
     /// - Parameter rights: the caller's, in the public database; what it may not read is left out.

@@ -1,6 +1,6 @@
 package import SealStatements
 package import SealStorage
-import SealWire
+package import SealWire
 import SwiftProtobuf
 
 /// Records of a scope that are still sealed under an epoch before the one in force there.
@@ -23,39 +23,50 @@ package enum StaleRecords {
     /// Which index serves it has to be in the text.
     private static func isIn(_ share: Int64) -> String { "share = $3 AND share \(share == 0 ? "= 0" : "> 0")" }
 
+    /// Where a page begins: after the record with this place.
+    /// - Throws: `invalidArguments`.
+    package static func place(_ message: Sealkit_V1_StaleRecordsRequest) throws(ServerError) -> Int64 {
+        guard let place = Int64(exactly: message.after) else {
+            throw ServerError(
+                .invalidArguments, "There is no such place in a feed.",
+                remedy: "Send the position of a record of the answer before.")
+        }
+        return place
+    }
+
     /// A serialized `StaleRecordsResponse`.
     /// - Parameters:
-    ///   - zone: as it is seen from the scope.
     ///   - roster: the scope's.
     package static func page(
-        of zone: ZoneRow, _ roster: Roster, after place: Int64, limit: Int, desired: Set<String>?, counting: Bool,
+        of scope: ScopeRow, _ roster: Roster, after place: Int64, limit: Int, desired: Set<String>?, counting: Bool,
         in connection: any SQLConnection
     ) throws -> [UInt8] {
-        let opened = try RosterLog.position(of: roster.currentEpoch.openedAt, in: zone, connection)
+        let opened = try RosterLog.position(of: roster.currentEpoch.openedAt, in: scope, connection)
         var writer = WireWriter(capacity: 64 * 1024)
         var count = 0
-        let query = query(of: zone.share?.number ?? 0)
-        try connection.run(query, zone.scopeKey + [.integer(place), .integer(opened), .integer(Int64(limit))]) { row in
-            let bytes = try StoredRecord(row).serialized(desired: desired, in: zone, connection)
+        let query = query(of: scope.number)
+        try connection.run(query, scope.key + [.integer(place), .integer(opened), .integer(Int64(limit))]) { row in
+            let bytes = try StoredRecord(row).serialized(desired: desired, in: scope.zone, connection)
             guard count == 0 || writer.bytes.count + bytes.count <= RecordFeed.pageBytes else { return false }
             writer.blob(1, bytes)
             count += 1
             return true
         }
-        if counting { writer.number(2, UInt64(try self.count(of: zone, before: opened, in: connection))) }
-        writer.blob(3, try zone.scopeHead.serializedBytes())
+        if counting { writer.number(2, UInt64(try self.count(of: scope, before: opened, in: connection))) }
+        writer.blob(3, try scope.scopeHead.serializedBytes())
         return writer.bytes
     }
 
-    private static func count(of zone: ZoneRow, before opened: Int64, in connection: any SQLConnection) throws -> Int64
+    private static func count(of scope: ScopeRow, before opened: Int64, in connection: any SQLConnection) throws
+        -> Int64
     {
         try connection.first(
             """
             SELECT (SELECT COUNT(*) FROM record
-                WHERE owner = $1 AND zone = $2 AND \(isIn(zone.share?.number ?? 0)) AND position < $4 AND deleted = 0)
+                WHERE owner = $1 AND zone = $2 AND \(isIn(scope.number)) AND position < $4 AND deleted = 0)
             + (SELECT COUNT(*) FROM record
                 WHERE owner = $1 AND zone = $2 AND share = $3 AND position >= $4 AND deleted = 0 AND key_known = 1)
-            """, zone.scopeKey + [.integer(opened)]
+            """, scope.key + [.integer(opened)]
         ) { try $0.int64(0) } ?? 0
     }
 }

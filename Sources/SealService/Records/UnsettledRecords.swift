@@ -18,54 +18,14 @@ package enum UnsettledRecords {
         var isSpent: Bool { rows <= 0 || bytes <= 0 }
     }
 
-    // MARK: Noting
-
-    /// What has this record as parent may be elsewhere than it.
-    package static func note(below parent: String, in zone: ZoneRow, _ connection: any SQLConnection) throws {
-        try connection.execute(
-            """
-            INSERT INTO unsettled_parent (owner, zone, name, settled) SELECT $1, $2, $3, '' WHERE EXISTS (
-                SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND parent = $3 AND deleted = 0)
-            ON CONFLICT (owner, zone, name) DO UPDATE SET settled = ''
-            """, zone.key + [.text(parent)])
-    }
-
-    /// A share has ended, or begins again.
-    static func noteEnd(of share: ZoneRow, _ connection: any SQLConnection) throws {
-        try connection.execute(
-            share.isClosed
-                ? """
-                INSERT INTO unsettled_share (owner, zone, share, settled) VALUES ($1, $2, $3, 0)
-                ON CONFLICT (owner, zone, share) DO UPDATE SET settled = 0
-                """
-                : "DELETE FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3", share.scopeKey)
-    }
-
-    // MARK: Finding
-
     /// Whether there may be any.
     static func exist(in zone: ZoneRow, _ connection: any SQLConnection) throws -> Bool {
         guard zone.shares > 0 else { return false }
-        return try ["unsettled_parent", "unsettled_share"].contains {
-            try connection.exists("SELECT 1 FROM \($0) WHERE owner = $1 AND zone = $2 LIMIT 1", zone.key)
-        }
-    }
-
-    /// Whether an ended share has records still.
-    static func isLeft(in share: ZoneRow, _ connection: any SQLConnection) throws -> Bool {
-        let settled = try connection.first(
-            "SELECT settled FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3", share.scopeKey
-        ) { try $0.int64(0) }
-        guard let settled else { return false }
-        return try connection.exists(
-            """
-            SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND share = $3 AND share > 0 AND position > $4 AND deleted = 0
-            ORDER BY position LIMIT 1
-            """, share.scopeKey + [.integer(settled)])
+        return try UnsettledParents.areThere(in: zone, connection) || UnsettledShares.areThere(in: zone, connection)
     }
 
     /// The next ones, parents before their children. What is found to be in place is not looked at again.
-    package static func next(in zone: ZoneRow, limit: Int, _ connection: any SQLConnection) throws -> [StoredRecord] {
+    private static func next(in zone: ZoneRow, limit: Int, _ connection: any SQLConnection) throws -> [StoredRecord] {
         var budget = Budget()
         let found = try belowParents(in: zone, limit: limit, &budget, connection)
         // Those of an ended share whose parents are gone, or follow: they come into the zone's scope once nothing is
@@ -77,23 +37,20 @@ package enum UnsettledRecords {
         in zone: ZoneRow, limit: Int, _ budget: inout Budget, _ connection: any SQLConnection
     ) throws -> [StoredRecord] {
         var found: [StoredRecord] = []
-        let parents = try connection.rows(
-            "SELECT name, settled FROM unsettled_parent WHERE owner = $1 AND zone = $2 ORDER BY name LIMIT $3",
-            zone.key + [.integer(Int64(budget.rows))]
-        ) { (name: try $0.text(0), settled: try $0.text(1)) }
-        for (parent, settled) in parents {
+        for parent in try UnsettledParents.first(budget.rows, in: zone, connection) {
             guard found.count < limit, !budget.isSpent else { break }
             budget.rows -= 1
             let place = try connection.first(
-                "SELECT share FROM record WHERE owner = $1 AND zone = $2 AND name = $3", zone.key + [.text(parent)]
+                "SELECT share FROM record WHERE owner = $1 AND zone = $2 AND name = $3",
+                zone.key + [.text(parent.name)]
             ) { try $0.int64(0) }
             let children = try connection.rows(
                 """
                 SELECT name, share FROM record WHERE owner = $1 AND zone = $2 AND parent = $3 AND name > $4 AND deleted = 0
                 ORDER BY name LIMIT $5
-                """, zone.key + [.text(parent), .text(settled), .integer(Int64(budget.rows + 1))]
+                """, zone.key + [.text(parent.name), .text(parent.settled), .integer(Int64(budget.rows + 1))]
             ) { (name: try $0.text(0), share: try $0.int64(1)) }
-            var last = settled
+            var last = parent.settled
             let before = found.count
             for child in children.prefix(budget.rows) {
                 guard found.count < limit, budget.bytes > 0 else { break }
@@ -106,15 +63,8 @@ package enum UnsettledRecords {
                     budget.bytes -= record.fields.count
                 }
             }
-            if found.count == before, last == children.last?.name ?? settled {
-                try connection.execute(
-                    "DELETE FROM unsettled_parent WHERE owner = $1 AND zone = $2 AND name = $3",
-                    zone.key + [.text(parent)])
-            } else if last != settled {
-                try connection.execute(
-                    "UPDATE unsettled_parent SET settled = $4 WHERE owner = $1 AND zone = $2 AND name = $3",
-                    zone.key + [.text(parent), .text(last)])
-            }
+            let areAll = found.count == before && last == children.last?.name ?? parent.settled
+            try UnsettledParents.settle(parent, upTo: areAll ? nil : last, in: zone, connection)
         }
         return found
     }
@@ -128,20 +78,16 @@ package enum UnsettledRecords {
         in zone: ZoneRow, limit: Int, _ budget: inout Budget, _ connection: any SQLConnection
     ) throws -> [StoredRecord] {
         var found: [StoredRecord] = []
-        let shares = try connection.rows(
-            "SELECT share, settled FROM unsettled_share WHERE owner = $1 AND zone = $2 ORDER BY share LIMIT $3",
-            zone.key + [.integer(Int64(budget.rows))]
-        ) { (number: try $0.int64(0), settled: try $0.int64(1)) }
-        for (number, settled) in shares {
+        for share in try UnsettledShares.first(budget.rows, in: zone, connection) {
             guard found.count < limit, !budget.isSpent else { break }
             budget.rows -= 1
             let records = try connection.rows(
                 """
                 SELECT name, deleted, position FROM record
                 WHERE owner = $1 AND zone = $2 AND share = $3 AND share > 0 AND position > $4 ORDER BY position LIMIT $5
-                """, zone.key + [.integer(number), .integer(settled), .integer(Int64(budget.rows + 1))]
+                """, zone.key + [.integer(share.number), .integer(share.settled), .integer(Int64(budget.rows + 1))]
             ) { (name: try $0.text(0), isDeleted: try $0.bool(1), position: try $0.int64(2)) }
-            var last = settled
+            var last = share.settled
             let before = found.count
             for record in records.prefix(budget.rows) {
                 guard found.count < limit, budget.bytes > 0 else { break }
@@ -153,15 +99,8 @@ package enum UnsettledRecords {
                     budget.bytes -= record.fields.count
                 }
             }
-            if found.count == before, last == records.last?.position ?? settled {
-                try connection.execute(
-                    "DELETE FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3",
-                    zone.key + [.integer(number)])
-            } else if last != settled {
-                try connection.execute(
-                    "UPDATE unsettled_share SET settled = $4 WHERE owner = $1 AND zone = $2 AND share = $3",
-                    zone.key + [.integer(number), .integer(last)])
-            }
+            let areAll = found.count == before && last == records.last?.position ?? share.settled
+            try UnsettledShares.settle(share, upTo: areAll ? nil : last, in: zone, connection)
         }
         return found
     }

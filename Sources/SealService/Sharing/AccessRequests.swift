@@ -15,36 +15,36 @@ package enum AccessRequests {
 
     private static let requester = "(SELECT id FROM identity WHERE container = $4 AND user_name = $5)"
 
-    private static func key(_ user: UserID, _ zone: ZoneRow) -> [SQLValue] {
-        zone.scopeKey + [.text(zone.container), .text(user.recordName)]
+    private static func key(_ user: UserID, _ scope: ScopeRow) -> [SQLValue] {
+        scope.key + [.text(scope.zone.container), .text(user.recordName)]
     }
 
     // MARK: Whether anybody may ask
 
-    package static func areAllowed(_ zone: ZoneRow, in connection: any SQLConnection) throws -> Bool {
-        try connection.exists("SELECT 1 FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+    package static func areAllowed(_ scope: ScopeRow, in connection: any SQLConnection) throws -> Bool {
+        try connection.exists("SELECT 1 FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
     }
 
     /// What was asked goes unanswered where nobody may ask any more.
-    package static func allow(_ allowed: Bool, zone: ZoneRow, in connection: any SQLConnection) throws {
+    package static func allow(_ allowed: Bool, scope: ScopeRow, in connection: any SQLConnection) throws {
         if allowed {
             try connection.execute(
                 "INSERT INTO share_access (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT (owner, zone, share) DO NOTHING",
-                zone.scopeKey)
+                scope.key)
         } else {
             try connection.execute(
-                "DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+                "DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
             try connection.execute(
                 "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0",
-                zone.scopeKey)
+                scope.key)
         }
     }
 
     /// The share's life ends, or its zone's.
-    package static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+    package static func removeAll(of scope: ScopeRow, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM share_access WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
         try connection.execute(
-            "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+            "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
     }
 
     // MARK: Requests
@@ -52,16 +52,16 @@ package enum AccessRequests {
     /// - Returns: whether it is new; asking again takes the place of what was asked before.
     /// - Throws: `limitExceeded`.
     package static func add(
-        _ request: Sealkit_V1_RequestShareAccessRequest, by caller: Caller, zone: ZoneRow, now: Int64,
+        _ request: Sealkit_V1_RequestShareAccessRequest, by caller: Caller, scope: ScopeRow, now: Int64,
         in connection: any SQLConnection
     ) throws -> Bool {
         let isKnown = try connection.exists(
             "SELECT 1 FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND requester = $4 AND approved = 0",
-            zone.scopeKey + [.integer(caller.id)])
+            scope.key + [.integer(caller.id)])
         if !isKnown {
             let waiting = try connection.first(
                 "SELECT COUNT(*) FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0",
-                zone.scopeKey
+                scope.key
             ) { try $0.int64(0) }
             guard waiting ?? 0 < mostPerShare else {
                 throw ServerError(
@@ -83,7 +83,7 @@ package enum AccessRequests {
             VALUES ($1, $2, $3, $4, $5, $6, $7, 0) ON CONFLICT (owner, zone, share, requester) DO UPDATE
             SET request = excluded.request, contact = excluded.contact, created = excluded.created, approved = 0
             """,
-            zone.scopeKey + [
+            scope.key + [
                 .integer(caller.id), .data(request.requestID), .data(request.sealedContact), .integer(now),
             ])
         return !isKnown
@@ -91,13 +91,13 @@ package enum AccessRequests {
 
     /// Those who wait for an answer, oldest first.
     package static func waiting(
-        _ zone: ZoneRow, in connection: any SQLConnection
+        _ scope: ScopeRow, in connection: any SQLConnection
     ) throws -> [Sealkit_V1_AccessRequester] {
         try connection.rows(
             """
             SELECT r.request, r.contact, r.created, i.chain FROM access_request r JOIN identity i ON i.id = r.requester
             WHERE r.owner = $1 AND r.zone = $2 AND r.share = $3 AND r.approved = 0 ORDER BY r.created, r.requester
-            """, zone.scopeKey
+            """, scope.key
         ) { row in
             var requester = Sealkit_V1_AccessRequester()
             requester.requestID = try row.data(0)
@@ -109,30 +109,30 @@ package enum AccessRequests {
     }
 
     /// The user names of those who asked and were invited.
-    package static func approved(_ zone: ZoneRow, in connection: any SQLConnection) throws -> [String] {
+    package static func approved(_ scope: ScopeRow, in connection: any SQLConnection) throws -> [String] {
         try connection.rows(
             """
             SELECT i.user_name FROM access_request r JOIN identity i ON i.id = r.requester
             WHERE r.owner = $1 AND r.zone = $2 AND r.share = $3 AND r.approved = 1 ORDER BY i.user_name
-            """, zone.scopeKey
+            """, scope.key
         ) { try $0.text(0) }
     }
 
-    static func approve(_ user: UserID, zone: ZoneRow, in connection: any SQLConnection) throws {
+    static func approve(_ user: UserID, scope: ScopeRow, in connection: any SQLConnection) throws {
         try connection.execute(
             "UPDATE access_request SET approved = 1 WHERE owner = $1 AND zone = $2 AND share = $3 AND requester = \(requester)",
-            key(user, zone))
+            key(user, scope))
     }
 
-    package static func remove(of user: UserID, zone: ZoneRow, in connection: any SQLConnection) throws {
+    package static func remove(of user: UserID, scope: ScopeRow, in connection: any SQLConnection) throws {
         try connection.execute(
             "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND requester = \(requester)",
-            key(user, zone))
+            key(user, scope))
     }
 
-    package static func removeUnanswered(of user: UserID, zone: ZoneRow, in connection: any SQLConnection) throws {
+    package static func removeUnanswered(of user: UserID, scope: ScopeRow, in connection: any SQLConnection) throws {
         try connection.execute(
             "DELETE FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0 AND requester = \(requester)",
-            key(user, zone))
+            key(user, scope))
     }
 }

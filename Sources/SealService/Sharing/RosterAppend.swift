@@ -58,53 +58,54 @@ package struct RosterAppend: Sendable {
     }
 
     /// Appends under the rules, compare-and-append, with everything that follows from it, in the caller's transaction.
-    /// - Returns: the zone as it is now.
+    /// - Returns: the scope as it is now.
     package func run(
-        on zone: ZoneRow, by caller: Caller, rosters: RosterCache, quotas: Quotas, now: Int64,
+        on scope: ScopeRow, by caller: Caller, rosters: RosterCache, quotas: Quotas, now: Int64,
         in connection: any SQLConnection
-    ) throws -> ZoneRow {
+    ) throws -> ScopeRow {
         guard entry.author == caller.userID else {
             throw ServerError(
                 .permissionFailure, "The entry's author is somebody else.", remedy: "Send only entries that you signed."
             )
         }
-        let before = try rosters.roster(of: zone, in: connection)
+        let before = try rosters.roster(of: scope, in: connection)
         guard before.members[caller.userID] != nil else { throw Zones.notFound }
         var after = before
         try ServerError.checking("The roster entry") { () throws(SealError) in try after.append(signed) }
         try Self.checkSeats(after)
         try checkExtras(before: before, after: after, caller: caller)
-        try checkSharing(of: zone, connection)
+        try checkSharing(of: scope, connection)
         let grants = try StoredGrants.check(
             grants, required: required(after), epoch: after.currentEpoch.number)
 
         guard !RosterRoom.isAlwaysTaken(entry, after: before) else {
-            return try store(grants, on: zone, by: caller, before: before, after: after, now: now, in: connection)
+            return try store(grants, on: scope, by: caller, before: before, after: after, now: now, in: connection)
         }
         try RosterRoom.check(entry: after.sequence, quotas)
-        return try StorageUsage.within(quotas, of: StorageUsage.Bill(zone, caller: caller, in: connection), connection)
-        {
-            try store(grants, on: zone, by: caller, before: before, after: after, now: now, in: connection)
+        return try StorageUsage.within(
+            quotas, of: StorageUsage.Bill(scope.zone, caller: caller, in: connection), connection
+        ) {
+            try store(grants, on: scope, by: caller, before: before, after: after, now: now, in: connection)
         }
     }
 
     private func store(
-        _ grants: [(subject: GrantSubject, sealed: Data)], on zone: ZoneRow, by caller: Caller, before: Roster,
+        _ grants: [(subject: GrantSubject, sealed: Data)], on scope: ScopeRow, by caller: Caller, before: Roster,
         after: Roster, now: Int64,
         in connection: any SQLConnection
-    ) throws -> ZoneRow {
+    ) throws -> ScopeRow {
         let enclosures = RosterEnclosures(grants: grants, links: links, sealedLinks: sealedLinks, addresses: addresses)
         var rosters = Rosters(by: caller, room: .ofRequest, now: now, in: connection)
         return try rosters.append(
             NextEntry(
                 signed, before: before, after: after, enclosures: enclosures, reason: .deleted, news: .withEntry,
                 roots: .withEntry),
-            to: zone)
+            to: scope)
     }
 
     /// A zone is shared as a whole, or some hierarchies in it are.
-    private func checkSharing(of zone: ZoneRow, _ connection: any SQLConnection) throws {
-        guard zone.share == nil else { return }
+    private func checkSharing(of scope: ScopeRow, _ connection: any SQLConnection) throws {
+        guard scope.share == nil else { return }
         let shares = entry.changes.contains { change in
             switch change {
             case .settings, .invite: true
@@ -112,12 +113,12 @@ package struct RosterAppend: Sendable {
             }
         }
         guard shares else { return }
-        guard zone.name != Names.defaultZone else {
+        guard scope.zone.name != Names.defaultZone else {
             throw ServerError(
                 .invalidArguments, "The default zone is not shared as a whole.",
                 remedy: "Share single hierarchies in it, or put the records into a custom zone.")
         }
-        guard try !Shares.hasOpen(in: zone, connection) else {
+        guard try !Shares.hasOpen(in: scope.zone, connection) else {
             throw ServerError(
                 .alreadyShared, "Hierarchies in the zone are shared, so it is not shared as a whole.",
                 remedy: "Delete those shares first, or put the records into another zone.")

@@ -1,6 +1,7 @@
 import SealPrimitives
 package import SealStatements
 package import SealStorage
+import SealWire
 import Synchronization
 
 /// Rosters replayed so far. What is remembered counts only while the zone's head, read in the same transaction, says
@@ -23,9 +24,12 @@ package final class RosterCache: Sendable {
         var clock: UInt64 = 0
     }
 
-    /// A write would have to replay more of a roster than others should wait for: that is done beside the writer first.
-    package struct Cold: Error {
-        package let zone: ZoneRow
+    /// A write would have to replay more of a roster than others should wait for.
+    private struct Cold: ColdWrite {
+        let scope: ScopeRow
+        let rosters: RosterCache
+
+        func prepare(in connection: any SQLConnection) throws { try rosters.warm(scope, in: connection) }
     }
 
     /// Entries that a write replays by itself.
@@ -38,38 +42,52 @@ package final class RosterCache: Sendable {
         self.capacity = capacity
     }
 
-    /// The roster of the scope that the row shows, up to the head in it.
-    /// - Throws: `Cold` in a write; `Services.write` sees to it.
-    package func roster(of zone: ZoneRow, in connection: any SQLConnection) throws -> Roster {
-        let key = Key(owner: zone.owner, zone: zone.zone, share: zone.share?.number ?? 0)
+    /// A scope's roster, up to the head in its row.
+    /// - Throws: `ColdWrite` in a write; `Transactions.write` sees to it.
+    package func roster(of scope: ScopeRow, in connection: any SQLConnection) throws -> Roster {
+        let key = Key(owner: scope.zone.owner, zone: scope.zone.number, share: scope.number)
         let known = remembered(key)
-        if let known, known.head == zone.head { return known }
-        let roster = try known.flatMap { try continued($0, zone, in: connection) } ?? replayed(zone, in: connection)
+        if let known, known.head == scope.head { return known }
+        let roster = try known.flatMap { try continued($0, scope, in: connection) } ?? replayed(scope, in: connection)
         keep(roster, key)
         return roster
     }
 
     /// Replays what is durable of a scope's roster, so that a write finds it.
-    package func warm(_ zone: ZoneRow, in connection: any SQLConnection) throws {
+    private func warm(_ scope: ScopeRow, in connection: any SQLConnection) throws {
         let found =
-            zone.share == nil
+            scope.share == nil
             ? try connection.first(
-                "SELECT sequence, head FROM zone WHERE owner = $1 AND zone = $2", zone.key, Self.head)
+                "SELECT sequence, head FROM zone WHERE owner = $1 AND zone = $2", scope.zone.key, Self.head)
             : try connection.first(
-                "SELECT sequence, head FROM share WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey,
+                "SELECT sequence, head FROM share WHERE owner = $1 AND zone = $2 AND share = $3", scope.key,
                 Self.head)
         guard let found else { return }
-        var zone = zone
-        (zone.sequence, zone.head) = found
-        _ = try roster(of: zone, in: connection)
+        var scope = scope
+        (scope.state.sequence, scope.state.head) = found
+        _ = try roster(of: scope, in: connection)
     }
 
     private static func head(_ row: any SQLRow) throws -> (UInt64, Digest) {
         (UInt64(bitPattern: try row.int64(0)), try Digest(try row.bytes(1)))
     }
 
-    private static func check(_ count: UInt64, of zone: ZoneRow, _ connection: any SQLConnection) throws {
-        guard !connection.isWriter || count <= mostInWrite else { throw Cold(zone: zone) }
+    private func check(_ count: UInt64, of scope: ScopeRow, _ connection: any SQLConnection) throws {
+        guard !connection.isWriter || count <= Self.mostInWrite else { throw Cold(scope: scope, rosters: self) }
+    }
+
+    /// The roster of a scope whose owner or administrator the caller is.
+    /// - Throws: `permissionFailure` to anybody else.
+    package func administrated(
+        _ scope: ScopeRow, by caller: Caller, in connection: any SQLConnection
+    ) throws -> Roster {
+        let roster = try roster(of: scope, in: connection)
+        guard roster.members[caller.userID]?.mayAdminister == true else {
+            throw ServerError(
+                .permissionFailure, "Only the owner and administrators see a share's links and requests.",
+                remedy: "Ask the owner for the link, or to be made an administrator.")
+        }
+        return roster
     }
 
     /// What is remembered of a zone's own roster, whatever the zone's head says now.
@@ -86,12 +104,12 @@ package final class RosterCache: Sendable {
     }
 
     /// Nil when what is known is not a beginning of the log: a write that was taken back had been remembered.
-    private func continued(_ known: Roster, _ zone: ZoneRow, in connection: any SQLConnection) throws -> Roster? {
-        guard known.sequence < zone.sequence else { return nil }
-        try Self.check(zone.sequence - known.sequence, of: zone, connection)
+    private func continued(_ known: Roster, _ scope: ScopeRow, in connection: any SQLConnection) throws -> Roster? {
+        guard known.sequence < scope.sequence else { return nil }
+        try check(scope.sequence - known.sequence, of: scope, connection)
         var roster = known
         for (entry, _) in try RosterLog.entries(
-            of: zone, from: roster.nextSequence, through: zone.sequence, in: connection)
+            of: scope, from: roster.nextSequence, through: scope.sequence, in: connection)
         {
             do {
                 try roster.append(entry)
@@ -99,28 +117,29 @@ package final class RosterCache: Sendable {
                 return nil
             }
         }
-        return roster.head == zone.head ? roster : nil
+        return roster.head == scope.head ? roster : nil
     }
 
-    private func replayed(_ zone: ZoneRow, in connection: any SQLConnection) throws -> Roster {
-        try Self.check(zone.sequence, of: zone, connection)
-        let entries = try RosterLog.entries(of: zone, from: 0, through: zone.sequence, in: connection)
+    private func replayed(_ scope: ScopeRow, in connection: any SQLConnection) throws -> Roster {
+        try check(scope.sequence, of: scope, connection)
+        let entries = try RosterLog.entries(of: scope, from: 0, through: scope.sequence, in: connection)
         do {
-            guard let roster = try Roster(replaying: entries.lazy.map(\.entry), scope: zone.scope),
-                roster.head == zone.head
+            guard let roster = try Roster(replaying: entries.lazy.map(\.entry), scope: scope.id),
+                roster.head == scope.head
             else {
-                throw damaged(zone)
+                throw damaged(scope)
             }
             return roster
         } catch is SealError {
-            throw damaged(zone)
+            throw damaged(scope)
         }
     }
 
-    private func damaged(_ zone: ZoneRow) -> StorageError {
+    private func damaged(_ scope: ScopeRow) -> StorageError {
         .failed(
             code: 0,
-            message: "the roster of scope \(zone.owner)/\(zone.zone)/\(zone.share?.number ?? 0) does not hold together")
+            message:
+                "the roster of scope \(scope.zone.owner)/\(scope.zone.number)/\(scope.number) does not hold together")
     }
 
     private func keep(_ roster: Roster, _ key: Key) {

@@ -27,14 +27,14 @@ package struct RosterEnclosures: Sendable {
         self.init(grants: grants, links: [], sealedLinks: .none, addresses: [])
     }
 
-    func store(by caller: Caller, epoch: UInt32, zone: ZoneRow, in connection: any SQLConnection) throws {
+    func store(by caller: Caller, epoch: UInt32, scope: ScopeRow, in connection: any SQLConnection) throws {
         for grant in grants {
-            try StoredGrants.store(grant.sealed, for: grant.subject, epoch: epoch, zone: zone, in: connection)
+            try StoredGrants.store(grant.sealed, for: grant.subject, epoch: epoch, scope: scope, in: connection)
         }
-        for link in links { try StoredLinks.store(link, by: caller, zone: zone, in: connection) }
-        try sealedLinks.store(zone: zone, in: connection)
+        for link in links { try StoredLinks.store(link, by: caller, scope: scope, in: connection) }
+        try sealedLinks.store(scope: scope, in: connection)
         for address in addresses {
-            try StoredLinks.storeAddress(address.hash, of: address.invitation, zone: zone, in: connection)
+            try StoredLinks.storeAddress(address.hash, of: address.invitation, scope: scope, in: connection)
         }
     }
 }

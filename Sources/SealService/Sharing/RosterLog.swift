@@ -9,10 +9,10 @@ import SealWire
 package enum RosterLog {
     /// Entries with sequences in a range, oldest first.
     package static func entries(
-        of zone: ZoneRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection
+        of scope: ScopeRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection
     ) throws -> [(entry: SignedRosterEntry, position: UInt64)] {
         var entries: [(entry: SignedRosterEntry, position: UInt64)] = []
-        try each(of: zone, from: first, through: last, in: connection) { entry, position in
+        try each(of: scope, from: first, through: last, in: connection) { entry, position in
             entries.append((entry, position))
             return true
         }
@@ -21,7 +21,7 @@ package enum RosterLog {
 
     /// The same one by one, until `body` returns false.
     static func each(
-        of zone: ZoneRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection,
+        of scope: ScopeRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection,
         _ body: (SignedRosterEntry, _ position: UInt64) throws -> Bool
     ) throws {
         guard first <= last, let lower = Int64(exactly: first) else { return }
@@ -30,7 +30,7 @@ package enum RosterLog {
             SELECT entry, signature, position FROM roster_entry
             WHERE owner = $1 AND zone = $2 AND share = $3 AND sequence >= $4 AND sequence <= $5 ORDER BY sequence
             """,
-            zone.scopeKey + [.integer(lower), .integer(Int64(clamping: last))]
+            scope.key + [.integer(lower), .integer(Int64(clamping: last))]
         ) { row in
             try body(
                 SignedRosterEntry(bytes: try row.bytes(0), signature: try row.bytes(1)),
@@ -40,62 +40,57 @@ package enum RosterLog {
 
     /// An entry's place in the zone's feed.
     package static func position(
-        of sequence: UInt64, in zone: ZoneRow, _ connection: any SQLConnection
+        of sequence: UInt64, in scope: ScopeRow, _ connection: any SQLConnection
     ) throws -> Int64 {
         let position = try connection.first(
             "SELECT position FROM roster_entry WHERE owner = $1 AND zone = $2 AND share = $3 AND sequence = $4",
-            zone.scopeKey + [.integer(Int64(clamping: sequence))]
+            scope.key + [.integer(Int64(clamping: sequence))]
         ) { try $0.int64(0) }
         guard let position else { throw StorageError.failed(code: 0, message: "an entry of a roster is gone") }
         return position
     }
 
     /// Stores an entry that `roster`, which ends with it, has accepted, and moves the scope's row along.
-    /// - Returns: the zone as it is now; its position is the entry's.
+    /// - Returns: the scope as it is now; its zone's position is the entry's.
     static func store(
-        _ entry: SignedRosterEntry, endOf roster: Roster, zone: ZoneRow, in connection: any SQLConnection
-    ) throws -> ZoneRow {
-        let wasClosed = zone.isClosed
-        var zone = zone
-        zone.position = try Zones.takePositions(1, of: zone, in: connection)
-        zone.sequence = roster.sequence
-        zone.head = roster.head
-        zone.isClosed = roster.isClosed
-        zone.participants = max(0, roster.members.count - 1) + roster.invitations.count
+        _ entry: SignedRosterEntry, endOf roster: Roster, scope: ScopeRow, in connection: any SQLConnection
+    ) throws -> ScopeRow {
+        let wasClosed = scope.isClosed
+        var scope = scope
+        scope.zone.position = try Zones.takePositions(1, of: scope.zone, in: connection)
+        scope.state = ScopeRow.State(
+            sequence: roster.sequence, head: roster.head,
+            participants: max(0, roster.members.count - 1) + roster.invitations.count, isClosed: roster.isClosed)
+        let position = SQLValue.integer(scope.zone.position)
+        let state: [SQLValue] = [
+            .integer(Int64(bitPattern: scope.state.sequence)), .blob(scope.state.head.bytes),
+            .integer(Int64(scope.state.participants)), .bool(scope.state.isClosed),
+        ]
         try connection.execute(
             """
             INSERT INTO roster_entry (owner, zone, share, sequence, position, entry, signature)
             VALUES ($1, $2, $3, $4, $5, $6, $7)
             """,
-            zone.scopeKey + [
-                .integer(Int64(bitPattern: zone.sequence)), .integer(zone.position), .blob(entry.bytes),
-                .blob(entry.signature),
-            ])
-        if zone.share != nil {
+            scope.key + [state[0], position, .blob(entry.bytes), .blob(entry.signature)])
+        guard scope.share == nil else {
             try connection.execute(
                 """
                 UPDATE share SET sequence = $4, head = $5, participants = $6, closed = $7, root = $8, began = COALESCE($9, began)
                 WHERE owner = $1 AND zone = $2 AND share = $3
                 """,
-                zone.scopeKey + [
-                    .integer(Int64(bitPattern: zone.sequence)), .blob(zone.head.bytes),
-                    .integer(Int64(zone.participants)),
-                    .bool(zone.isClosed), .text(roster.rootRecordName ?? ""),
-                    wasClosed && !zone.isClosed ? .integer(zone.position) : .null,
+                scope.key + state + [
+                    .text(roster.rootRecordName ?? ""), wasClosed && !scope.isClosed ? position : .null,
                 ])
-            if zone.isClosed != wasClosed { try UnsettledRecords.noteEnd(of: zone, connection) }
-            return zone
+            if scope.isClosed != wasClosed { try UnsettledShares.note(scope, connection) }
+            return scope
         }
-        zone.incarnation = roster.incarnations.zone
+        scope.zone.incarnation = roster.incarnations.zone
         try connection.execute(
             """
-            UPDATE zone SET incarnation = $3, sequence = $4, head = $5, participants = $6, closed = $7
+            UPDATE zone SET sequence = $3, head = $4, participants = $5, closed = $6, incarnation = $7
             WHERE owner = $1 AND zone = $2
             """,
-            zone.key + [
-                .integer(Int64(zone.incarnation)), .integer(Int64(bitPattern: zone.sequence)), .blob(zone.head.bytes),
-                .integer(Int64(zone.participants)), .bool(zone.isClosed),
-            ])
-        return zone
+            scope.zone.key + state + [.integer(Int64(scope.zone.incarnation))])
+        return scope
     }
 }

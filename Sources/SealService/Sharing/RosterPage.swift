@@ -34,11 +34,11 @@ package struct RosterPage {
 
     /// Entries with sequences in a range, oldest first, as far as there is room.
     package mutating func entries(
-        of zone: ZoneRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection
+        of scope: ScopeRow, from first: UInt64, through last: UInt64, in connection: any SQLConnection
     ) throws -> (entries: [Sealkit_V1_SignedEntry], moreComing: Bool) {
         guard first <= last else { return ([], false) }
         var (entries, isFull) = ([Sealkit_V1_SignedEntry](), false)
-        try RosterLog.each(of: zone, from: first, through: last, in: connection) { entry, position in
+        try RosterLog.each(of: scope, from: first, through: last, in: connection) { entry, position in
             guard takes(entry) else {
                 isFull = true
                 return false
@@ -54,10 +54,10 @@ package struct RosterPage {
     /// A member's own grants of the epochs before one, newest epoch last: the newest of them, as far as there is room.
     /// - Parameter epoch: 0 for all.
     package mutating func grants(
-        of subject: GrantSubject, before epoch: UInt32, zone: ZoneRow, in connection: any SQLConnection
+        of subject: GrantSubject, before epoch: UInt32, scope: ScopeRow, in connection: any SQLConnection
     ) throws -> (grants: [Sealkit_V1_Grant], moreComing: Bool) {
         var (grants, isFull) = ([Sealkit_V1_Grant](), false)
-        try StoredGrants.eachFromNewest(of: subject, before: epoch, zone: zone, in: connection) { grant in
+        try StoredGrants.eachFromNewest(of: subject, before: epoch, scope: scope, in: connection) { grant in
             guard takes(grant.sealed.count) else {
                 isFull = true
                 return false

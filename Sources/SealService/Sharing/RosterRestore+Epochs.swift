@@ -11,9 +11,9 @@ extension RosterRestore {
         _ given: Given, by caller: Caller, _ counted: RosterCounts, now: Int64, _ connection: any SQLConnection
     ) throws {
         let scope = given.scope
-        guard caller.id != scope.owner else { return }
+        guard caller.id != scope.zone.owner else { return }
         var counts: [UserID: Int] = [:]
-        for (_, entry) in given.entries where entry.epoch != nil && entry.author != scope.ownerName {
+        for (_, entry) in given.entries where entry.epoch != nil && entry.author != scope.zone.ownerName {
             counts[entry.author, default: 0] += 1
         }
         let rule = counted.limits.epochOpening
@@ -23,9 +23,10 @@ extension RosterRestore {
                     .limitExceeded, "A participant has opened more than \(rule.count) epochs in these entries.",
                     remedy: "The owner gives them back, or send fewer at once.")
             }
-            let id = try Rosters.viewer(author, scope, connection) ?? caller.id
+            let id = try Rosters.viewer(author, scope.zone, connection) ?? caller.id
             try counted.counting.count(
-                .epochOpening, .author(owner: scope.owner, zone: scope.zone, caller: id), amount: count, rule: rule,
+                .epochOpening, .author(owner: scope.zone.owner, zone: scope.zone.number, caller: id), amount: count,
+                rule: rule,
                 now: now)
         }
     }

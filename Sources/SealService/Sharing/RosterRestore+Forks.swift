@@ -9,14 +9,14 @@ extension RosterRestore {
     /// Where the log ends for the caller, and what follows its own head in a branch that the owner has given up.
     package static func describe(
         _ tail: inout Sealkit_V1_RosterTail, _ wanted: Sealkit_V1_RosterRequest, endingAt last: UInt64,
-        of zone: ZoneRow,
+        of scope: ScopeRow,
         _ page: inout RosterPage, _ rosters: RosterCache, _ connection: any SQLConnection
     ) throws {
         tail.headSequence = last
-        if last == zone.sequence {
-            tail.head = .init(zone.head.bytes)
+        if last == scope.sequence {
+            tail.head = .init(scope.head.bytes)
         } else {
-            let roster = try rosters.roster(of: zone, in: connection)
+            let roster = try rosters.roster(of: scope, in: connection)
             if last < roster.nextSequence { tail.head = .init(roster.hashes[Int(last)].bytes) }
         }
         guard wanted.head.count == Digest.byteCount else { return }
@@ -26,7 +26,7 @@ extension RosterRestore {
             SELECT e.entry, e.signature FROM abandoned_entry k JOIN abandoned_entry e ON e.owner = k.owner AND e.zone = k.zone
                 AND e.share = k.share AND e.branch = k.branch AND e.sequence > k.sequence
             WHERE k.owner = $1 AND k.zone = $2 AND k.share = $3 AND k.hash = $4 ORDER BY e.branch, e.sequence
-            """, zone.scopeKey + [.data(wanted.head)]
+            """, scope.key + [.data(wanted.head)]
         ) { row in
             let entry = SignedRosterEntry(bytes: try row.bytes(0), signature: try row.bytes(1))
             guard page.takes(entry) else { return false }
@@ -38,25 +38,25 @@ extension RosterRestore {
     /// Whether an administrator's device has to open a new epoch, for want of grants that were lost with a roster's
     /// tail.
     package static func lacksGrants(
-        _ zone: ZoneRow, for caller: Caller, _ rosters: RosterCache, _ connection: any SQLConnection
+        _ scope: ScopeRow, for caller: Caller, _ rosters: RosterCache, _ connection: any SQLConnection
     ) throws -> Bool {
         guard
             try connection.exists(
-                "SELECT 1 FROM restored_scope WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+                "SELECT 1 FROM restored_scope WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
         else { return false }
-        let roster = try rosters.roster(of: zone, in: connection)
+        let roster = try rosters.roster(of: scope, in: connection)
         guard !roster.isClosed, roster.members[caller.userID]?.mayAdminister == true else { return false }
         let granted =
             try connection.first(
                 "SELECT COUNT(*) FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND epoch = $4",
-                zone.scopeKey + [.integer(Int64(roster.currentEpoch.number))]
+                scope.key + [.integer(Int64(roster.currentEpoch.number))]
             ) { try $0.int64(0) } ?? 0
         return granted < roster.subjects.count
     }
 
     /// Keeps the branch that an opening gives up, for whoever has a part of it only: it has to come up to its end
     /// before it can go over to this one.
-    func storeAbandoned(_ roster: Roster, _ row: ZoneRow, _ connection: any SQLConnection) throws {
+    func storeAbandoned(_ roster: Roster, _ scope: ScopeRow, _ connection: any SQLConnection) throws {
         guard let last = abandoned.last, let first = abandoned.first else { return }
         let hashes = abandoned.map { RosterEntry.hash($0.signed.bytes) }
         let head = RosterChange.AbandonedHead(sequence: last.entry.sequence, hash: hashes[hashes.count - 1])
@@ -75,7 +75,7 @@ extension RosterRestore {
                 INSERT INTO abandoned_entry (owner, zone, share, branch, sequence, hash, entry, signature)
                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
                 """,
-                row.scopeKey + [
+                scope.key + [
                     .blob(head.hash.bytes), .integer(Int64(bitPattern: one.entry.sequence)), .blob(hash.bytes),
                     .blob(one.signed.bytes), .blob(one.signed.signature),
                 ])

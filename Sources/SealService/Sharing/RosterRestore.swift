@@ -82,7 +82,7 @@ package struct RosterRestore: Sendable {
     package func run(
         by caller: Caller, _ path: DatabasePath, _ rosters: RosterCache, _ counts: RosterCounts, now: Int64,
         in connection: any SQLConnection
-    ) throws -> ZoneRow {
+    ) throws -> ScopeRow {
         let found = try find(by: caller, path, connection)
         let start = try found.scope.map { try rosters.roster(of: $0, in: connection) }
         let isKnown = found.id.owner == caller.userID || start?.members[caller.userID] != nil
@@ -101,10 +101,10 @@ package struct RosterRestore: Sendable {
         if given.areAll { try storeAbandoned(given.roster, row, connection) }
         // What was lost was billed before, and may be what an owner over its quota removes somebody with.
         try StorageUsage.checkRoom(
-            for: 0, on: StorageUsage.Bill(row, caller: caller, in: connection), quotas: counts.quotas.doubled,
+            for: 0, on: StorageUsage.Bill(row.zone, caller: caller, in: connection), quotas: counts.quotas.doubled,
             connection)
         try connection.execute(
-            "INSERT INTO restored_scope (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", row.scopeKey)
+            "INSERT INTO restored_scope (owner, zone, share) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", row.key)
         try Rosters(by: caller, room: .ofRequest, now: now, in: connection)
             .tell(of: row, comesOrGoes: given.comesOrGoes)
         return row
@@ -112,7 +112,7 @@ package struct RosterRestore: Sendable {
 
     /// What the scope is with the entries.
     struct Given {
-        let scope: ZoneRow
+        let scope: ScopeRow
         let roster: Roster
         /// Those that were new.
         let entries: [Entry]
@@ -135,7 +135,7 @@ package struct RosterRestore: Sendable {
             let before = roster
             let after = try Self.following(before, signed, found.id)
             if let row, row.share == nil, before?.isClosed == true, !after.isClosed,
-                try ZoneRemains.isThere(of: row, in: connection)
+                try ZoneRemains.isThere(of: row.zone, in: connection)
             {
                 // What came before it is taken, so that the rest of a large zone goes beside the requests, and the next
                 // one goes on here.
@@ -172,7 +172,7 @@ package struct RosterRestore: Sendable {
         let id: Scope
         /// The zone, also where the entries are of a share in it.
         let zone: ZoneRow?
-        let scope: ZoneRow?
+        let scope: ScopeRow?
         /// What is told of a scope that there is not, and to strangers of one that there is.
         let unknown: ServerError
     }
@@ -201,7 +201,8 @@ package struct RosterRestore: Sendable {
         let scope = Scope(
             container: path.container, environment: path.environment, owner: owner, zoneName: id.zoneName,
             shareRecordName: share)
-        let row = share.isEmpty ? zone : try zone.flatMap { try Shares.find(share, in: $0, connection) }
+        let row =
+            try share.isEmpty ? zone.map { ScopeRow($0) } : zone.flatMap { try Shares.find(share, in: $0, connection) }
         guard row != nil || isOwn else { throw unknown }
         return Found(id: scope, zone: zone, scope: row, unknown: unknown)
     }
@@ -253,13 +254,13 @@ package struct RosterRestore: Sendable {
 
     private func insert(
         _ roster: Roster, _ found: Found, by caller: Caller, _ quotas: Quotas, _ connection: any SQLConnection
-    ) throws -> ZoneRow {
+    ) throws -> ScopeRow {
         guard !found.id.shareRecordName.isEmpty else {
             guard Names.isCustomZone(found.id.zoneName) || found.id.zoneName == Names.defaultZone else {
                 throw Zones.notFound
             }
             try quotas.checkZones(of: caller.id, in: connection)
-            return try ZoneChange.insert(roster, found.id, owner: caller.id, in: connection)
+            return ScopeRow(try ZoneChange.insert(roster, found.id, owner: caller.id, in: connection))
         }
         guard let zone = found.zone, !zone.isClosed, let root = roster.rootRecordName,
             roster.incarnations.zone == zone.incarnation
@@ -268,19 +269,19 @@ package struct RosterRestore: Sendable {
                 .rosterChanged, "The share is of another life of the zone than the server knows.",
                 remedy: "Give the zone's own entries back first.")
         }
-        return try ShareChanges.insert(
+        return try Shares.insert(
             ZoneShare(number: zone.shares + 1, recordName: found.id.shareRecordName, root: root), roster, in: zone,
             connection)
     }
 
     private func next(
-        _ signed: SignedRosterEntry, before: Roster?, after: Roster, in zone: ZoneRow, _ connection: any SQLConnection
+        _ signed: SignedRosterEntry, before: Roster?, after: Roster, in scope: ScopeRow, _ connection: any SQLConnection
     ) throws -> NextEntry {
         let next = NextEntry(
             signed, before: before, after: after, enclosures: .init(grants: []), reason: .deleted, news: .withRequest,
             roots: .withEntry)
         // A life of a zone that an entry ends, or that an opening gives up, takes its records along.
-        if zone.share == nil, next.ends, try Shares.hasOpen(in: zone, connection) {
+        if scope.share == nil, next.ends, try Shares.hasOpen(in: scope.zone, connection) {
             throw ServerError(
                 .rosterChanged, "With the zone its shares end.", remedy: "Give the entries back first that end them.")
         }
@@ -290,7 +291,7 @@ package struct RosterRestore: Sendable {
     /// Those that the roster commits to, whoever brings them, and the caller's own: of the present life, for seats that
     /// are taken or open.
     private func storeGrants(
-        by caller: Caller, _ roster: Roster, _ row: ZoneRow, _ connection: any SQLConnection
+        by caller: Caller, _ roster: Roster, _ row: ScopeRow, _ connection: any SQLConnection
     ) throws {
         guard !roster.isClosed else { return }
         let subjects = Set(roster.subjects)
@@ -305,7 +306,7 @@ package struct RosterRestore: Sendable {
                     .integrityFailure, "A grant is not one that the roster commits to.",
                     remedy: "Send your own, and those whose hashes the roster has.")
             }
-            try StoredGrants.store(grant.sealed, for: grant.subject, epoch: grant.epoch, zone: row, in: connection)
+            try StoredGrants.store(grant.sealed, for: grant.subject, epoch: grant.epoch, scope: row, in: connection)
         }
     }
 }

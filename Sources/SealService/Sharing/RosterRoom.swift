@@ -37,16 +37,17 @@ package enum RosterRoom {
     }
 
     /// Counts what goes beyond the number, whoever sends it and whether the server had it before.
-    /// - Parameter zone: as it is with the entries.
+    /// - Parameter scope: as it is with the entries.
     /// - Throws: `requestRateLimited`.
     package static func count(
-        _ entries: Int, endingAt zone: ZoneRow, _ counts: RosterCounts, now: Int64
+        _ entries: Int, endingAt scope: ScopeRow, _ counts: RosterCounts, now: Int64
     ) throws(ServerError) {
         let most = counts.quotas.rosterEntries
-        guard zone.sequence >= most else { return }
-        let beyond = min(entries, Int(clamping: zone.sequence - most + 1))
+        guard scope.sequence >= most else { return }
+        let beyond = min(entries, Int(clamping: scope.sequence - most + 1))
         try counts.counting.count(
-            .rosterEntry, .author(owner: zone.owner, zone: zone.zone, caller: zone.share?.number ?? 0), amount: beyond,
+            .rosterEntry, .author(owner: scope.zone.owner, zone: scope.zone.number, caller: scope.number),
+            amount: beyond,
             rule: counts.limits.rosterEntriesBeyond, now: now)
     }
 }

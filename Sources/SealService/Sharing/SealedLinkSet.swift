@@ -47,31 +47,31 @@ package struct SealedLinkSet: Sendable {
         }
     }
 
-    package func store(zone: ZoneRow, in connection: any SQLConnection) throws {
+    package func store(scope: ScopeRow, in connection: any SQLConnection) throws {
         for copy in copies {
             try connection.execute(
                 """
                 INSERT INTO sealed_link (owner, zone, share, reader, sealed) VALUES ($1, $2, $3, $4, $5)
                 ON CONFLICT (owner, zone, share, reader) DO UPDATE SET sealed = excluded.sealed
-                """, zone.scopeKey + [.blob(copy.reader.id.bytes), .data(copy.sealed)])
+                """, scope.key + [.blob(copy.reader.id.bytes), .data(copy.sealed)])
         }
     }
 
     /// What was sealed to one reader; empty where nothing was.
-    package static func sealed(to reader: UserID, zone: ZoneRow, in connection: any SQLConnection) throws -> Data {
+    package static func sealed(to reader: UserID, scope: ScopeRow, in connection: any SQLConnection) throws -> Data {
         try connection.first(
             "SELECT sealed FROM sealed_link WHERE owner = $1 AND zone = $2 AND share = $3 AND reader = $4",
-            zone.scopeKey + [.blob(reader.id.bytes)]
+            scope.key + [.blob(reader.id.bytes)]
         ) { try $0.data(0) } ?? Data()
     }
 
-    package static func remove(_ reader: UserID, zone: ZoneRow, in connection: any SQLConnection) throws {
+    package static func remove(_ reader: UserID, scope: ScopeRow, in connection: any SQLConnection) throws {
         try connection.execute(
             "DELETE FROM sealed_link WHERE owner = $1 AND zone = $2 AND share = $3 AND reader = $4",
-            zone.scopeKey + [.blob(reader.id.bytes)])
+            scope.key + [.blob(reader.id.bytes)])
     }
 
-    package static func removeAll(of zone: ZoneRow, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM sealed_link WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+    package static func removeAll(of scope: ScopeRow, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM sealed_link WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
     }
 }

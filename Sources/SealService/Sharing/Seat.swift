@@ -40,7 +40,7 @@ package enum Seat {
     ) throws -> Seat {
         if roster.members[caller.userID] != nil { return .taken }
         guard let id = link.invitationID else {
-            return try shareWide(caller, link.zone, roster, now: now, in: connection)
+            return try shareWide(caller, link.scope, roster, now: now, in: connection)
         }
         guard let invitation = roster.invitations[id], invitation.isOpen(at: now) else { throw unknown }
         if let invitee = invitation.invitee {
@@ -48,7 +48,7 @@ package enum Seat {
             return .free(id, .named)
         }
         guard !roster.blocked.contains(caller.userID) else { throw unknown }
-        guard let hash = try StoredLinks.addressHash(of: id, zone: link.zone, in: connection) else {
+        guard let hash = try StoredLinks.addressHash(of: id, scope: link.scope, in: connection) else {
             return .free(id, .bearer)
         }
         if try LinkedAddresses.isLinked(hash, to: caller.accountID, in: connection) {
@@ -58,7 +58,7 @@ package enum Seat {
             // Whoever is a participant already, though a pending one, has nothing to prove: this URL is somebody
             // else's.
             if let own = roster.invitation(for: caller.userID), own.isOpen(at: now) { throw needsOwnURL }
-            if case .own = try placeholder(for: caller, link.zone, roster, now: now, in: connection) {
+            if case .own = try placeholder(for: caller, link.scope, roster, now: now, in: connection) {
                 throw needsOwnURL
             }
             throw mayNeedVerification
@@ -69,16 +69,16 @@ package enum Seat {
     /// With the share-wide link come those whom the roster names, and everybody while the share is public. No grant
     /// rests on that link alone otherwise.
     private static func shareWide(
-        _ caller: Caller, _ zone: ZoneRow, _ roster: Roster, now: Int64, in connection: any SQLConnection
+        _ caller: Caller, _ scope: ScopeRow, _ roster: Roster, now: Int64, in connection: any SQLConnection
     ) throws -> Seat {
         guard !roster.blocked.contains(caller.userID) else { throw unknown }
         if let seat = roster.publicSeat { return .free(seat.id, .bearer) }
         if let invitation = roster.invitation(for: caller.userID) {
             guard invitation.isOpen(at: now) else { throw unknown }
-            guard try !StoredLinks.hasOwn(invitation.id, zone: zone, in: connection) else { throw needsOwnURL }
+            guard try !StoredLinks.hasOwn(invitation.id, scope: scope, in: connection) else { throw needsOwnURL }
             return .free(invitation.id, .named)
         }
-        switch try placeholder(for: caller, zone, roster, now: now, in: connection) {
+        switch try placeholder(for: caller, scope, roster, now: now, in: connection) {
         case .none: throw unknown
         case .others: throw mayNeedVerification
         case .own: throw needsOwnURL
@@ -94,11 +94,11 @@ package enum Seat {
 
     /// The open placeholders that wait for an address.
     package static func placeholder(
-        for caller: Caller, _ zone: ZoneRow, _ roster: Roster, now: Int64, in connection: any SQLConnection
+        for caller: Caller, _ scope: ScopeRow, _ roster: Roster, now: Int64, in connection: any SQLConnection
     ) throws -> Placeholder {
         let open = roster.invitations.values.filter { $0.invitee == nil && $0.isOpen(at: now) }
         guard !open.isEmpty else { return .none }
-        let hashes = try StoredLinks.addressHashes(zone: zone, in: connection)
+        let hashes = try StoredLinks.addressHashes(scope: scope, in: connection)
         let waitedFor = open.compactMap { hashes[$0.id] }
         guard !waitedFor.isEmpty else { return .none }
         let linked = Set(try LinkedAddresses.hashes(of: caller.accountID, in: connection))

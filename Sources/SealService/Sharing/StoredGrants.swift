@@ -44,29 +44,29 @@ package enum StoredGrants {
     }
 
     package static func store(
-        _ sealed: Data, for subject: GrantSubject, epoch: UInt32, zone: ZoneRow, in connection: any SQLConnection
+        _ sealed: Data, for subject: GrantSubject, epoch: UInt32, scope: ScopeRow, in connection: any SQLConnection
     ) throws {
-        if case .invitation = subject { try remove(subject, zone: zone, in: connection) }
+        if case .invitation = subject { try remove(subject, scope: scope, in: connection) }
         try connection.execute(
             """
             INSERT INTO epoch_grant (owner, zone, share, kind, subject, epoch, sealed) VALUES ($1, $2, $3, $4, $5, $6, $7)
             ON CONFLICT (owner, zone, share, kind, subject, epoch) DO UPDATE SET sealed = excluded.sealed
             """,
-            zone.scopeKey + [
+            scope.key + [
                 .integer(Int64(subject.kind)), .blob(subject.id.bytes), .integer(Int64(epoch)), .data(sealed),
             ])
     }
 
     /// All of one subject, the newest epoch last.
     package static func all(
-        of subject: GrantSubject, zone: ZoneRow, in connection: any SQLConnection
+        of subject: GrantSubject, scope: ScopeRow, in connection: any SQLConnection
     ) throws -> [Sealkit_V1_Grant] {
         try connection.rows(
             """
             SELECT epoch, sealed FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND kind = $4 AND subject = $5
             ORDER BY epoch
             """,
-            zone.scopeKey + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)]
+            scope.key + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)]
         ) { row in
             Sealkit_V1_Grant(
                 subject: subject, epoch: UInt32(truncatingIfNeeded: try row.int64(0)), sealed: try row.bytes(1))
@@ -76,7 +76,7 @@ package enum StoredGrants {
     /// Those of one subject of the epochs before one, newest first, until `body` returns false.
     /// - Parameter epoch: 0 for all.
     static func eachFromNewest(
-        of subject: GrantSubject, before epoch: UInt32, zone: ZoneRow, in connection: any SQLConnection,
+        of subject: GrantSubject, before epoch: UInt32, scope: ScopeRow, in connection: any SQLConnection,
         _ body: (Sealkit_V1_Grant) throws -> Bool
     ) throws {
         try connection.run(
@@ -84,7 +84,7 @@ package enum StoredGrants {
             SELECT epoch, sealed FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND kind = $4 AND subject = $5
                 AND epoch < $6 ORDER BY epoch DESC
             """,
-            zone.scopeKey + [
+            scope.key + [
                 .integer(Int64(subject.kind)), .blob(subject.id.bytes), .integer(epoch == 0 ? Int64.max : Int64(epoch)),
             ]
         ) { row in
@@ -94,14 +94,14 @@ package enum StoredGrants {
         }
     }
 
-    package static func remove(_ subject: GrantSubject, zone: ZoneRow, in connection: any SQLConnection) throws {
+    package static func remove(_ subject: GrantSubject, scope: ScopeRow, in connection: any SQLConnection) throws {
         try connection.execute(
             "DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND kind = $4 AND subject = $5",
-            zone.scopeKey + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)])
+            scope.key + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)])
     }
 
     /// What an earlier life of a share has left: its epochs are numbered like those of the next one.
-    package static func removeAll(ofScope zone: ZoneRow, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+    package static func removeAll(of scope: ScopeRow, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
     }
 }

@@ -7,8 +7,8 @@ package import SealWire
 /// The server's half of share URLs, and who may take a placeholder's seat.
 package enum StoredLinks {
     package struct Row: Sendable {
-        /// From the scope that the link is for.
-        package let zone: ZoneRow
+        /// What the link is for.
+        package let scope: ScopeRow
         /// Nil for the share-wide URL.
         package let invitationID: ID16?
         package let preview: Data
@@ -16,7 +16,7 @@ package enum StoredLinks {
 
     static let keptSecretBytes = 256
 
-    /// The link of a routing id, with its zone and scope, if both are open.
+    /// The link of a routing id, with its scope, if that and its zone are open.
     package static func find(_ routingID: Data, in connection: any SQLConnection) throws -> Row? {
         guard routingID.count == ID16.byteCount else { return nil }
         return try connection.first(
@@ -31,7 +31,7 @@ package enum StoredLinks {
             let zone = try ZoneRow(row)
             let isShare = try row.int64(ZoneRow.columnCount + 2) > 0
             return Row(
-                zone: try isShare ? zone.seen(from: row, at: ZoneRow.columnCount + 3) : zone,
+                scope: try isShare ? ScopeRow(of: zone, row, at: ZoneRow.columnCount + 3) : ScopeRow(zone),
                 invitationID: invitation.isEmpty ? nil : try ID16(invitation),
                 preview: try row.data(ZoneRow.columnCount + 1))
         }
@@ -39,14 +39,14 @@ package enum StoredLinks {
 
     /// The share-wide link, and the one-time ones that the caller made. A kept secret opens for its maker alone.
     package static func all(
-        of zone: ZoneRow, for caller: Caller, in connection: any SQLConnection
+        of scope: ScopeRow, for caller: Caller, in connection: any SQLConnection
     ) throws -> [Sealkit_V1_Link] {
         try connection.rows(
             """
             SELECT routing, invitation, kept_secret, preview, maker FROM link
             WHERE owner = $1 AND zone = $2 AND share = $3 AND (maker = $4 OR length(invitation) = 0)
             ORDER BY invitation, routing
-            """, zone.scopeKey + [.integer(caller.id)]
+            """, scope.key + [.integer(caller.id)]
         ) { row in
             var link = Sealkit_V1_Link()
             link.routingID = try row.data(0)
@@ -61,13 +61,13 @@ package enum StoredLinks {
     /// secret, by its maker alone.
     /// - Throws: `unknownItem` for a routing id that is none of these.
     package static func update(
-        _ link: Sealkit_V1_Link, by caller: Caller, zone: ZoneRow, in connection: any SQLConnection
+        _ link: Sealkit_V1_Link, by caller: Caller, scope: ScopeRow, in connection: any SQLConnection
     ) throws {
         let updated = try connection.execute(
             """
             UPDATE link SET preview = $5
             WHERE routing = $4 AND owner = $1 AND zone = $2 AND share = $3 AND (maker = $6 OR length(invitation) = 0)
-            """, zone.scopeKey + [.data(link.routingID), .data(link.preview), .integer(caller.id)])
+            """, scope.key + [.data(link.routingID), .data(link.preview), .integer(caller.id)])
         guard updated == 1 else {
             throw ServerError(
                 .unknownItem, "A link is none of this share's, or somebody else made it.",
@@ -78,14 +78,14 @@ package enum StoredLinks {
             """
             UPDATE link SET kept_secret = $5
             WHERE routing = $4 AND owner = $1 AND zone = $2 AND share = $3 AND maker = $6
-            """, zone.scopeKey + [.data(link.routingID), .data(link.keptSecret), .integer(caller.id)])
+            """, scope.key + [.data(link.routingID), .data(link.keptSecret), .integer(caller.id)])
     }
 
     /// Whether an invitation has a URL of its own.
-    static func hasOwn(_ invitation: ID16, zone: ZoneRow, in connection: any SQLConnection) throws -> Bool {
+    static func hasOwn(_ invitation: ID16, scope: ScopeRow, in connection: any SQLConnection) throws -> Bool {
         try connection.exists(
             "SELECT 1 FROM link WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4",
-            zone.scopeKey + [.blob(invitation.bytes)])
+            scope.key + [.blob(invitation.bytes)])
     }
 
     /// Shape alone; whether its invitation is open is judged against the roster.
@@ -105,7 +105,7 @@ package enum StoredLinks {
 
     /// - Throws: `invalidArguments` for a routing id that is taken, or an invitation that has its link already.
     package static func store(
-        _ link: Sealkit_V1_Link, by caller: Caller, zone: ZoneRow, in connection: any SQLConnection
+        _ link: Sealkit_V1_Link, by caller: Caller, scope: ScopeRow, in connection: any SQLConnection
     ) throws {
         let isTaken = try connection.exists("SELECT 1 FROM link WHERE routing = $1", [.data(link.routingID)])
         guard !isTaken else {
@@ -128,7 +128,7 @@ package enum StoredLinks {
             """
         let stored = try connection.execute(
             sql,
-            zone.scopeKey + [
+            scope.key + [
                 .data(link.invitationID), .data(link.routingID), .data(link.keptSecret), .data(link.preview),
                 .integer(caller.id),
             ])
@@ -140,51 +140,51 @@ package enum StoredLinks {
     }
 
     static func storeAddress(
-        _ hash: [UInt8], of invitation: ID16, zone: ZoneRow, in connection: any SQLConnection
+        _ hash: [UInt8], of invitation: ID16, scope: ScopeRow, in connection: any SQLConnection
     ) throws {
         try connection.execute(
             """
             INSERT INTO placeholder_address (owner, zone, share, invitation, address_hash) VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT (owner, zone, share, invitation) DO UPDATE SET address_hash = excluded.address_hash
-            """, zone.scopeKey + [.blob(invitation.bytes), .blob(hash)])
+            """, scope.key + [.blob(invitation.bytes), .blob(hash)])
     }
 
     package static func addressHash(
-        of invitation: ID16, zone: ZoneRow, in connection: any SQLConnection
+        of invitation: ID16, scope: ScopeRow, in connection: any SQLConnection
     ) throws -> [UInt8]? {
         try connection.first(
             "SELECT address_hash FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4",
-            zone.scopeKey + [.blob(invitation.bytes)]
+            scope.key + [.blob(invitation.bytes)]
         ) { try $0.bytes(0) }
     }
 
     /// All that are waited for, by their invitations.
-    static func addressHashes(zone: ZoneRow, in connection: any SQLConnection) throws -> [ID16: [UInt8]] {
+    static func addressHashes(scope: ScopeRow, in connection: any SQLConnection) throws -> [ID16: [UInt8]] {
         let rows = try connection.rows(
             "SELECT invitation, address_hash FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3",
-            zone.scopeKey
+            scope.key
         ) { (try ID16(try $0.bytes(0)), try $0.bytes(1)) }
         return Dictionary(rows) { $1 }
     }
 
     /// The invitation is over: its link and address go.
-    package static func remove(_ invitation: ID16, zone: ZoneRow, in connection: any SQLConnection) throws {
-        let key = zone.scopeKey + [.blob(invitation.bytes)]
+    package static func remove(_ invitation: ID16, scope: ScopeRow, in connection: any SQLConnection) throws {
+        let key = scope.key + [.blob(invitation.bytes)]
         try connection.execute(
             "DELETE FROM link WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4", key)
-        try removeAddress(of: invitation, zone: zone, in: connection)
+        try removeAddress(of: invitation, scope: scope, in: connection)
     }
 
-    static func removeAddress(of invitation: ID16, zone: ZoneRow, in connection: any SQLConnection) throws {
+    static func removeAddress(of invitation: ID16, scope: ScopeRow, in connection: any SQLConnection) throws {
         try connection.execute(
             "DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4",
-            zone.scopeKey + [.blob(invitation.bytes)])
+            scope.key + [.blob(invitation.bytes)])
     }
 
     /// Those of one scope.
-    package static func removeAll(ofScope zone: ZoneRow, in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+    package static func removeAll(of scope: ScopeRow, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM link WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
         try connection.execute(
-            "DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3", zone.scopeKey)
+            "DELETE FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3", scope.key)
     }
 }

@@ -45,7 +45,7 @@ package struct ZoneChange {
         if let known {
             guard known.isClosed else { return known }
             try ZoneRemains.checkGone(known, in: connection)
-            var kept = try rosters.roster(of: known, in: connection)
+            var kept = try rosters.roster(of: ScopeRow(known), in: connection)
             before = kept
             try ServerError.checking("The roster entry") { () throws(SealError) in try kept.append(entry) }
             roster = kept
@@ -69,7 +69,8 @@ package struct ZoneChange {
                 entry, before: before, after: roster, enclosures: .init(grants: grants), reason: .deleted,
                 news: .withEntry,
                 roots: .withEntry),
-            to: try known ?? Self.insert(roster, scope, owner: caller.id, in: connection))
+            to: ScopeRow(try known ?? Self.insert(roster, scope, owner: caller.id, in: connection))
+        ).zone
     }
 
     /// Closes a zone and removes all that it held; its roster stays for ever.
@@ -84,7 +85,7 @@ package struct ZoneChange {
         guard let zone = try Zones.own(delete.zoneID.zoneName, of: caller, path.environment, in: connection),
             !zone.isClosed
         else { throw Zones.notFound }
-        let before = try rosters.roster(of: zone, in: connection)
+        let before = try rosters.roster(of: ScopeRow(zone), in: connection)
         var roster = before
         let entry = SignedRosterEntry(delete.close)
         try ServerError.checking("The roster entry") { () throws(SealError) in try roster.append(entry) }
@@ -93,19 +94,20 @@ package struct ZoneChange {
                 .invalidArguments, "The entry does not close the zone.",
                 remedy: "Send an entry whose one change is close.")
         }
-        let shares = try closings(of: zone, delete)
-        for share in shares { try ShareChanges.store(share, in: zone, by: caller, now: now, connection) }
+        for ending in try endings(of: zone, delete) {
+            try ending.store(in: zone, by: caller, now: now, connection)
+        }
         var appending = Rosters(by: caller, room: room, now: now, in: connection)
         _ = try appending.append(
             NextEntry(
                 entry, before: before, after: roster, enclosures: .init(grants: []), reason: reason, news: .withEntry,
                 roots: .withEntry),
-            to: zone)
+            to: ScopeRow(zone))
         room = appending.room
     }
 
     /// With a zone its hierarchical shares end: each by an entry of its own roster.
-    private func closings(of zone: ZoneRow, _ delete: Sealkit_V1_ZoneDelete) throws -> [ShareChanges.Closing] {
+    private func endings(of zone: ZoneRow, _ delete: Sealkit_V1_ZoneDelete) throws -> [ShareEnding] {
         let names = delete.shares.map(\.shareRecordName)
         guard Set(names).count == names.count else {
             throw ServerError(.invalidArguments, "A share comes twice in one request.", remedy: "Send each share once.")
@@ -117,7 +119,7 @@ package struct ZoneChange {
                 remedy: "Look the zone's shares up, and send an entry that closes each.")
         }
         return try delete.shares.map {
-            try ShareChanges.closing($0.close, of: $0.shareRecordName, in: zone, rosters, connection)
+            try ShareEnding($0.close, of: $0.shareRecordName, in: zone, rosters, connection)
         }
     }
 

@@ -17,7 +17,8 @@ extension Migration {
             OutgoingMessages.tables, ManagementTables.tables, ServerRuns.tables, RepeatableOperation.tables,
             ZoneTables.tables,
             ZoneRemains.tables,
-            SharingTables.tables, RecordTables.tables, AssetTables.tables, StorageUsage.tables, PublicTables.tables,
+            SharingTables.tables, RecordTables.tables, HierarchyTables.tables, RecordTables.deletions,
+            AssetTables.tables, StorageUsage.tables, PublicTables.tables,
             SchemaTables.tables, QueryTables.tables, PushTables.tables, RegistrationTables.tables, JobLease.tables,
             BilledTable.triggers,
         ].joined(separator: "\n"))

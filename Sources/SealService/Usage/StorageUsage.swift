@@ -88,7 +88,7 @@ package enum StorageUsage {
                 guard bytes > 0 || grows || isMoreByMoves else { continue }
                 try (bytes > 0 || grows ? quotas : quotas.doubled)
                     .checkStorage(total, isPublic: bill.isPublic, isOwner: bill.isOwner)
-            } else if records > 0, sum.owner == zone.owner, sum.zone == zone.zone {
+            } else if records > 0, sum.owner == zone.owner, sum.zone == zone.number {
                 try quotas.checkRecords(sum.records, isOwner: bill.isOwner)
             }
         }

@@ -23,12 +23,11 @@ package enum DatabaseFeed {
     /// The zone changed: everybody who sees what changed learns so. Comes after the change took its place in the zone's
     /// feed.
     /// - Parameter shares: those that it concerns beside the zone's own scope.
-    package static func touch(_ zone: ZoneRow, shares: Set<Int64> = [], in connection: any SQLConnection) throws {
+    static func touch(_ zone: ZoneRow, shares: Set<Int64>, in connection: any SQLConnection) throws {
         guard zone.shares > 0 else {
             try connection.execute(touching, zone.key)
             return
         }
-        let shares = zone.share.map { [$0.number] } ?? shares
         try connection.execute(touching + concerned("zone_view", zone, shares), zone.key)
     }
 
@@ -59,14 +58,15 @@ package enum DatabaseFeed {
         try connection.execute("UPDATE zone_view SET position = \(nextPosition) WHERE \(concerned)", values)
     }
 
-    /// The zone appears (again) in the viewer's private or shared database.
-    package static func show(_ zone: ZoneRow, to viewer: Int64, in connection: any SQLConnection) throws {
-        if zone.share != nil {
+    /// The scope appears (again), and with it its zone in the viewer's private or shared database.
+    static func show(_ scope: ScopeRow, to viewer: Int64, in connection: any SQLConnection) throws {
+        let (zone, isShare) = (scope.zone, scope.share != nil)
+        if isShare {
             try connection.execute(
                 """
                 INSERT INTO share_view (viewer, owner, zone, share, gone, until_sequence) VALUES ($1, $2, $3, $4, 0, 0)
                 ON CONFLICT (viewer, owner, zone, share) DO UPDATE SET gone = 0, until_sequence = 0
-                """, [.integer(viewer)] + zone.scopeKey)
+                """, [.integer(viewer)] + scope.key)
         }
         try ServerRuns.keepFeed(of: viewer, with: zone, in: connection)
         try connection.execute(
@@ -80,21 +80,23 @@ package enum DatabaseFeed {
             """,
             [
                 .integer(viewer), .integer(Int64(zone.environment.rawValue)), .bool(viewer != zone.owner),
-                .integer(zone.owner), .integer(zone.zone), .bool(zone.share != nil), .integer(zone.position),
+                .integer(zone.owner), .integer(zone.number), .bool(isShare), .integer(zone.position),
             ])
         try Watch.add(viewer, to: zone.key, in: connection)
     }
 
-    /// The zone disappears from one participant's shared database; the entry that ended it is the last it may read.
+    /// The scope disappears, and its zone from one participant's shared database unless it takes part in another; the
+    /// entry that ended it is the last it may read.
     static func hide(
-        _ zone: ZoneRow, from user: UserID, until sequence: UInt64, in connection: any SQLConnection
+        _ scope: ScopeRow, from user: UserID, until sequence: UInt64, in connection: any SQLConnection
     ) throws {
+        let zone = scope.zone
         let viewer = try connection.first(
             "SELECT id FROM identity WHERE container = $1 AND user_name = $2",
             [.text(zone.container), .text(user.recordName)]
         ) { try $0.int64(0) }
         guard let viewer else { return }
-        if zone.share != nil, try remains(zone, to: viewer, until: sequence, in: connection) {
+        if scope.share != nil, try remains(scope, to: viewer, until: sequence, in: connection) {
             return
         }
         try connection.execute(
@@ -109,17 +111,17 @@ package enum DatabaseFeed {
     /// Whether the viewer takes part in another share of the zone than the one that it loses. What it has read does not
     /// count any more then: it reads the zone anew, without what was in the share.
     private static func remains(
-        _ zone: ZoneRow, to viewer: Int64, until sequence: UInt64, in connection: any SQLConnection
+        _ share: ScopeRow, to viewer: Int64, until sequence: UInt64, in connection: any SQLConnection
     ) throws -> Bool {
         try connection.execute(
             "UPDATE share_view SET gone = 1, until_sequence = $5 WHERE viewer = $1 AND owner = $2 AND zone = $3 AND share = $4",
-            [.integer(viewer)] + zone.scopeKey + [.integer(Int64(bitPattern: sequence))])
+            [.integer(viewer)] + share.key + [.integer(Int64(bitPattern: sequence))])
         return try connection.execute(
             """
             UPDATE zone_view SET position = \(nextPosition), since = $4
             WHERE viewer = $1 AND owner = $2 AND zone = $3 AND gone = 0 AND EXISTS (SELECT 1 FROM share_view w
                 WHERE w.viewer = $1 AND w.owner = $2 AND w.zone = $3 AND w.gone = 0)
-            """, [.integer(viewer)] + zone.key + [.integer(zone.position)]) > 0
+            """, [.integer(viewer)] + share.zone.key + [.integer(share.zone.position)]) > 0
     }
 
     /// The zone was deleted: the owner learns that, participants that it is not shared with them any more.

@@ -62,17 +62,14 @@ extension ZoneRow {
     /// A public database's zone that no row was made for yet.
     fileprivate init(unwritten path: DatabasePath) {
         owner = ZoneRow.nobody
-        zone = 1
+        number = 1
         container = path.container
         environment = path.environment
         ownerName = UserID(.zero)
         name = Names.defaultZone
         position = 0
         incarnation = EpochContext.publicDatabase.incarnations.zone
-        sequence = 0
-        head = .zero
-        participants = 0
-        isClosed = false
+        own = ScopeRow.State(sequence: 0, head: .zero, participants: 0, isClosed: false)
         run = 0
         watch = []
     }

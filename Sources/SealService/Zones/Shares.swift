@@ -12,11 +12,12 @@ package enum Shares {
     package static let columns = "s.share, s.record_name, s.root, s.sequence, s.head, s.participants, s.closed, s.began"
 
     /// The share of that name, closed ones included.
-    package static func find(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> ZoneRow? {
+    package static func find(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> ScopeRow? {
         try rows(zone, "s.record_name = $3", [.text(name)], connection).first
     }
 
-    static func numbered(_ numbers: Set<Int64>, in zone: ZoneRow, _ connection: any SQLConnection) throws -> [ZoneRow] {
+    static func numbered(_ numbers: Set<Int64>, in zone: ZoneRow, _ connection: any SQLConnection) throws -> [ScopeRow]
+    {
         guard !numbers.isEmpty else { return [] }
         return try rows(zone, "s.share IN (\(list(numbers)))", [], connection)
     }
@@ -24,7 +25,7 @@ package enum Shares {
     /// Those that statements name, closed ones included.
     static func identified(
         by scopes: Set<Digest>, in zone: ZoneRow, _ connection: any SQLConnection
-    ) throws -> [ZoneRow] {
+    ) throws -> [ScopeRow] {
         guard !scopes.isEmpty, zone.shares > 0 else { return [] }
         let parameters = scopes.indices.enumerated().map { "$\($0.offset + 3)" }.joined(separator: ", ")
         return try rows(zone, "s.scope_id IN (\(parameters))", scopes.map { .blob($0.bytes) }, connection)
@@ -33,7 +34,7 @@ package enum Shares {
     /// Those that are open, in the order of their making.
     package static func open(
         in zone: ZoneRow, after number: Int64 = 0, limit: Int = .max, _ connection: any SQLConnection
-    ) throws -> [ZoneRow] {
+    ) throws -> [ScopeRow] {
         guard zone.shares > 0 else { return [] }
         return try rows(
             zone, "s.closed = 0 AND s.share > $3 ORDER BY s.share LIMIT $4",
@@ -48,7 +49,9 @@ package enum Shares {
 
     /// The open share of a zone that the caller sees.
     /// - Throws: `unknownItem`, alike for one that does not exist and for one of strangers.
-    package static func visible(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> ZoneRow {
+    package static func visible(
+        _ name: String, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> ScopeRow {
         switch zone.sight {
         case .shares(let shares, _):
             guard let found = shares.first(where: { $0.share?.recordName == name }) else { throw unknown }
@@ -67,32 +70,31 @@ package enum Shares {
     package static func scope(
         _ name: String, in zone: Sealkit_V1_ZoneID, to caller: Caller, _ path: DatabasePath,
         in connection: any SQLConnection
-    ) throws -> ZoneRow {
+    ) throws -> ScopeRow {
         let zone = try Zones.visible(zone, to: caller, path, in: connection)
         guard name.isEmpty else { return try visible(name, in: zone, connection) }
         guard zone.visibleShares == nil else { throw Zones.notFound }
-        return zone
+        return ScopeRow(zone)
     }
 
     /// A share whose roster the caller may read: also one that it has left, up to the entry that ended it, and to the
     /// owner those that are closed.
     package static func readable(
         _ name: String, in zone: ZoneRow, by caller: Caller, _ connection: any SQLConnection
-    ) throws -> (share: ZoneRow, goneSince: UInt64?) {
-        guard Names.isPlain(name), zone.shares > 0, let found = try find(name, in: zone, connection),
-            let share = found.share
+    ) throws -> (share: ScopeRow, goneSince: UInt64?) {
+        guard Names.isPlain(name), zone.shares > 0, let found = try find(name, in: zone, connection)
         else { throw unknown }
         guard caller.id != zone.owner else { return (found, nil) }
         let view = try connection.first(
             "SELECT gone, until_sequence FROM share_view WHERE viewer = $1 AND owner = $2 AND zone = $3 AND share = $4",
-            [.integer(caller.id)] + zone.key + [.integer(share.number)]
+            [.integer(caller.id)] + found.key
         ) { (isGone: try $0.bool(0), until: UInt64(bitPattern: try $0.int64(1))) }
         guard let view else { throw unknown }
         return (found, view.isGone ? view.until : nil)
     }
 
     /// The shares that limit what a participant sees.
-    package static func seen(by viewer: Int64, in zone: ZoneRow, _ connection: any SQLConnection) throws -> [ZoneRow] {
+    package static func seen(by viewer: Int64, in zone: ZoneRow, _ connection: any SQLConnection) throws -> [ScopeRow] {
         try rows(
             zone,
             """
@@ -101,12 +103,35 @@ package enum Shares {
             """, [.integer(viewer)], connection)
     }
 
+    /// A new row, which no entry is stored for yet: until then the share is closed.
+    static func insert(
+        _ share: ZoneShare, _ roster: Roster, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> ScopeRow {
+        try connection.execute(
+            """
+            INSERT INTO share (owner, zone, share, record_name, scope_id, root, sequence, head, participants, closed)
+            VALUES ($1, $2, $3, $4, $5, $6, 0, $7, 0, 1)
+            """,
+            zone.key + [
+                .integer(share.number), .text(share.recordName), .blob(roster.scopeID.bytes), .text(share.root),
+                .blob(roster.head.bytes),
+            ])
+        try connection.execute(
+            "UPDATE zone SET shares = $3 WHERE owner = $1 AND zone = $2 AND shares < $3",
+            zone.key + [.integer(share.number)])
+        var zone = zone
+        zone.shares = max(zone.shares, share.number)
+        // No life of it has ended that another one could begin after.
+        return ScopeRow(
+            zone, share: share, .init(sequence: 0, head: roster.head, participants: 0, isClosed: false))
+    }
+
     private static func rows(
         _ zone: ZoneRow, _ condition: String, _ values: [SQLValue], _ connection: any SQLConnection
-    ) throws -> [ZoneRow] {
+    ) throws -> [ScopeRow] {
         try connection.rows(
             "SELECT \(columns) FROM share s WHERE s.owner = $1 AND s.zone = $2 AND \(condition)", zone.key + values
-        ) { try zone.seen(from: $0, at: 0) }
+        ) { try ScopeRow(of: zone, $0, at: 0) }
     }
 
     /// Numbers of ours, for a statement's text.
@@ -115,18 +140,17 @@ package enum Shares {
     }
 }
 
-extension ZoneRow {
-    /// The zone from a share's scope.
+extension ScopeRow {
+    /// A share's.
     /// - Parameter column: where `Shares.columns` begin.
-    package func seen(from row: any SQLRow, at column: Int) throws -> ZoneRow {
-        var zone = self
-        zone.share = ZoneShare(
-            number: try row.int64(column), recordName: try row.text(column + 1), root: try row.text(column + 2),
-            began: try row.int64(column + 7))
-        zone.sequence = UInt64(bitPattern: try row.int64(column + 3))
-        zone.head = try Digest(try row.bytes(column + 4))
-        zone.participants = Int(try row.int64(column + 5))
-        zone.isClosed = try row.bool(column + 6)
-        return zone
+    init(of zone: ZoneRow, _ row: any SQLRow, at column: Int) throws {
+        self.init(
+            zone,
+            share: ZoneShare(
+                number: try row.int64(column), recordName: try row.text(column + 1), root: try row.text(column + 2),
+                began: try row.int64(column + 7)),
+            State(
+                sequence: UInt64(bitPattern: try row.int64(column + 3)), head: try Digest(try row.bytes(column + 4)),
+                participants: Int(try row.int64(column + 5)), isClosed: try row.bool(column + 6)))
     }
 }

@@ -5,13 +5,12 @@ package import SealStorage
 package import SealWire
 import SwiftProtobuf
 
-/// A zone as the database has it: one row for ever, whatever becomes of the zone.
-///
-/// It shows the zone from one of its scopes: from its own, or (`share`) from that of a hierarchical share in it, whose
-/// roster then gives sequence, head, participants, and whether it is closed.
+/// A zone as the database has it: one row for ever, whatever becomes of the zone. For what belongs to one of its scopes
+/// see `ScopeRow`.
 package struct ZoneRow: Sendable {
     package let owner: Int64
-    package let zone: Int64
+    /// Within its owner.
+    package let number: Int64
     package let container: String
     package let environment: Environment
     package let ownerName: UserID
@@ -19,11 +18,8 @@ package struct ZoneRow: Sendable {
     /// The last place given out in the zone's feed, which statements and roster entries share.
     package var position: Int64
     package var incarnation: UInt32
-    package var sequence: UInt64
-    package var head: Digest
-    /// Members besides the owner, and open invitations.
-    package var participants: Int
-    package var isClosed: Bool
+    /// How far the roster of the zone's own scope has come.
+    var own: ScopeRow.State
     /// Who wants to hear of changes here: kept right by `Watch`, so that a save that nobody waits for costs nothing.
     package var watch: Watch = []
     /// The highest number that a hierarchical share has here. Zero, as in nearly all zones: every record is in the
@@ -31,8 +27,6 @@ package struct ZoneRow: Sendable {
     package var shares: Int64 = 0
     /// The server's run in which the zone's feed last changed; see `ServerRuns`.
     package var run: Int64
-    /// Whose scope this row shows the zone from; nil for the zone's own.
-    package var share: ZoneShare?
     /// What whoever the row was read for sees of the zone.
     package var sight = Sight.everything
 
@@ -44,7 +38,7 @@ package struct ZoneRow: Sendable {
 
     package init(_ row: any SQLRow) throws {
         owner = try row.int64(0)
-        zone = try row.int64(1)
+        number = try row.int64(1)
         container = try row.text(2)
         guard let code = UInt8(exactly: try row.int64(3)), let environment = Environment(rawValue: code) else {
             throw StorageError.unexpectedType(column: 3, wanted: "an environment")
@@ -54,26 +48,21 @@ package struct ZoneRow: Sendable {
         name = try row.text(5)
         position = try row.int64(6)
         incarnation = UInt32(truncatingIfNeeded: try row.int64(7))
-        sequence = UInt64(bitPattern: try row.int64(8))
-        head = try Digest(try row.bytes(9))
-        participants = Int(try row.int64(10))
-        isClosed = try row.bool(11)
+        own = ScopeRow.State(
+            sequence: UInt64(bitPattern: try row.int64(8)), head: try Digest(try row.bytes(9)),
+            participants: Int(try row.int64(10)), isClosed: try row.bool(11))
         watch = Watch(rawValue: try row.int64(12))
         shares = try row.int64(13)
         run = try row.int64(14)
     }
 
     /// The first two parameters of nearly every statement.
-    package var key: [SQLValue] { [.integer(owner), .integer(zone)] }
+    package var key: [SQLValue] { [.integer(owner), .integer(number)] }
 
-    /// The same for what belongs to the one scope that the row shows the zone from.
-    var scopeKey: [SQLValue] { key + [.integer(share?.number ?? 0)] }
-
-    package var scope: Scope {
-        Scope(
-            container: container, environment: environment, owner: ownerName, zoneName: name,
-            shareRecordName: share?.recordName ?? "")
-    }
+    /// Of its own scope.
+    package var head: Digest { own.head }
+    /// Whether the zone has ended, and with it all of its scopes.
+    package var isClosed: Bool { own.isClosed }
 
     /// As with CloudKit, the default zone saves each record by itself.
     package var isAtomic: Bool { name != Names.defaultZone }
@@ -87,14 +76,8 @@ package struct ZoneRow: Sendable {
         }
     }
 
-    package var scopeHead: Sealkit_V1_ScopeHead {
-        .with {
-            $0.zone = wireID
-            $0.shareRecordName = share?.recordName ?? ""
-            $0.sequence = sequence
-            $0.head = .init(head.bytes)
-        }
-    }
+    /// Of its own scope.
+    package var scopeHead: Sealkit_V1_ScopeHead { ScopeRow(self).scopeHead }
 
     package var wire: Sealkit_V1_Zone {
         .with {
@@ -106,7 +89,7 @@ package struct ZoneRow: Sendable {
             } else {
                 $0.scope = scopeHead
             }
-            $0.shared = participants > 0
+            $0.shared = own.participants > 0
             $0.changeTag = ChangeTag.text(position)
         }
     }

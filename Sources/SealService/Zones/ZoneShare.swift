@@ -25,9 +25,9 @@ extension ZoneRow {
         /// was none, records may have come into shares and gone there, which it is not told; and it may have read
         /// shares, which do not show what was beside them.
         case ownScope(since: Int64)
-        /// A participant of hierarchical shares: the zone from the scope of each, and the place in the zone's feed
-        /// since which it is these. A reading that began before has not come past all that they hold.
-        case shares([ZoneRow], since: Int64)
+        /// A participant of hierarchical shares: the scope of each, and the place in the zone's feed since which it is
+        /// these. A reading that began before has not come past all that they hold.
+        case shares([ScopeRow], since: Int64)
     }
 
     /// The shares that limit what is seen; nil where nothing does.

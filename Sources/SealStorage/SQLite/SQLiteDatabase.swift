@@ -50,8 +50,7 @@ package final class SQLiteDatabase: SQLDatabase {
         writer = SQLiteGroupWriter(pool: pool, mostWaiting: mostWaitingWrites, budget: budget)
         configuration.readonly = true
         readers = SQLiteReaders(
-            path: path, configuration: configuration, capacity: max(4, ProcessInfo.processInfo.activeProcessorCount * 2)
-        )
+            path: path, configuration: configuration, most: max(4, ProcessInfo.processInfo.activeProcessorCount * 2))
         try writer.writeNow { [migrations, path] connection in
             try Migrator(migrations: migrations).migrate(connection, file: path)
         }
@@ -60,7 +59,7 @@ package final class SQLiteDatabase: SQLDatabase {
     @discardableResult
     package func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
         do {
-            return try readers.read(body)
+            return try await readers.read(body)
         } catch let error as DatabaseError {
             throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
         }
@@ -98,6 +97,10 @@ package final class SQLiteDatabase: SQLDatabase {
 
     /// How many wait for the writer: for tests.
     package var waitingWrites: Int { writer.waitingCount }
+
+    /// How many read, and how many wait for that: for tests.
+    var busyReaders: Int { readers.counts.busy }
+    var waitingReads: Int { readers.counts.waiting }
 
     /// Limits the file's size, for tests of a full disk.
     func limitPages(to count: Int) async throws {

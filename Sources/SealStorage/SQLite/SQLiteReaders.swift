@@ -1,64 +1,162 @@
+import Dispatch
 import GRDB
 import Synchronization
 
-/// Connections for reading: a read takes one for itself and runs where it was asked for. Handing it to another thread
-/// and waiting for it costs several times what most reads do, which is to copy some pages that are in memory.
+/// Connections for reading, each with a thread of its own: a read that takes long never holds a thread of Swift's
+/// cooperative pool, which has as many as the machine has cores, and on which everything else runs.
+///
+/// Where all are at work reads wait, and whoever asked for them take turns.
 final class SQLiteReaders: Sendable {
+    private struct Reader {
+        /// Serial queues have threads of their own for as long as they have something to do.
+        let thread: DispatchQueue
+        let database: DatabaseQueue
+    }
+
+    /// Nil is the server itself.
+    private typealias Payer = WriteTurn.Payer?
+
     private struct State {
-        var idle: [DatabaseQueue] = []
+        var idle: [Reader] = []
+        var busy = 0
+        var waiting = TurnQueue<Payer, any ReadJob>()
         var isClosed = false
     }
 
     private let state = Mutex(State())
     private let path: String
     private let configuration: Configuration
-    /// How many are kept while nobody reads.
-    private let capacity: Int
+    /// How many read at once.
+    private let most: Int
 
     /// - Parameter path: of a database that is there already and has a write-ahead log.
-    init(path: String, configuration: Configuration, capacity: Int) {
+    init(path: String, configuration: Configuration, most: Int) {
         self.path = path
         self.configuration = configuration
-        self.capacity = capacity
+        self.most = most
     }
 
     /// Runs `body` in one snapshot, which begins with its first statement.
-    func read<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
-        let queue = try take()
-        defer { giveBack(queue) }
-        return try queue.unsafeRead { database in
-            let connection = SQLiteConnection(database: database)
-            try connection.execute("BEGIN")
-            // It has written nothing: ending the snapshot is all that this does.
-            defer { connection.rollBack() }
-            return try body(connection)
+    func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            let job = PendingRead(body: body, continuation: continuation)
+            do {
+                guard let reader = try self.reader(for: job) else { return }
+                reader.thread.async { self.run(job, on: reader) }
+            } catch {
+                job.fail(error)
+            }
         }
     }
 
-    /// Refuses new reads; those under way close their connections when they are done.
+    var counts: (busy: Int, waiting: Int) { state.withLock { ($0.busy, $0.waiting.count) } }
+
+    /// Refuses new reads, and those that wait; those under way close their connections when they are done.
     func close() throws {
-        let idle = state.withLock { state in
+        let (idle, waiting) = state.withLock { state in
             state.isClosed = true
+            var waiting: [any ReadJob] = []
+            while let next = state.waiting.next() { waiting.append(next.element) }
             defer { state.idle = [] }
-            return state.idle
+            return (state.idle, waiting)
         }
-        for queue in idle { try queue.close() }
+        for job in waiting { job.fail(StorageError.closed) }
+        for reader in idle { try reader.database.close() }
     }
 
-    private func take() throws -> DatabaseQueue {
-        let found = try state.withLock { state throws(StorageError) -> DatabaseQueue? in
+    /// - Returns: nil where the job has to wait.
+    private func reader(for job: any ReadJob) throws -> Reader? {
+        enum Found {
+            case idle(Reader)
+            case room, none
+        }
+        let found = try state.withLock { state throws(StorageError) -> Found in
             guard !state.isClosed else { throw .closed }
-            return state.idle.popLast()
+            if let reader = state.idle.popLast() {
+                state.busy += 1
+                return .idle(reader)
+            }
+            guard state.busy < most else {
+                state.waiting.append(job, of: WriteTurn.current?.payer)
+                return .none
+            }
+            state.busy += 1
+            return .room
         }
-        return try found ?? DatabaseQueue(path: path, configuration: configuration)
+        switch found {
+        case .idle(let reader): return reader
+        case .none: return nil
+        case .room:
+            do {
+                return Reader(
+                    thread: DispatchQueue(label: "sealkit.storage.reader", qos: .userInitiated),
+                    database: try DatabaseQueue(path: path, configuration: configuration))
+            } catch {
+                state.withLock { $0.busy -= 1 }
+                throw error
+            }
+        }
     }
 
-    private func giveBack(_ queue: DatabaseQueue) {
-        let isKept = state.withLock { state in
-            guard !state.isClosed, state.idle.count < capacity else { return false }
-            state.idle.append(queue)
-            return true
+    /// Runs one read, and those that wait after it.
+    private func run(_ first: any ReadJob, on reader: Reader) {
+        enum Next {
+            case job(any ReadJob)
+            case idle, closed
         }
-        if !isKept { try? queue.close() }
+        var job = first
+        while true {
+            job.run(on: reader.database)
+            // One look decides: a read that comes between two would find nobody idle, and wait for nobody.
+            let next = state.withLock { state -> Next in
+                guard !state.isClosed else {
+                    state.busy -= 1
+                    return .closed
+                }
+                if let waiting = state.waiting.next() { return .job(waiting.element) }
+                state.busy -= 1
+                state.idle.append(reader)
+                return .idle
+            }
+            switch next {
+            case .job(let waiting): job = waiting
+            case .idle: return
+            case .closed:
+                try? reader.database.close()
+                return
+            }
+        }
     }
+}
+
+/// A read and who waits for it: it is answered once.
+private protocol ReadJob: Sendable {
+    func run(on database: DatabaseQueue)
+    func fail(_ error: any Error)
+}
+
+private final class PendingRead<T: Sendable>: ReadJob {
+    private let body: @Sendable (any SQLConnection) throws -> T
+    private let continuation: CheckedContinuation<T, any Error>
+
+    init(
+        body: @escaping @Sendable (any SQLConnection) throws -> T, continuation: CheckedContinuation<T, any Error>
+    ) {
+        (self.body, self.continuation) = (body, continuation)
+    }
+
+    func run(on database: DatabaseQueue) {
+        continuation.resume(
+            with: Result {
+                try database.unsafeRead { database in
+                    let connection = SQLiteConnection(database: database)
+                    try connection.execute("BEGIN")
+                    // It has written nothing: ending the snapshot is all that this does.
+                    defer { connection.rollBack() }
+                    return try body(connection)
+                }
+            })
+    }
+
+    func fail(_ error: any Error) { continuation.resume(throwing: error) }
 }

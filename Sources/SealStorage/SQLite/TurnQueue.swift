@@ -1,5 +1,5 @@
-/// What waits for the writer: in its order for each payer, while the payers take turns. Whoever has much waiting delays
-/// nobody else by more than one piece of it.
+/// What waits for the writer, or for a reader: in its order for each payer, while the payers take turns. Whoever has
+/// much waiting delays nobody else by more than one piece of it.
 struct TurnQueue<Payer: Hashable, Element> {
     private struct Line {
         var elements: [Element?] = []

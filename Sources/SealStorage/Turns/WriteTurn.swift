@@ -1,5 +1,5 @@
-/// In whose name, and for which route, the task at hand writes. Requests take turns by it, and the budget of time binds
-/// them; the server's own work has none.
+/// In whose name, and for which route, the task at hand reads and writes. Requests take turns by it, and the budget of
+/// time binds their writes; the server's own work has none.
 ///
 /// It goes with the task, not with each call: no route can forget it. Work that a request only sets off has to be
 /// detached.

@@ -28,7 +28,8 @@ import Testing
             desk.token = login.token
             #expect(login.devices.revision == first + 1)
             let list = try await phone.devices()
-            #expect(list == login.devices && list.devices.map(\.name) == ["test", "Bob's desk ü"])
+            #expect(list == login.devices)
+            #expect(list.devices.map(\.name) == ["test", "Bob's desk ü"])
             for device in list.devices {
                 let signed = Challenges.device(try ID16(device.id), name: device.name, added: device.added)
                 try phone.loginKey.verificationKey.verify([UInt8](device.signature), over: signed)
@@ -235,7 +236,8 @@ import Testing
             server.clock.advance(seconds: 1)
             // As many changes as in the lost future: a client that goes by the number would miss this one.
             let login = try await phone.login(other)
-            #expect(login.devices.revision > lost && login.devices.devices.map(\.name) == ["test", "another"])
+            #expect(login.devices.revision > lost)
+            #expect(login.devices.devices.map(\.name) == ["test", "another"])
             // A clock that was set back does not turn it back.
             server.clock.set(1)
             #expect(try await phone.name(phone.device, "renamed").revision == login.devices.revision + 1)

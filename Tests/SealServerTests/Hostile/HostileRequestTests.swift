@@ -85,7 +85,8 @@ import Testing
             let tokens = (try await anna.changes(in: zone).token, try await anna.zoneChanges().token)
             let ofZone = try await refusal { try await production.changes(in: there, since: tokens.0) }
             let ofDatabase = try await refusal { try await production.zoneChanges(tokens.1) }
-            #expect(ofZone == .changeTokenExpired && ofDatabase == .changeTokenExpired)
+            #expect(ofZone == .changeTokenExpired)
+            #expect(ofDatabase == .changeTokenExpired)
             #expect(try await production.changes(in: there).records.map(\.recordName) == ["b"])
             // What was signed for one is nothing in the other.
             let (request, _) = try anna.request([Write("c")], in: zone)
@@ -103,7 +104,8 @@ import Testing
             _ = try await production.save([Write("d")], in: there)
             _ = try await anna.save([Write("e")], in: zone)
             let told = try await events.notification()
-            #expect(told.environment == "development" && told.subscriptionID == "dev")
+            #expect(told.environment == "development")
+            #expect(told.subscriptionID == "dev")
             let sealed = try await anna.lookup(["b", "d", "e"], in: zone).results.map(\.code)
             #expect(sealed == [.unknownItem, .unknownItem, nil])
         }

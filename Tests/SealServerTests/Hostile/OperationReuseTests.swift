@@ -110,7 +110,8 @@ import Testing
             let shared = try await refusal {
                 try await anna.modifySubscriptions(saving: [.database("a")], in: "shared", operation: second)
             }
-            #expect(same == .invalidArguments && shared == .invalidArguments)
+            #expect(same == .invalidArguments)
+            #expect(shared == .invalidArguments)
             #expect(try await anna.subscriptions().map(\.subscriptionID) == ["a"])
             #expect(try await anna.subscriptions(in: "shared").isEmpty)
         }

@@ -169,7 +169,8 @@ import Testing
             var zone = known
             let (rows, inWrites) = (counter.rows, counter.rowsInWrites)
             try await anna.append(try anna.next(on: zone, rotating: true), to: &zone)
-            #expect(counter.rowsInWrites - inWrites < 40 && counter.rows - rows > entries)
+            #expect(counter.rowsInWrites - inWrites < 40)
+            #expect(counter.rows - rows > entries)
         }
         AttackOutcome.held("replayed from a snapshot first")
     }
@@ -206,7 +207,8 @@ import Testing
             #expect(try await events.next().name == "reset")
             #expect(try await bert.codes([Write("small")], in: zone) == [nil])
             let told = try await events.notification()
-            #expect(told.subscriptionID == "cheap" && told.recordName == "small")
+            #expect(told.subscriptionID == "cheap")
+            #expect(told.recordName == "small")
         }
         AttackOutcome.held("the subscriber is told to fetch changes, the save is taken")
     }
@@ -257,7 +259,9 @@ import Testing
             let (before, there) = (counter.changed, try await left())
             _ = try await anna.client.login()
             let (after, rest) = (counter.changed - before, try await left())
-            #expect(after < 120 && there > 500 && rest == there - 100)
+            #expect(after < 120)
+            #expect(there > 500)
+            #expect(rest == there - 100)
         }
     }
 }

@@ -61,7 +61,8 @@ import Testing
                 { try $0.text(0) }
             }
             let billed = Set(BilledTable.all.map(\.name))
-            #expect(billed.isSubset(of: tables) && billed.isDisjoint(with: Self.unbilled.keys))
+            #expect(billed.isSubset(of: tables))
+            #expect(billed.isDisjoint(with: Self.unbilled.keys))
             #expect(Set(Self.unbilled.keys).isSubset(of: tables))
             // The schema is the operator's; the words of documents follow from records.
             let forgotten = tables.filter { table in
@@ -98,7 +99,8 @@ import Testing
                 guard answer.moreComing, let last = answer.tokens.last else { break }
                 request.after = last
             }
-            #expect(ids.count == 1_050 && pages == 2)
+            #expect(ids.count == 1_050)
+            #expect(pages == 2)
         }
     }
 
@@ -155,7 +157,8 @@ import Testing
             let before = zone
             #expect(try await anna.deleteZone(zone).deleted)
             let gone = try await bytes(anna)
-            #expect(gone < last && gone > 8 * 700)
+            #expect(gone < last)
+            #expect(gone > 8 * 700)
             try await checkSums(server)
             // Kept answers go after a day.
             server.clock.advance(seconds: 2 * 86_400)

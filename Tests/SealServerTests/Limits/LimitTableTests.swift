@@ -37,12 +37,14 @@ import Testing
 
     @Test func theServerSaysWhatTheArticleSays() async throws {
         let rows = try Self.documented()
-        #expect(rows.count > 25 && Set(rows.map(\.name)).count == rows.count)
+        #expect(rows.count > 25)
+        #expect(Set(rows.map(\.name)).count == rows.count)
         try await RunningServer.with { server in
             let client = RefusalClient(origin: server.origin)
             let json = try await client.send("GET", "/1/limits")
             let answer = try Sealkit_V1_LimitsResponse(jsonUTF8Bytes: json.body)
-            #expect(json.status == 200 && json.headers.first(name: "content-type") == RefusalClient.json)
+            #expect(json.status == 200)
+            #expect(json.headers.first(name: "content-type") == RefusalClient.json)
             let served = answer.limits.map { Row(name: $0.name, value: $0.value, unit: $0.unit, code: $0.code) }
             // What is off by default is not served.
             let on = rows.filter { $0.value > 0 }

@@ -31,20 +31,24 @@ import Testing
         let gate = LoadGate(requests: 2, bytes: 100)
         let (first, second) = (try gate.enter(Self.anna), try gate.enter(Self.bert))
         let third = isFull { _ = try gate.enter(Self.carl) }
-        #expect(third && gate.requestsUnderWay == 2)
+        #expect(third)
+        #expect(gate.requestsUnderWay == 2)
         try first.take(25)
         try second.take(10)
         #expect(gate.bytesUnderWay == 35)
         first.end()
         first.end()
-        #expect(gate.bytesUnderWay == 10 && gate.requestsUnderWay == 1)
+        #expect(gate.bytesUnderWay == 10)
+        #expect(gate.requestsUnderWay == 1)
         var another: LoadGate.Pass? = try gate.enter(Self.carl)
         try another?.take(20)
         // However it ends.
         another = nil
-        #expect(gate.bytesUnderWay == 10 && gate.requestsUnderWay == 1)
+        #expect(gate.bytesUnderWay == 10)
+        #expect(gate.requestsUnderWay == 1)
         second.end()
-        #expect(gate.bytesUnderWay == 0 && gate.requestsUnderWay == 0)
+        #expect(gate.bytesUnderWay == 0)
+        #expect(gate.requestsUnderWay == 0)
         // What is larger than everything goes alone, in however many pieces it comes.
         let large = try gate.enter(Self.anna)
         for _ in 0..<10 { try large.take(50) }
@@ -58,7 +62,8 @@ import Testing
         beside.end()
         let next = try gate.enter(Self.bert)
         let isHeld = isFull { _ = try next.hold(answer: 1) }
-        #expect(isHeld && gate.answersUnderWay == 25)
+        #expect(isHeld)
+        #expect(gate.answersUnderWay == 25)
         withExtendedLifetime(answer) {}
         let open = LoadGate(requests: 0, bytes: 0)
         var passes: [LoadGate.Pass] = []
@@ -77,7 +82,8 @@ import Testing
         let (isRequestRefused, isByteRefused) = (
             isFull { _ = try gate.enter(Self.anna) }, isFull { try passes[0].take(1) }
         )
-        #expect(isRequestRefused && isByteRefused)
+        #expect(isRequestRefused)
+        #expect(isByteRefused)
         // Others go on.
         let known = try gate.enter(Self.bert)
         try known.take(400)
@@ -111,9 +117,11 @@ import Testing
         let isStrangerRefused = isFull { try last.countAsStranger() }
         #expect(isStrangerRefused)
         for pass in passes + [late, last] { pass.end() }
-        #expect(gate.bytesUnderWay == 400 && gate.requestsUnderWay == 1)
+        #expect(gate.bytesUnderWay == 400)
+        #expect(gate.requestsUnderWay == 1)
         known.end()
-        #expect(gate.bytesUnderWay == 0 && gate.requestsUnderWay == 0)
+        #expect(gate.bytesUnderWay == 0)
+        #expect(gate.requestsUnderWay == 0)
     }
 
     /// A place is somebody else's only once neither a request nor an answer counts there.
@@ -135,10 +143,13 @@ import Testing
         try passes[0].countAsStranger()
         answers.append(try passes[0].hold(answer: 100))
         let hasEnough = isFull { _ = try passes[0].hold(answer: 1) }
-        #expect(hasEnough && gate.answersUnderWay == 200)
+        #expect(hasEnough)
+        #expect(gate.answersUnderWay == 200)
         answers = []
         passes = []
-        #expect(gate.rememberedClients == 0 && gate.requestsUnderWay == 0 && gate.answersUnderWay == 0)
+        #expect(gate.rememberedClients == 0)
+        #expect(gate.requestsUnderWay == 0)
+        #expect(gate.answersUnderWay == 0)
     }
 
     /// Whoever reads it first.
@@ -197,7 +208,9 @@ import Testing
                 }
                 return refused != nil
             }
-            #expect(refused?.status == 503 && refused?.code == .serviceUnavailable && refused?.failure.retryAfter == 1)
+            #expect(refused?.status == 503)
+            #expect(refused?.code == .serviceUnavailable)
+            #expect(refused?.failure.retryAfter == 1)
             // Load balancers still get their answer.
             var health = HTTPClientRequest(url: server.origin + "/health")
             health.method = .GET
@@ -284,7 +297,8 @@ import Testing
             for request in requests { request.parts.finish() }
             for request in requests { _ = try? await request.answer.value }
             try await waitUntil("all are gone") { server.services.gate.requestsUnderWay == 0 }
-            #expect(server.services.gate.bytesUnderWay == 0 && server.services.transfers.count == 0)
+            #expect(server.services.gate.bytesUnderWay == 0)
+            #expect(server.services.transfers.count == 0)
         }
     }
 
@@ -303,7 +317,8 @@ import Testing
                 try await Self.post(server, 1 << 10, token: anna, from: "203.0.113.1"),
                 try await Self.post(server, 1 << 20, token: anna, from: "203.0.113.2")
             )
-            #expect(small == 400 && elsewhere == 400)
+            #expect(small == 400)
+            #expect(elsewhere == 400)
             slow.parts.finish()
             #expect(try await slow.answer.value == 400)
             let again = try await Self.post(server, 1 << 20, token: anna, from: "203.0.113.1")
@@ -327,7 +342,9 @@ import Testing
                 try await Self.post(server, 1, token: anna, from: "203.0.113.1"),
                 try await Self.post(server, 1, from: "203.0.113.2")
             )
-            #expect(stranger == 503 && known == 503 && elsewhere == 400)
+            #expect(stranger == 503)
+            #expect(known == 503)
+            #expect(elsewhere == 400)
             for request in requests { request.parts.finish() }
             for request in requests { _ = try? await request.answer.value }
         }
@@ -360,7 +377,8 @@ import Testing
             for request in requests {
                 request.parts.finish()
                 let status = try? await request.answer.value
-                #expect(status != 200 && status != 201)
+                #expect(status != 200)
+                #expect(status != 201)
             }
             #expect(server.services.gate.bytesUnderWay == 0)
             // One that comes steadily has its time, and is told when that is over.
@@ -375,14 +393,16 @@ import Testing
             instants.advance(seconds: 1)
             steady.send(1)
             let status = try await steady.answer.value
-            #expect(isThere == 1 && status == 408)
+            #expect(isThere == 1)
+            #expect(status == 408)
         }
     }
 
     /// Nobody sees an answer's bytes being taken: it has its time by its length.
     @Test func anAnswerThatNobodyTakesIsCut() {
         let pace = TransferPace.answer(bytes: 1 << 20)
-        #expect(!pace.isTooSlow(0, after: .seconds(143)) && pace.isTooSlow(0, after: .seconds(144)))
+        #expect(!pace.isTooSlow(0, after: .seconds(143)))
+        #expect(pace.isTooSlow(0, after: .seconds(144)))
         #expect(
             !TransferPace.message.isTooSlow(16 << 10, after: .seconds(16))
                 && TransferPace.message.isTooSlow((16 << 10) - 1, after: .seconds(16)))

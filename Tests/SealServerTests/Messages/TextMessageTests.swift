@@ -99,10 +99,12 @@ import Testing
         }
         let loaded = try await load(
             ["sms-webhook": "https://sms.example.org/secret-path"], ["SEALKIT_SMS_TOKEN": "secret-token"])
-        #expect(loaded.sms?.url == "https://sms.example.org/secret-path" && loaded.sms?.token == "secret-token")
+        #expect(loaded.sms?.url == "https://sms.example.org/secret-path")
+        #expect(loaded.sms?.token == "secret-token")
         #expect(!"\(loaded)".contains("secret-") && !String(reflecting: loaded).contains("secret-"))
         let limits = try await load(["mail-per-hour": "0", "texts-per-hour": "7"]).limits
-        #expect(limits.mailPerHour == 0 && limits.textsPerHour == 7)
+        #expect(limits.mailPerHour == 0)
+        #expect(limits.textsPerHour == 7)
         #expect(SendingLimits(limits).rules.contains { $0.kind == .allPhones && $0.count == 7 })
         #expect(!SendingLimits(limits).rules.contains { $0.kind == .allMail })
         await #expect(throws: ConfigurationError.missing(setting: "sms-webhook")) { try await load(["sms-token": "x"]) }

@@ -50,7 +50,8 @@ import Testing
 
     @Test func withoutTheSettingNothingIsMeasuredOrShown() async throws {
         try await RunningServer.with { server in
-            #expect(!server.services.metrics.isOn && server.metrics.isEmpty)
+            #expect(!server.services.metrics.isOn)
+            #expect(server.metrics.isEmpty)
             let found = try await Self.get(server.origin + "/metrics")
             #expect(found.status == 404)
         }
@@ -266,7 +267,8 @@ import Testing
             let service = ListeningService(listener: application, address: taken, setting: setting)
             var found: ListenFailure?
             do { try await service.run() } catch { found = error as? ListenFailure }
-            #expect(found != nil && found == expected)
+            #expect(found != nil)
+            #expect(found == expected)
         }
     }
 }

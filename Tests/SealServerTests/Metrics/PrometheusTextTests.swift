@@ -88,7 +88,8 @@ import Testing
             #expect(
                 page.contains("| `\(metric.rawValue)` | \(metric.kind.rawValue) | \(labels) | \(metric.help) |"),
                 "\(metric.rawValue)")
-            #expect(metric.help.hasSuffix(".") && !metric.help.contains("\n"))
+            #expect(metric.help.hasSuffix("."))
+            #expect(!metric.help.contains("\n"))
             #expect(metric.rawValue.hasPrefix("sealkit_"))
             #expect(metric.rawValue.hasSuffix("_total") == (metric.kind == .counter), "\(metric.rawValue)")
             #expect(metric.buckets == metric.buckets.sorted())

@@ -106,7 +106,8 @@ import Testing
             ] {
                 _ = try Address(good)
             }
-            #expect(server.mail.sent.isEmpty && server.phones.sent.isEmpty)
+            #expect(server.mail.sent.isEmpty)
+            #expect(server.phones.sent.isEmpty)
         }
         #expect(!log.lines.contains { $0.contains("canary") })
     }

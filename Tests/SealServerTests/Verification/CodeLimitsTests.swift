@@ -51,8 +51,10 @@ import Testing
                 #expect(code == (address.contains("@") ? nil : .serverRejectedRequest))
             }
             let (tagged, plain) = (try Address("a+1@example.org"), try Address("a@example.org"))
-            #expect(tagged != plain && server.services.addresses.hash(tagged) != server.services.addresses.hash(plain))
-            #expect(tagged.mailbox == plain && plain.mailbox == plain)
+            #expect(tagged != plain)
+            #expect(server.services.addresses.hash(tagged) != server.services.addresses.hash(plain))
+            #expect(tagged.mailbox == plain)
+            #expect(plain.mailbox == plain)
             #expect(try Address("+49301234567").mailbox.normalized == "+49301234567")
         }
     }
@@ -140,7 +142,8 @@ import Testing
                 _ = try await alice.begin("a@example.org")
                 Issue.record("was sent")
             } catch let refusal as Refusal {
-                #expect(refusal.code == .requestRateLimited && refusal.failure.retryAfter <= 900)
+                #expect(refusal.code == .requestRateLimited)
+                #expect(refusal.failure.retryAfter <= 900)
             }
             server.clock.advance(seconds: 901)
             let begun = try await alice.begin("a@example.org")
@@ -200,7 +203,8 @@ import Testing
                         $0.verificationID = begun.verificationID
                         $0.expires = begun.expires
                     }
-                    #expect(begun == rest && begun.expires == server.clock.now + PendingVerification.lifetime)
+                    #expect(begun == rest)
+                    #expect(begun.expires == server.clock.now + PendingVerification.lifetime)
                 }
             }
             #expect(counts.count == 1, "as many statements, whoever it is: \(counts)")

@@ -48,7 +48,8 @@ import Testing
                 begun.verificationID.count == 16 && begun.expires == server.clock.now + PendingVerification.lifetime)
             let code = try await server.mail.code(1)
             #expect(server.mail.sent[0].recipient == "Alice@Example.org")
-            #expect(!server.mail.sent[0].subject.contains(code) && server.mail.sent[0].body.contains(server.origin))
+            #expect(!server.mail.sent[0].subject.contains(code))
+            #expect(server.mail.sent[0].body.contains(server.origin))
             let token = try await alice.complete(begun.verificationID, code)
             #expect(try await alice.me().linkedAddresses == 1)
 
@@ -60,10 +61,15 @@ import Testing
             #expect(String(decoding: footer, as: UTF8.self) == #"{"kid":"\#(keys[0].keyID)"}"#)
             let message = try PasetoPublic.verify(token, footer: footer, key: VerificationKey(keys[0].publicKey))
             let claims = try TokenClaims(decoding: message)
-            #expect(claims.iss == server.origin && claims.aud == TestClient.container)
-            #expect(claims.sub == alice.chain.userID.recordName && claims.shr.isEmpty && claims.par.isEmpty)
+            #expect(claims.iss == server.origin)
+            #expect(claims.aud == TestClient.container)
+            #expect(claims.sub == alice.chain.userID.recordName)
+            #expect(claims.shr.isEmpty)
+            #expect(claims.par.isEmpty)
             #expect(claims.adr == Hex.encode(try server.services.addresses.hash("alice@example.org")))
-            #expect(claims.iat == claims.nbf && claims.iat.hasSuffix("Z") && claims.iat.count == 20)
+            #expect(claims.iat == claims.nbf)
+            #expect(claims.iat.hasSuffix("Z"))
+            #expect(claims.iat.count == 20)
             #expect(
                 try #require(TokenClaims.time(claims.exp)) - #require(TokenClaims.time(claims.iat))
                     == TokenClaims.lifetime)
@@ -238,7 +244,8 @@ import Testing
                 _ = try await alice.begin("a@example.org")
                 Issue.record("was sent")
             } catch let refusal as Refusal {
-                #expect(refusal.status == 429 && refusal.failure.retryAfter == 86_400 - 5 * 3600)
+                #expect(refusal.status == 429)
+                #expect(refusal.failure.retryAfter == 86_400 - 5 * 3600)
             }
             server.clock.advance(seconds: 86_400 - 5 * 3600)
             _ = try await alice.begin("a@example.org")

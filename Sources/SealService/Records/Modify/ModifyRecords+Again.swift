@@ -1,0 +1,65 @@
+import SealStatements
+import SealStorage
+import SealWire
+
+/// Saves of those who have saved here before: without the look at the database that comes before other saves'
+/// transactions.
+extension ModifyRecords {
+    /// The transaction found something that is for those who look first: nothing was written.
+    private struct Doubt: Error {}
+
+    /// Saves by the ground of the last save here.
+    ///
+    /// All that makes a difference is compared in the transaction: the zone as it is now, its roster's head (by which
+    /// alone the author's key and rights are known), the schema. It commits only where everything is accepted. Whatever
+    /// else there is to say, a repeated operation's first answer and every refusal included, is said by the way that
+    /// looks first.
+    ///
+    /// - Returns: the answer; nil where nothing was written and the other way is to be taken.
+    /// - Throws: what the storage throws.
+    func saveAgain(_ request: SaveRequest) async throws -> [UInt8]? {
+        let (message, session, path) = (request.message, request.session, request.path)
+        guard request.carrying.isEmpty, message.openings.isEmpty, message.closings.isEmpty,
+            let ground = grounds.find(request.groundKey),
+            let roster = rosters.remembered(owner: ground.owner, zone: ground.zone),
+            let known = schemas.remembered(path.container, path.environment)
+        else { return nil }
+        let caller = Caller(id: ground.callerID, userID: ground.userID, session: session)
+        let basis = SaveBasis(caller: caller, judge: .rosters(ZoneRosters(roster)), schema: known)
+        guard let batch = try? RecordBatch(message, basis), batch.isWhole else { return nil }
+        let now = clock()
+        do {
+            let result = try await transactions.write(at: .everything) { [self] connection in
+                try sessions.recheck(session, now: now, in: connection)
+                let zone = try Zones.writable(message.zone, by: caller, path, in: connection)
+                guard zone.head == roster.head, zone.shares == 0 else { throw Doubt() }
+                let schema = try schemas.schema(path.container, path.environment, in: connection)
+                guard schema.version == known.version else { throw Doubt() }
+                let save = RecordSave(
+                    batch: batch, isAtomic: true, caller: caller, zone: zone, schema: schema, rights: nil,
+                    shareChanges: basis.shareChanges, rosters: rosters, quotas: quotas, now: now,
+                    connection: connection)
+                let result = try save.run()
+                // Atomic: where one record is refused, none is written.
+                guard result.isWritten else { throw Doubt() }
+                try save.keep(result, as: request.operation)
+                return result
+            }
+            if result.leftGarbage { jobs.wake(.garbage) }
+            return result.answer
+        } catch is Doubt {
+            return nil
+        } catch is ServerError {
+            return nil
+        } catch StorageError.constraint {
+            return nil
+        }
+    }
+}
+
+extension RecordBatch {
+    /// Every record is good as far as that shows without the database.
+    fileprivate var isWhole: Bool {
+        items.allSatisfy { if case .success = $0.outcome { true } else { false } }
+    }
+}

@@ -1,0 +1,139 @@
+import SealStatements
+package import SealStorage
+package import SealWire
+import SwiftProtobuf
+
+/// Saves and deletes records of one zone, and opens and ends the hierarchical shares that come with them.
+///
+/// From top to bottom:
+///
+/// 1. `SaveRequest`: what the request says by itself. Too much of it is refused (`limitExceeded`).
+/// 2. `saveAgain`: whoever saves where it has saved before is judged by what is remembered, in one transaction.
+/// 3. `SaveBasis`: what a save is judged by, from one snapshot. Whoever may not write here is refused, and shares that
+///    the rules do not let begin or end.
+/// 4. `RecordBatch`: decoding, hashes, schema, and the signature; what is not what it says it is is refused.
+/// 5. `RecordSave`: in the writer's transaction each record is compared with what is stored, judged, and written.
+/// 6. `ServerRecords`: what the server has instead of what it refused.
+///
+/// One object: it goes with every request through many hands.
+package final class ModifyRecords: Sendable {
+    let transactions: Transactions
+    let sessions: Sessions
+    let addresses: AddressHasher
+    /// Microseconds since 1970.
+    let clock: @Sendable () -> Int64
+    let quotas: Quotas
+    let rosters: RosterCache
+    let schemas: SchemaStore
+    let jobs: Jobs
+    let grounds = SaveGrounds()
+
+    package init(
+        transactions: Transactions, sessions: Sessions, addresses: AddressHasher,
+        clock: @escaping @Sendable () -> Int64,
+        quotas: Quotas, rosters: RosterCache, schemas: SchemaStore, jobs: Jobs
+    ) {
+        self.transactions = transactions
+        self.sessions = sessions
+        self.addresses = addresses
+        self.clock = clock
+        self.quotas = quotas
+        self.rosters = rosters
+        self.schemas = schemas
+        self.jobs = jobs
+    }
+
+    /// - Returns: a serialized `ModifyRecordsResponse`.
+    package func run(
+        _ message: Sealkit_V1_ModifyRecordsRequest, by session: Session, _ path: DatabasePath
+    ) async throws -> [UInt8] {
+        let request = try SaveRequest(message, session, path)
+        if let answer = try await saveAgain(request) { return answer }
+        switch try await look(request) {
+        case .answered(let answer): return try await addingServerRecords(to: answer, request)
+        case .fresh(let basis):
+            if let ground = basis.ground { grounds.keep(ground, request.groundKey) }
+            // Decoding, hashing and the signature: here, beside other requests, not on the writer's thread.
+            let batch = try RecordBatch(message, basis)
+            let result = try await write(batch, basis, request)
+            if result.leftGarbage { jobs.wake(.garbage) }
+            return result.wantsServerRecords ? try await addingServerRecords(to: result.answer, request) : result.answer
+        }
+    }
+
+    // MARK: Before the transaction
+
+    private enum Snapshot: Sendable {
+        /// The answer of the time before.
+        case answered([UInt8])
+        case fresh(SaveBasis)
+    }
+
+    private func look(_ request: SaveRequest) async throws -> Snapshot {
+        try await transactions.read { [rosters, schemas, quotas, addresses] connection in
+            let caller = try Caller(request.session, container: request.path.container, in: connection)
+            if let answer = try request.operation.answer(of: caller.accountID, in: connection) {
+                return .answered([UInt8](answer))
+            }
+            return .fresh(
+                try SaveBasis(
+                    of: request, by: caller, rosters: rosters, schemas: schemas, quotas: quotas, addresses: addresses,
+                    in: connection))
+        }
+    }
+
+    // MARK: In the transaction
+
+    private func write(
+        _ batch: RecordBatch, _ basis: SaveBasis, _ request: SaveRequest
+    ) async throws -> RecordSave.Result {
+        let now = clock()
+        let caller = basis.caller
+        return try await transactions.write(at: .everything) { [self] connection in
+            try sessions.recheck(request.session, now: now, in: connection)
+            if let answer = try request.operation.answer(of: caller.accountID, in: connection) {
+                return .repeated([UInt8](answer))
+            }
+            let path = request.path
+            let zone =
+                try path.database == .public
+                ? PublicZone.open(path, in: connection)
+                : Zones.writable(request.message.zone, by: caller, path, in: connection)
+            // Things may have moved on since they were looked at.
+            try batch.judge.recheck(caller, zone, rosters, in: connection)
+            try basis.shareChanges.recheck(in: zone, connection)
+            let schema = try schemas.schema(path.container, path.environment, in: connection)
+            let save = RecordSave(
+                batch: batch.fitting(schema),
+                isAtomic: request.message.atomic && zone.isAtomic || !basis.shareChanges.isEmpty,
+                caller: caller, zone: zone, schema: schema,
+                rights: try PublicRights.of(request.session, path, schemas, in: connection),
+                shareChanges: basis.shareChanges, rosters: rosters, quotas: quotas, now: now, connection: connection)
+            let result = try save.run()
+            if result.isWritten { try save.keep(result, as: request.operation) }
+            return result
+        }
+    }
+
+    // MARK: After the transaction
+
+    /// The same answer, where the caller does not see the zone any more.
+    private func addingServerRecords(to answer: [UInt8], _ request: SaveRequest) async throws -> [UInt8] {
+        let path = request.path
+        return try await transactions.read { [rosters, schemas] connection in
+            let caller = try Caller(request.session, container: path.container, in: connection)
+            guard let (zone, goneSince) = try Zones.seen(request.message.zone, by: caller, path, in: connection),
+                goneSince == nil
+            else { return answer }
+            let rights = try PublicRights.of(request.session, path, schemas, in: connection)
+            var response = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: answer)
+            try ServerRecords.add(to: &response, in: zone, rights: rights, connection)
+            if rights == nil {
+                let taken = TakenAnswer(
+                    message: request.message, zone: zone, user: caller.userID, rosters: rosters, connection: connection)
+                try taken.add(to: &response)
+            }
+            return try response.serializedBytes()
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import SealPrimitives
+import SealStatements
+import SealStorage
+
+/// What the server has under a record's name, as far as a save needs it.
+struct Predecessor {
+    let type: String
+    let tag: Int64
+    let revision: UInt64
+    let hash: Digest
+    let creator: UserID
+    let created: Int64
+    let modified: Int64
+    let isDeleted: Bool
+    let assets: Int
+    let fields: [UInt8]
+    let parent: String?
+    let deleteReferences: Int
+    /// It went with the target of a reference, whose deletion has this place: its newest statement is still a save.
+    let wentWith: Int64?
+    let statement: StoredStatement
+    /// The scope of its newest statement: a share's number, or 0.
+    let share: Int64
+    /// Its key is one that others know than those who read its scope.
+    let isKeyKnown: Bool
+
+    static func find(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Predecessor? {
+        try connection.first(
+            """
+            SELECT type, tag, revision, hash, creator, created, deleted, assets, fields, modified, parent,
+                delete_references, went_with, statement, share, key_known FROM record
+            WHERE owner = $1 AND zone = $2 AND name = $3
+            """, zone.key + [.text(name)]
+        ) { row in
+            Predecessor(
+                type: try row.text(0), tag: try row.int64(1), revision: UInt64(bitPattern: try row.int64(2)),
+                hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))),
+                created: try row.int64(5),
+                modified: try row.int64(9), isDeleted: try row.bool(6), assets: Int(try row.int64(7)),
+                fields: try row.bytes(8), parent: try row.optionalText(10), deleteReferences: Int(try row.int64(11)),
+                wentWith: try row.optionalInt64(12), statement: StoredStatement(try row.bytes(13)),
+                share: try row.int64(14),
+                isKeyKnown: try row.bool(15))
+        }
+    }
+}

@@ -1,0 +1,229 @@
+package import Logging
+package import NIOCore
+package import SealPrimitives
+import SealStatements
+package import SealStorage
+package import SealWire
+
+/// Uploads an asset in parts.
+///
+/// A part is taken as a whole or not at all, in any order; which are there survives whatever becomes of connection,
+/// session and server. The same account goes on with it, in the same zone, by the same id.
+package struct PartedUpload: Sendable {
+    private let transactions: Transactions
+    private let rosters: RosterCache
+    private let blobs: any BlobStore
+    private let quotas: Quotas
+    private let limits: AbuseLimits
+    private let jobs: Jobs
+    /// Microseconds since 1970.
+    private let clock: @Sendable () -> Int64
+    private let logger: Logger
+    private let maximumAssetSize: Int64
+
+    package init(
+        transactions: Transactions, rosters: RosterCache, blobs: any BlobStore, quotas: Quotas, limits: AbuseLimits,
+        jobs: Jobs, clock: @escaping @Sendable () -> Int64, logger: Logger, maximumAssetSize: Int64
+    ) {
+        self.transactions = transactions
+        self.rosters = rosters
+        self.blobs = blobs
+        self.quotas = quotas
+        self.limits = limits
+        self.jobs = jobs
+        self.clock = clock
+        self.logger = logger
+        self.maximumAssetSize = maximumAssetSize
+    }
+
+    /// The upload's rows, where the caller may still write to the zone.
+    private func uploads(
+        _ place: AssetPlace, _ session: Session, begins: Bool = false, _ connection: any SQLConnection
+    ) throws -> (uploads: Uploads, caller: Caller) {
+        let (caller, zone) = try place.writable(by: session, opens: begins, rosters, connection)
+        return (Uploads(id: place.id, zone: zone, connection: connection), caller)
+    }
+
+    /// - Parameter content: how many bytes the asset has before it is sealed.
+    package func begin(
+        _ place: AssetPlace, by session: Session, content: UInt64
+    ) async throws -> Sealkit_V1_UploadState {
+        guard let bytes = Int64(exactly: content), bytes <= maximumAssetSize else {
+            throw AssetPlace.tooLarge(most: maximumAssetSize)
+        }
+        let layout = try UploadLayout(contentBytes: bytes, isSealed: place.path.database != .public)
+        guard layout.blobBytes <= maximumAssetSize else { throw AssetPlace.tooLarge(most: maximumAssetSize) }
+        var generator = SystemRandomNumberGenerator()
+        let (stored, now) = (BlobID(random: &generator), clock())
+        let (row, needsFile, answer) = try await transactions.write(as: session, at: .everything) { connection in
+            let (uploads, caller) = try uploads(place, session, begins: true, connection)
+            let (row, needsFile) = try uploads.begin(
+                layout, stored: stored, by: caller, limits: limits, quotas: quotas, now: now)
+            return (row, needsFile, try uploads.wire(row))
+        }
+        // Also where an earlier beginning was cut short between its row and its file.
+        if needsFile { try await blobs.beginParts(row.stored) }
+        return answer
+    }
+
+    package func state(_ place: AssetPlace, by session: Session) async throws -> Sealkit_V1_UploadState {
+        try await transactions.read { connection in
+            let (uploads, caller) = try uploads(place, session, connection)
+            return try uploads.wire(try uploads.open(of: caller))
+        }
+    }
+
+    // MARK: Parts
+
+    /// A part that the upload waits for.
+    package struct Part: Sendable {
+        fileprivate let number: Int64
+        fileprivate let upload: Uploads.Row
+        fileprivate let range: Range<Int64>
+
+        /// What is to come: the part's bytes, and a hash behind them.
+        package var length: Int64 { Int64(range.count) + Int64(Digest.byteCount) }
+    }
+
+    /// - Throws: `invalidArguments` for a part that there is not.
+    package func part(_ number: Int64, of place: AssetPlace, by session: Session) async throws -> Part {
+        let row = try await transactions.read { connection in
+            let (uploads, caller) = try uploads(place, session, connection)
+            return try uploads.open(of: caller)
+        }
+        guard number < row.layout.partCount else { throw Self.noSuchPart }
+        return Part(number: number, upload: row, range: row.layout.range(ofPart: number))
+    }
+
+    package static let noSuchPart = ServerError(
+        .invalidArguments, "The upload has no such part.", remedy: "Count parts from 0, as many as its state says.")
+
+    /// - Throws: `invalidArguments` for another length than announced.
+    package func check(announced length: String?, of part: Part) throws(ServerError) {
+        guard length == String(part.length) else {
+            throw ServerError(
+                .invalidArguments, "This part has \(part.range.count) bytes and a hash of 32 behind them.",
+                remedy: "Send a Content-Length of \(part.length), and so many bytes.")
+        }
+    }
+
+    package func take(
+        _ part: Part, of place: AssetPlace, by session: Session,
+        _ body: some AsyncSequence<ByteBuffer, any Error>
+    ) async throws {
+        let (content, leaves) = try await receive(body, part.range.count, part.upload.layout)
+        let isStored = try await transactions.write(as: session, at: .everything) { connection in
+            let (uploads, caller) = try uploads(place, session, connection)
+            // Given up and begun anew meanwhile, it would be another one.
+            guard try uploads.open(of: caller).stored == part.upload.stored else { throw Uploads.notOpen }
+            return try uploads.claim(part.number, leaves: leaves)
+        }
+        guard !isStored else { return }
+        do { try await blobs.write(content, to: part.upload.stored, at: part.range.lowerBound) } catch BlobStoreError
+            .notFound
+        {
+            throw Uploads.notOpen
+        }
+        let now = clock()
+        try await transactions.write(as: session, at: .everything) { connection in
+            let (uploads, caller) = try uploads(place, session, connection)
+            guard try uploads.open(of: caller).stored == part.upload.stored else { throw Uploads.notOpen }
+            try uploads.stored(part.number, now: now)
+        }
+    }
+
+    /// A part's bytes as they came, held against the hash behind them, and its leaves.
+    /// - Throws: `invalidArguments` for another number of bytes; `assetFileModified`.
+    private func receive(
+        _ body: some AsyncSequence<ByteBuffer, any Error>, _ count: Int, _ layout: UploadLayout
+    ) async throws -> (content: ByteBuffer, leaves: [UInt8]) {
+        let hash = ChunkHash(bytes: Int64(count), chunkBytes: layout.chunkBytes)
+        var content = ByteBufferAllocator().buffer(capacity: count + Digest.byteCount)
+        for try await var buffer in body {
+            guard content.readableBytes + buffer.readableBytes <= count + Digest.byteCount else {
+                throw Self.wrongLength
+            }
+            content.writeImmutableBuffer(buffer)
+            hash.take(&buffer)
+        }
+        guard content.readableBytes == count + Digest.byteCount,
+            let root = content.getBytes(at: count, length: Digest.byteCount),
+            let bytes = content.getSlice(at: 0, length: count)
+        else { throw Self.wrongLength }
+        guard try AssetTree.root(hash.leaves).bytes == root else { throw ServerError.alteredUpload }
+        return (bytes, hash.leaves.flatMap(\.bytes))
+    }
+
+    private static let wrongLength = ServerError(
+        .invalidArguments, "The part is not as long as announced; nothing of it was kept.", remedy: "Send it again.")
+
+    // MARK: The end
+
+    /// - Parameter root: of the tree over all chunks.
+    package func finish(_ place: AssetPlace, by session: Session, root: Digest) async throws {
+        let found = try await transactions.read {
+            connection -> (row: Uploads.Row, leaves: [Digest], zone: ZoneRow)? in
+            let (uploads, caller) = try uploads(place, session, connection)
+            guard let row = try uploads.find(of: caller) else {
+                // An answer that was lost costs nothing.
+                guard try uploads.isFinished(by: caller, root: root) else { throw Uploads.notOpen }
+                return nil
+            }
+            return (row, try uploads.leaves(row), uploads.zone)
+        }
+        guard let (row, leaves, zone) = found else { return }
+        guard try AssetTree.root(leaves) == root else {
+            throw ServerError(
+                .assetFileModified, "The parts are not those of the asset with this root.",
+                remedy: "Begin the upload anew, with another id and another key.")
+        }
+        var tail = ByteBuffer()
+        if row.layout.isSealed { for leaf in leaves { tail.writeBytes(leaf.bytes) } }
+        do {
+            try await blobs.finishParts(row.stored, tail: tail, size: row.layout.blobBytes)
+        } catch BlobStoreError.notFound {
+            throw Uploads.notOpen
+        }
+        try await note(row, root, place, session, zone)
+    }
+
+    /// The whole file has its name: its row says so, or it goes.
+    private func note(
+        _ row: Uploads.Row, _ root: Digest, _ place: AssetPlace, _ session: Session, _ zone: ZoneRow
+    ) async throws {
+        let now = clock()
+        do {
+            try await transactions.write(as: session, at: .everything) { connection in
+                let (uploads, caller) = try uploads(place, session, connection)
+                if try uploads.isFinished(by: caller, root: root) { return }
+                guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
+                try uploads.finish(row, root: root, now: now)
+            }
+        } catch {
+            // Given up while it was published: whoever removed it then may have come too early for the name that it has
+            // now.
+            do {
+                let isGone = try await transactions.write(at: .everything) {
+                    try Blobs.discardUnknown(place.id, stored: row.stored, in: zone, $0)
+                }
+                if isGone { jobs.wake(.garbage) }
+            } catch {
+                logger.error(
+                    "a published upload could not be discarded; its file stays", metadata: ["error": "\(error)"])
+            }
+            throw error
+        }
+    }
+
+    /// Whatever was abandoned before, or never began, is as good as abandoned.
+    package func abandon(_ place: AssetPlace, by session: Session) async throws {
+        let stored = try await transactions.write(as: session, at: .everything) { connection -> BlobID? in
+            let (uploads, caller) = try uploads(place, session, connection)
+            guard let row = try uploads.find(of: caller) else { return nil }
+            // Whatever its file is called by now: somebody may be finishing it.
+            try Blobs.discard(place.id, stored: row.stored, in: uploads.zone, connection)
+            return row.stored
+        }
+        if stored != nil { jobs.wake(.garbage) }
+    }
+}
