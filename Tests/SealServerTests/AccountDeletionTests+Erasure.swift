@@ -47,12 +47,14 @@ extension AccountDeletionTests {
         try await RunningServer.with { server in
             var found = try await server.services.database.read { connection in
                 let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'") {
-                    try $0.text(0)
+                    try $0.text("name")
                 }
                 var found: [String: Set<String>] = [:]
                 for table in tables {
                     let columns = Set(
-                        try connection.rows("SELECT name FROM pragma_table_info($1)", [.text(table)]) { try $0.text(0) }
+                        try connection.rows("SELECT name FROM pragma_table_info($1)", [.text(table)]) {
+                            try $0.text("name")
+                        }
                     )
                     found[table] = columns.intersection(Self.telling)
                 }
@@ -83,7 +85,9 @@ extension AccountDeletionTests {
                     default: "\(column) IN (\(ids))"
                     }
                 }.joined(separator: " OR ")
-                let count = try connection.first("SELECT COUNT(*) FROM \(table) WHERE \(condition)") { try $0.int64(0) }
+                let count = try connection.first("SELECT COUNT(*) AS count FROM \(table) WHERE \(condition)") {
+                    try $0.int64("count")
+                }
                 if let count, count > 0 { counts[table] = count }
             }
             return counts
@@ -94,7 +98,7 @@ extension AccountDeletionTests {
         let name = person.name
         let found = try await server.services.database.read { connection in
             try connection.first("SELECT account, id FROM identity WHERE user_name = $1", [.text(name)]) {
-                (account: try $0.int64(0), identity: try $0.int64(1))
+                (account: try $0.int64("account"), identity: try $0.int64("id"))
             }
         }
         return try #require(found)
@@ -168,8 +172,8 @@ extension AccountDeletionTests {
             // Names, and a number that is not given out again.
             #expect(Set(left.keys).isSubset(of: Self.kept), "\(left)")
             let keyRows = try await server.services.database.read { connection in
-                try connection.first("SELECT COUNT(*) FROM account WHERE created > 0 OR length(name) = 32") {
-                    try $0.int64(0)
+                try connection.first("SELECT COUNT(*) AS count FROM account WHERE created > 0 OR length(name) = 32") {
+                    try $0.int64("count")
                 }
             }
             #expect(keyRows == 1, "neither the account is left nor that of its server-to-server key")

@@ -24,7 +24,7 @@ package enum AccountDeletion {
         try checkShares(of: account, in: connection)
         let keys = try connection.rows("DELETE FROM server_key WHERE owner = $1 RETURNING account", [.integer(account)])
         {
-            try $0.int64(0)
+            try $0.int64("account")
         }
         for account in [account] + keys { try close(account: account, in: connection) }
         return [account] + keys

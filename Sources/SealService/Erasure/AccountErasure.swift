@@ -54,14 +54,14 @@ package struct AccountErasure {
     /// - Returns: whether there is more to do.
     package static func step(in connection: any SQLConnection) throws -> Bool {
         let first = "SELECT account FROM account_deletion ORDER BY account LIMIT 1"
-        guard let account = try connection.first(first, [], { try $0.int64(0) }) else { return false }
+        guard let account = try connection.first(first, [], { try $0.int64("account") }) else { return false }
         try AccountErasure(account: account, connection: connection).step()
         return true
     }
 
     private func step() throws {
         let identities = try connection.rows("SELECT id FROM identity WHERE account = $1", [.integer(-account)]) {
-            try $0.int64(0)
+            try $0.int64("id")
         }
         for identity in identities where try eraseSome(of: identity) { return }
         // The sums last: they follow everything before.
@@ -139,12 +139,14 @@ package struct AccountErasure {
     private func eraseSomeAnswers() throws -> Bool {
         let account: [SQLValue] = [.integer(account)]
         let swept =
-            try connection.first("SELECT swept FROM account_deletion WHERE account = $1", account) { try $0.int64(0) }
+            try connection.first("SELECT swept FROM account_deletion WHERE account = $1", account) {
+                try $0.int64("swept")
+            }
             ?? 0
         let last = try connection.first(
-            "SELECT MAX(number) FROM (SELECT number FROM operation WHERE number > $1 ORDER BY number LIMIT $2) AS some",
+            "SELECT MAX(number) AS last FROM (SELECT number FROM operation WHERE number > $1 ORDER BY number LIMIT $2) AS some",
             [.integer(swept), .integer(Int64(Self.answers))]
-        ) { try $0.optionalInt64(0) }
+        ) { try $0.optionalInt64("last") }
         guard let last = last ?? nil else { return false }
         try connection.execute(
             "DELETE FROM operation WHERE number > $2 AND number <= $3 AND account = $1",

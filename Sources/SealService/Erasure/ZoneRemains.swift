@@ -112,11 +112,12 @@ package enum ZoneRemains {
         let most = zone + [.integer(Int64(room.rows))]
         var last: String?
         try connection.run(
-            "SELECT name, LENGTH(fields) FROM record WHERE owner = $1 AND zone = $2 ORDER BY name LIMIT $3", most
+            "SELECT name, LENGTH(fields) AS bytes FROM record WHERE owner = $1 AND zone = $2 ORDER BY name LIMIT $3",
+            most
         ) { row in
-            last = try row.text(0)
+            last = try row.text("name")
             room.rows -= 1
-            room.bytes -= Int(try row.int64(1))
+            room.bytes -= Int(try row.int64("bytes"))
             return !room.isSpent
         }
         guard let last else { return }

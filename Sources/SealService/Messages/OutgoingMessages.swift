@@ -63,13 +63,13 @@ struct OutgoingMessages: Sendable {
         var unreadable: [ID16] = []
         try connection.run("SELECT id, kind, sealed, attempts, expires FROM outgoing_message ORDER BY expires", []) {
             row in
-            let (id, kind, expires) = (try ID16(row.bytes(0)), try row.text(1), try row.int64(4))
+            let (id, kind, expires) = (try ID16(row.bytes("id")), try row.text("kind"), try row.int64("expires"))
             let message = try? CodeMessage(
-                opening: try row.bytes(2), under: key, associatedData: Self.place(id, kind, expires))
+                opening: try row.bytes("sealed"), under: key, associatedData: Self.place(id, kind, expires))
             if let message, let known = Address.Kind(rawValue: kind) {
                 waiting.append(
                     WaitingMessage(
-                        id: id, kind: known, message: message, attempts: Int(clamping: try row.int64(3)),
+                        id: id, kind: known, message: message, attempts: Int(clamping: try row.int64("attempts")),
                         expires: expires))
             } else {
                 unreadable.append(id)

@@ -43,7 +43,7 @@ package struct RepeatableOperation: Sendable {
         let found = try connection.first(
             "SELECT kind, request, response FROM operation WHERE id = $1 AND account = $2",
             [.data(id), .integer(account)]
-        ) { (kind: try $0.text(0), request: try $0.bytes(1), response: try $0.data(2)) }
+        ) { (kind: try $0.text("kind"), request: try $0.bytes("request"), response: try $0.data("response")) }
         guard let found else { return nil }
         guard found.kind == kind, found.request == request else {
             throw ServerError(

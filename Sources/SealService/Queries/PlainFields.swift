@@ -54,7 +54,7 @@ private struct FieldScanner {
         let tag = try varint()
         let count = try varint()
         guard tag & 7 == 2, count <= UInt64(rest.count) else {
-            throw StorageError.unexpectedType(column: 0, wanted: "fields")
+            throw StorageError.unexpectedType(column: "fields", wanted: "fields of protobuf")
         }
         let content = rest.prefix(Int(count))
         rest = rest.dropFirst(Int(count))
@@ -68,6 +68,6 @@ private struct FieldScanner {
             value |= UInt64(byte & 0x7F) << shift
             if byte & 0x80 == 0 { return value }
         }
-        throw StorageError.unexpectedType(column: 0, wanted: "fields")
+        throw StorageError.unexpectedType(column: "fields", wanted: "fields of protobuf")
     }
 }

@@ -54,8 +54,8 @@ package enum StaleRecords {
             SELECT (SELECT COUNT(*) FROM record
                 WHERE owner = $1 AND zone = $2 AND \(isIn(zone.share?.number ?? 0)) AND position < $4 AND deleted = 0)
             + (SELECT COUNT(*) FROM record
-                WHERE owner = $1 AND zone = $2 AND share = $3 AND position >= $4 AND deleted = 0 AND key_known = 1)
+                WHERE owner = $1 AND zone = $2 AND share = $3 AND position >= $4 AND deleted = 0 AND key_known = 1) AS count
             """, zone.scopeKey + [.integer(opened)]
-        ) { try $0.int64(0) } ?? 0
+        ) { try $0.int64("count") } ?? 0
     }
 }

@@ -55,7 +55,7 @@ package enum UnsettledRecords {
     static func isLeft(in share: ZoneRow, _ connection: any SQLConnection) throws -> Bool {
         let settled = try connection.first(
             "SELECT settled FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3", share.scopeKey
-        ) { try $0.int64(0) }
+        ) { try $0.int64("settled") }
         guard let settled else { return false }
         return try connection.exists(
             """
@@ -80,19 +80,19 @@ package enum UnsettledRecords {
         let parents = try connection.rows(
             "SELECT name, settled FROM unsettled_parent WHERE owner = $1 AND zone = $2 ORDER BY name LIMIT $3",
             zone.key + [.integer(Int64(budget.rows))]
-        ) { (name: try $0.text(0), settled: try $0.text(1)) }
+        ) { (name: try $0.text("name"), settled: try $0.text("settled")) }
         for (parent, settled) in parents {
             guard found.count < limit, !budget.isSpent else { break }
             budget.rows -= 1
             let place = try connection.first(
                 "SELECT share FROM record WHERE owner = $1 AND zone = $2 AND name = $3", zone.key + [.text(parent)]
-            ) { try $0.int64(0) }
+            ) { try $0.int64("share") }
             let children = try connection.rows(
                 """
                 SELECT name, share FROM record WHERE owner = $1 AND zone = $2 AND parent = $3 AND name > $4 AND deleted = 0
                 ORDER BY name LIMIT $5
                 """, zone.key + [.text(parent), .text(settled), .integer(Int64(budget.rows + 1))]
-            ) { (name: try $0.text(0), share: try $0.int64(1)) }
+            ) { (name: try $0.text("name"), share: try $0.int64("share")) }
             var last = settled
             let before = found.count
             for child in children.prefix(budget.rows) {
@@ -131,7 +131,7 @@ package enum UnsettledRecords {
         let shares = try connection.rows(
             "SELECT share, settled FROM unsettled_share WHERE owner = $1 AND zone = $2 ORDER BY share LIMIT $3",
             zone.key + [.integer(Int64(budget.rows))]
-        ) { (number: try $0.int64(0), settled: try $0.int64(1)) }
+        ) { (number: try $0.int64("share"), settled: try $0.int64("settled")) }
         for (number, settled) in shares {
             guard found.count < limit, !budget.isSpent else { break }
             budget.rows -= 1
@@ -140,7 +140,7 @@ package enum UnsettledRecords {
                 SELECT name, deleted, position FROM record
                 WHERE owner = $1 AND zone = $2 AND share = $3 AND share > 0 AND position > $4 ORDER BY position LIMIT $5
                 """, zone.key + [.integer(number), .integer(settled), .integer(Int64(budget.rows + 1))]
-            ) { (name: try $0.text(0), isDeleted: try $0.bool(1), position: try $0.int64(2)) }
+            ) { (name: try $0.text("name"), isDeleted: try $0.bool("deleted"), position: try $0.int64("position")) }
             var last = settled
             let before = found.count
             for record in records.prefix(budget.rows) {

@@ -65,7 +65,7 @@ package final class RosterCache: Sendable {
     }
 
     private static func head(_ row: any SQLRow) throws -> (UInt64, Digest) {
-        (UInt64(bitPattern: try row.int64(0)), try Digest(try row.bytes(1)))
+        (UInt64(bitPattern: try row.int64("sequence")), try Digest(try row.bytes("head")))
     }
 
     private static func check(_ count: UInt64, of zone: ZoneRow, _ connection: any SQLConnection) throws {

@@ -64,7 +64,7 @@ package struct Rosters {
         try connection.first(
             "SELECT id FROM identity WHERE container = $1 AND user_name = $2",
             [.text(scope.container), .text(user.recordName)]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("id") }
     }
 
     private mutating func takeAway(_ next: NextEntry, _ scope: ZoneRow) throws {

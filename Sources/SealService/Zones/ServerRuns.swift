@@ -24,7 +24,9 @@ package enum ServerRuns {
     /// - Parameter now: microseconds since 1970.
     package static func begin(now: Int64, random: Int64, in connection: any SQLConnection) throws {
         // At the first start there is none.
-        let last = try connection.first("SELECT COALESCE(MAX(number), 0) FROM server_run") { try $0.int64(0) } ?? 0
+        let last =
+            try connection.first("SELECT COALESCE(MAX(number), 0) AS last FROM server_run") { try $0.int64("last") }
+            ?? 0
         try connection.execute(
             "INSERT INTO server_run (number) VALUES ($1)", [.integer(number(after: last, now: now, random: random))])
     }
@@ -106,9 +108,9 @@ package enum ServerRuns {
     ) throws -> Reach {
         let found = try connection.first(
             """
-            SELECT \(newest), (SELECT COUNT(*) FROM server_run WHERE number = $1), (\(end))
+            SELECT \(newest) AS newest, (SELECT COUNT(*) FROM server_run WHERE number = $1) AS known, (\(end)) AS feed_end
             """, [.integer(run)] + key
-        ) { (newest: try $0.int64(0), isKnown: try $0.int64(1) > 0, end: try $0.optionalInt64(2)) }
+        ) { (newest: try $0.int64("newest"), isKnown: try $0.bool("known"), end: try $0.optionalInt64("feed_end")) }
         guard let found else { throw StorageError.failed(code: 0, message: "the server's run is gone") }
         if run == found.newest { return Reach(newest: found.newest, end: position) }
         return Reach(newest: found.newest, end: found.isKnown ? found.end ?? position : nil)

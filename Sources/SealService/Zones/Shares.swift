@@ -9,7 +9,11 @@ package enum Shares {
         .unknownItem, "The zone has no such share, or the caller takes no part in it.",
         remedy: "Fetch the zone's changes; save the share with its root first if it is to be made.")
 
-    package static let columns = "s.share, s.record_name, s.root, s.sequence, s.head, s.participants, s.closed, s.began"
+    /// Named so that they stand beside a zone's.
+    package static let columns = """
+        s.share, s.record_name, s.root, s.began, s.sequence AS share_sequence, s.head AS share_head, \
+        s.participants AS share_participants, s.closed AS share_closed
+        """
 
     /// The share of that name, closed ones included.
     package static func find(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> ZoneRow? {
@@ -86,7 +90,7 @@ package enum Shares {
         let view = try connection.first(
             "SELECT gone, until_sequence FROM share_view WHERE viewer = $1 AND owner = $2 AND zone = $3 AND share = $4",
             [.integer(caller.id)] + zone.key + [.integer(share.number)]
-        ) { (isGone: try $0.bool(0), until: UInt64(bitPattern: try $0.int64(1))) }
+        ) { (isGone: try $0.bool("gone"), until: UInt64(bitPattern: try $0.int64("until_sequence"))) }
         guard let view else { throw unknown }
         return (found, view.isGone ? view.until : nil)
     }
@@ -105,8 +109,8 @@ package enum Shares {
         _ zone: ZoneRow, _ condition: String, _ values: [SQLValue], _ connection: any SQLConnection
     ) throws -> [ZoneRow] {
         try connection.rows(
-            "SELECT \(columns) FROM share s WHERE s.owner = $1 AND s.zone = $2 AND \(condition)", zone.key + values
-        ) { try zone.seen(from: $0, at: 0) }
+            "SELECT \(columns) FROM share s WHERE s.owner = $1 AND s.zone = $2 AND \(condition)", zone.key + values,
+            zone.seen)
     }
 
     /// Numbers of ours, for a statement's text.
@@ -117,16 +121,16 @@ package enum Shares {
 
 extension ZoneRow {
     /// The zone from a share's scope.
-    /// - Parameter column: where `Shares.columns` begin.
-    package func seen(from row: any SQLRow, at column: Int) throws -> ZoneRow {
+    /// - Parameter row: with `Shares.columns`.
+    package func seen(from row: any SQLRow) throws -> ZoneRow {
         var zone = self
         zone.share = ZoneShare(
-            number: try row.int64(column), recordName: try row.text(column + 1), root: try row.text(column + 2),
-            began: try row.int64(column + 7))
-        zone.sequence = UInt64(bitPattern: try row.int64(column + 3))
-        zone.head = try Digest(try row.bytes(column + 4))
-        zone.participants = Int(try row.int64(column + 5))
-        zone.isClosed = try row.bool(column + 6)
+            number: try row.int64("share"), recordName: try row.text("record_name"), root: try row.text("root"),
+            began: try row.int64("began"))
+        zone.sequence = UInt64(bitPattern: try row.int64("share_sequence"))
+        zone.head = try Digest(try row.bytes("share_head"))
+        zone.participants = Int(try row.int64("share_participants"))
+        zone.isClosed = try row.bool("share_closed")
         return zone
     }
 }

@@ -4,8 +4,18 @@ import Synchronization
 /// Connections for reading: a read takes one for itself and runs where it was asked for. Handing it to another thread
 /// and waiting for it costs several times what most reads do, which is to copy some pages that are in memory.
 final class SQLiteReaders: Sendable {
+    private struct Reader {
+        let queue: DatabaseQueue
+        let statements = SQLiteStatements()
+
+        func close() throws {
+            statements.removeAll()
+            try queue.close()
+        }
+    }
+
     private struct State {
-        var idle: [DatabaseQueue] = []
+        var idle: [Reader] = []
         var isClosed = false
     }
 
@@ -24,10 +34,10 @@ final class SQLiteReaders: Sendable {
 
     /// Runs `body` in one snapshot, which begins with its first statement.
     func read<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
-        let queue = try take()
-        defer { giveBack(queue) }
-        return try queue.unsafeRead { database in
-            let connection = SQLiteConnection(database: database)
+        let reader = try take()
+        defer { giveBack(reader) }
+        return try reader.queue.unsafeRead { database in
+            let connection = SQLiteConnection(database: database, statements: reader.statements)
             try connection.execute("BEGIN")
             // It has written nothing: ending the snapshot is all that this does.
             defer { connection.rollBack() }
@@ -42,23 +52,23 @@ final class SQLiteReaders: Sendable {
             defer { state.idle = [] }
             return state.idle
         }
-        for queue in idle { try queue.close() }
+        for reader in idle { try reader.close() }
     }
 
-    private func take() throws -> DatabaseQueue {
-        let found = try state.withLock { state throws(StorageError) -> DatabaseQueue? in
+    private func take() throws -> Reader {
+        let found = try state.withLock { state throws(StorageError) -> Reader? in
             guard !state.isClosed else { throw .closed }
             return state.idle.popLast()
         }
-        return try found ?? DatabaseQueue(path: path, configuration: configuration)
+        return try found ?? Reader(queue: DatabaseQueue(path: path, configuration: configuration))
     }
 
-    private func giveBack(_ queue: DatabaseQueue) {
+    private func giveBack(_ reader: Reader) {
         let isKept = state.withLock { state in
             guard !state.isClosed, state.idle.count < capacity else { return false }
-            state.idle.append(queue)
+            state.idle.append(reader)
             return true
         }
-        if !isKept { try? queue.close() }
+        if !isKept { try? reader.close() }
     }
 }

@@ -58,7 +58,7 @@ import Testing
         try await RunningServer.with { server in
             let tables = try await server.services.database.read { connection in
                 try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-                { try $0.text(0) }
+                { try $0.text("name") }
             }
             let billed = Set(BilledTable.all.map(\.name))
             #expect(billed.isSubset(of: tables) && billed.isDisjoint(with: Self.unbilled.keys))

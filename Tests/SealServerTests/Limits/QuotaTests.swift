@@ -45,9 +45,9 @@ import Testing
                 rule.values.map { "COALESCE(LENGTH(\($0)), 0)" }
                 + (rule.amounts.isEmpty ? [] : ["COALESCE(\(rule.amounts.joined(separator: ", ")))"])
             return try connection.first(
-                "SELECT COALESCE(SUM(\((["\(rule.overhead)"] + lengths).joined(separator: " + "))), 0) FROM \(table)"
+                "SELECT COALESCE(SUM(\((["\(rule.overhead)"] + lengths).joined(separator: " + "))), 0) AS bytes FROM \(table)"
             ) {
-                try $0.int64(0)
+                try $0.int64("bytes")
             } ?? 0
         }
     }
@@ -55,7 +55,9 @@ import Testing
     /// What a record of `data(_:_:)` counts.
     private func size(_ count: Int, _ server: RunningServer) async throws -> Int64 {
         let stored = try await server.services.database.read { connection in
-            try connection.rows("SELECT LENGTH(fields) FROM record WHERE deleted = 0") { try $0.int64(0) }
+            try connection.rows("SELECT LENGTH(fields) AS bytes FROM record WHERE deleted = 0") {
+                try $0.int64("bytes")
+            }
         }
         return (stored.first { $0 >= Int64(count) && $0 < Int64(count) + 100 } ?? 0) + BilledTable.recordOverhead
     }
@@ -167,11 +169,11 @@ import Testing
         try await RunningServer.with { server in
             let read = try await server.services.database.write(at: .everything) { connection in
                 let page = try connection.first("SELECT rootpage FROM sqlite_schema WHERE name = 'identity'") {
-                    try $0.int64(0)
+                    try $0.int64("rootpage")
                 }
                 return try BilledTable.all.filter { table in
                     try connection.rows("EXPLAIN DELETE FROM \(table.name)") {
-                        (code: try $0.text(1), page: try $0.int64(3))
+                        (code: try $0.text("opcode"), page: try $0.int64("p2"))
                     }.contains { $0.code == "OpenRead" && $0.page == page }
                 }.map(\.name)
             }
@@ -331,7 +333,7 @@ import Testing
             _ = try await anna.save([data("a", 1_000), data("b", 2_000)], in: zone)
             func total() async throws -> [Int64] {
                 try await server.services.database.read { connection in
-                    let account = try connection.first("SELECT id FROM account WHERE id > 0") { try $0.int64(0) }
+                    let account = try connection.first("SELECT id FROM account WHERE id > 0") { try $0.int64("id") }
                     return try StorageUsage.total(of: account ?? 0, in: connection).map { [$0.records, $0.bytes] } ?? []
                 }
             }
