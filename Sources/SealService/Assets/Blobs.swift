@@ -47,7 +47,7 @@ package enum Blobs {
         try checkStaged(adding: announced, by: caller, limits, connection)
         // From now on it counts as much as was announced.
         try StorageUsage.checkRoom(
-            for: announced + BilledTable.rowOverhead, on: try StorageUsage.Bill(zone, caller: caller, in: connection),
+            for: announced + Billing.rowOverhead, on: try StorageUsage.Bill(zone, caller: caller, in: connection),
             quotas: quotas,
             connection)
         let count = try connection.execute(

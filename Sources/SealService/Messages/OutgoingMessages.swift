@@ -23,17 +23,6 @@ package struct WaitingMessage: Sendable {
 /// The rows of messages that wait, sealed with a key that is not on the database's disk: address and code lie there
 /// only as long as they are being sent, and show neither in the database nor in its backups.
 struct OutgoingMessages: Sendable {
-    /// Messages that wait to be sent. Times are microseconds since 1970.
-    static let tables = """
-        CREATE TABLE outgoing_message (
-            id BLOB NOT NULL PRIMARY KEY,
-            kind TEXT NOT NULL,
-            sealed BLOB NOT NULL,
-            attempts BIGINT NOT NULL,
-            expires BIGINT NOT NULL
-        );
-        """
-
     let key: SecretBytes
 
     func insert(_ waiting: WaitingMessage, in connection: any SQLConnection) throws {

@@ -67,7 +67,7 @@ package struct Subscriptions {
         try checkCount(draft.kind, beside: draft.id)
         if body.count > former?.count ?? -1 {
             try StorageUsage.checkRoom(
-                for: Int64(body.count - (former?.count ?? 0)) + (former == nil ? BilledTable.rowOverhead : 0),
+                for: Int64(body.count - (former?.count ?? 0)) + (former == nil ? Billing.rowOverhead : 0),
                 on: .init(account: caller.accountID), quotas: quotas, connection)
         }
         // What the former one gave rise to is not this one's; one that fired once has gone before it.

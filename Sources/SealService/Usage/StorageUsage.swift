@@ -9,19 +9,6 @@ package import SealWire
 /// as long as a row is there it counts, whatever it says. Triggers follow every table but the hottest: what happens to
 /// records, a save reports for all of them at once, and with it what is kept of its answer.
 package enum StorageUsage {
-    /// Keyed by account, whose quota it is; within it by the number that it is kept for and the zone, which is 0 beside
-    /// zones. Owner 0 is the account's total.
-    static let tables = """
-        CREATE TABLE storage_usage (
-            account BIGINT NOT NULL,
-            owner BIGINT NOT NULL,
-            zone BIGINT NOT NULL,
-            records BIGINT NOT NULL,
-            bytes BIGINT NOT NULL,
-            PRIMARY KEY (account, owner, zone)
-        );
-        """
-
     /// Whose bill it is, and how that is to be judged.
     package struct Bill: Sendable {
         /// The account, or the negative owner of what belongs to no account.
@@ -69,7 +56,7 @@ package enum StorageUsage {
             if change.kind != .deleted { records += 1 }
             if change.kind != .created { records -= 1 }
             // A tombstone keeps the record's row.
-            if change.isNewRow { bytes += BilledTable.recordOverhead }
+            if change.isNewRow { bytes += Billing.recordOverhead }
             bytes += Int64(change.fields.count - change.formerFields.count)
         }
         guard records != 0 || bytes != 0 || kept != 0 || grows || billed != nil else { return }

@@ -1,7 +1,7 @@
 /// Who runs a job, and until when: a row, so that servers over one database do not run one at the same time. Times are
 /// microseconds since 1970.
 package struct JobLease: Sendable {
-    package static let tables = """
+    package static let table = """
         CREATE TABLE job (
             name TEXT NOT NULL PRIMARY KEY,
             holder BLOB NOT NULL,

@@ -13,7 +13,7 @@ import Testing
     let log = LogCapture()
 
     private func open() throws -> SQLiteDatabase {
-        try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: [Migration(name: "jobs", sql: JobLease.tables)])
+        try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: [Migration(name: "jobs", sql: JobLease.table)])
     }
 
     private func around(

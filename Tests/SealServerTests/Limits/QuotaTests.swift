@@ -39,7 +39,7 @@ import Testing
 
     /// What the rows of a table count together.
     private func billed(_ table: String, _ server: RunningServer) async throws -> Int64 {
-        let rule = try #require(BilledTable.all.first { $0.name == table })
+        let rule = try #require(BilledTable.all.first { $0.name == table }).billing
         return try await server.services.database.read { connection in
             let lengths =
                 rule.values.map { "COALESCE(LENGTH(\($0)), 0)" }
@@ -59,7 +59,7 @@ import Testing
                 try $0.int64("bytes")
             }
         }
-        return (stored.first { $0 >= Int64(count) && $0 < Int64(count) + 100 } ?? 0) + BilledTable.recordOverhead
+        return (stored.first { $0 >= Int64(count) && $0 < Int64(count) + 100 } ?? 0) + Billing.recordOverhead
     }
 
     @Test func whatIsStoredIsCountedAsItIsStored() async throws {
@@ -94,7 +94,7 @@ import Testing
             now = try await usage(anna)
             #expect(now.records == 2)
             // Its tombstone stays.
-            #expect(try await records() == sizes[1] + sizes[2] + BilledTable.recordOverhead)
+            #expect(try await records() == sizes[1] + sizes[2] + Billing.recordOverhead)
             try await checkSums(server)
             var again = Write(after: tombstone, "again")
             again.tag = ""
@@ -196,7 +196,7 @@ import Testing
             let first = try await assets.upload(bert, [UInt8](repeating: 1, count: 9_000), in: zone)
             // From its beginning on, to the zone's owner, though another has sent it.
             let announced = try await usage(anna).bytes
-            #expect(announced == fresh + 9_000 + UInt64(BilledTable.rowOverhead))
+            #expect(announced == fresh + 9_000 + UInt64(Billing.rowOverhead))
             let saved = try await bert.save([try assets.write("x", blob: first)], in: zone)[0]
             #expect(saved.result.code == nil)
             let before = try await usage(anna)
@@ -205,14 +205,14 @@ import Testing
             let kept = try await usage(bert).bytes
             #expect(kept > own && kept < own + 2_000)
             let blobs = try await billed("blob", server)
-            #expect(blobs == 9_000 + BilledTable.rowOverhead)
+            #expect(blobs == 9_000 + Billing.rowOverhead)
             // Another asset in its place; the same one kept; then none.
             let second = try await assets.upload(anna, [UInt8](repeating: 1, count: 4_000), in: zone)
             let next = try await anna.save([try assets.write("x", blob: second, after: saved)], in: zone)[0]
             #expect(next.result.code == nil)
-            #expect(try await billed("blob", server) == 4_000 + BilledTable.rowOverhead)
+            #expect(try await billed("blob", server) == 4_000 + Billing.rowOverhead)
             let same = try await anna.save([try assets.write("x", blob: second, after: next)], in: zone)[0]
-            #expect(try await billed("blob", server) == 4_000 + BilledTable.rowOverhead)
+            #expect(try await billed("blob", server) == 4_000 + Billing.rowOverhead)
             try await checkSums(server)
             _ = try await anna.save([Write(after: same, kind: .delete)], in: zone)
             #expect(try await billed("blob", server) == 0)

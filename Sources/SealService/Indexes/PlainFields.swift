@@ -1,6 +1,5 @@
 import Foundation
 import SealCoding
-import SealQuery
 import SealStatements
 import SealStorage
 import SealWire
@@ -29,17 +28,6 @@ enum PlainFields {
             values[key] = try Value(Sealkit_V1_Value(serializedBytes: Data(plain)))
         }
         return values
-    }
-}
-
-extension Query.Subject {
-    /// A stored record as queries see it.
-    package init(_ record: StoredRecord, _ type: IndexedType) throws {
-        let statement = try Statement(canonicalBytes: record.statement)
-        self.init(
-            recordType: record.type, recordName: record.name, created: record.created, modified: record.modified,
-            creator: statement.creator.recordName, author: statement.author.recordName,
-            fields: try PlainFields.values(record.fields), searchableFields: type.searchable)
     }
 }
 

@@ -49,18 +49,22 @@ struct SearchIndex {
     }
 
     /// Takes out some of a zone's documents, as far as there is room.
-    /// - Parameter zone: `ZoneRow.key`.
-    static func remove(from zone: [SQLValue], _ room: inout ZoneRemains.Room, in connection: any SQLConnection) throws {
+    /// - Parameters:
+    ///   - zone: `ZoneRow.key`.
+    ///   - rows: that there is room for; `bytes` likewise.
+    static func remove(
+        from zone: [SQLValue], rows: inout Int, bytes: inout Int, in connection: any SQLConnection
+    ) throws {
         var documents: [(id: Int64, terms: String)] = []
         try connection.run(
             "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 LIMIT $3",
-            zone + [.integer(Int64(room.rows))]
+            zone + [.integer(Int64(rows))]
         ) { row in
             let (id, terms) = (try row.int64("id"), try row.text("terms"))
             documents.append((id, terms))
-            room.rows -= 1
-            room.bytes -= terms.utf8.count
-            return !room.isSpent
+            rows -= 1
+            bytes -= terms.utf8.count
+            return rows > 0 && bytes > 0
         }
         for document in documents {
             try remove(document.id, document.terms, connection)
