@@ -16,7 +16,7 @@ package enum StaleRecords {
         WHERE owner = $1 AND zone = $2 AND \(isIn(share)) AND position > $4 AND position < $5 AND deleted = 0
         UNION ALL SELECT \(StoredRecord.columns) FROM record
         WHERE owner = $1 AND zone = $2 AND share = $3 AND position > $4 AND position >= $5 AND deleted = 0 AND key_known = 1
-        ORDER BY 3 LIMIT $6
+        ORDER BY position LIMIT $6
         """
     }
 
