@@ -91,12 +91,12 @@ extension AccountDeletionTests {
                 SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
                 WHERE m.type = 'table' AND c.name = 'owner' AND m.name <> 'server_key'
                 """
-            ) { try $0.text(0) }
+            ) { try $0.text("name") }
             var counts: [String: Int64] = [:]
             for table in tables {
                 let count = try connection.first(
-                    "SELECT COUNT(*) FROM \(table) WHERE owner = $1", [.integer(identity)]
-                ) { try $0.int64(0) }
+                    "SELECT COUNT(*) AS count FROM \(table) WHERE owner = $1", [.integer(identity)]
+                ) { try $0.int64("count") }
                 if let count, count > 0 { counts[table] = count }
             }
             return counts
@@ -112,7 +112,7 @@ extension AccountDeletionTests {
             let ((account, identity), berts) = (try await ids(anna, server), try await ids(bert, server))
             let bertsBefore = try await owned(by: berts.identity, server)
             let before = try await owned(by: identity, server)
-            for table in AccountErasure.ownedTables {
+            for table in AccountErasure.owned {
                 #expect(before[table.name] ?? 0 > 0, "\(table.name) is not filled")
             }
             // As if the account had just been closed; the product has its shares ended before, and empties some of

@@ -218,7 +218,7 @@ import Testing
 
     func count(_ table: String, _ server: RunningServer) async throws -> Int64 {
         let count = try await server.services.database.read {
-            try $0.first("SELECT COUNT(*) FROM \(table)") { try $0.int64(0) }
+            try $0.first("SELECT COUNT(*) AS count FROM \(table)") { try $0.int64("count") }
         }
         return try #require(count)
     }

@@ -124,12 +124,12 @@ import Testing
             let (parts, continuation) = AsyncStream<ByteBuffer>.makeStream()
             async let answer = send(bert, .PUT, id, in: shared, .stream(parts, length: .known(Int64(body.count))))
             continuation.yield(ByteBuffer(bytes: body.prefix(50)))
-            try await waitUntil("the upload has begun") { try await rows("SELECT id FROM blob", server) == [id] }
+            try await waitUntil("the upload has begun") { try await values("id", of: "blob", server) == [id] }
             try await anna.remove(bert, from: &zone)
             continuation.yield(ByteBuffer(bytes: body.dropFirst(50)))
             continuation.finish()
             #expect(try await answer.code == .zoneNotFound)
-            #expect(try await rows("SELECT id FROM blob", server).isEmpty)
+            #expect(try await values("id", of: "blob", server).isEmpty)
         }
     }
 
@@ -156,12 +156,14 @@ import Testing
             #expect(cut == nil)
             // The server may begin with it only now, and takes the id back when the connection's end comes.
             try await waitUntil("the id is free") { try await send(anna, .PUT, other, in: zone, body).status == 201 }
-            #expect(try await rows("SELECT id FROM blob", server).sorted() == [id, other].sorted())
+            #expect(try await values("id", of: "blob", server).sorted() == [id, other].sorted())
         }
     }
 
-    func rows(_ sql: String, _ server: RunningServer) async throws -> [String] {
-        try await server.services.database.read { try $0.rows(sql) { try $0.text(0) } }
+    func values(_ column: StaticString, of table: String, _ server: RunningServer) async throws -> [String] {
+        try await server.services.database.read {
+            try $0.rows("SELECT \(column) FROM \(table)") { try $0.text(column) }
+        }
     }
 
     @Test func recordsClaimTheirUploads() async throws {
@@ -215,7 +217,7 @@ import Testing
         }
         try await waitUntil("there are \(count) files") { try files().count == count }
         // A file goes before its row does.
-        try await waitUntil("no garbage is left") { try await rows("SELECT stored FROM blob_garbage", server).isEmpty }
+        try await waitUntil("no garbage is left") { try await values("stored", of: "blob_garbage", server).isEmpty }
     }
 
     @Test func assetsAreCarriedOver() async throws {
@@ -310,7 +312,7 @@ import Testing
             let refused = try await put(anna, 401, zone)
             #expect(refused.code == .quotaExceeded)
             #expect(try await send(anna, .GET, refused.id, in: zone).code == .assetNotAvailable)
-            #expect(try await rows("SELECT id FROM blob", server).count == 3)
+            #expect(try await values("id", of: "blob", server).count == 3)
             #expect(try await put(anna, 300, other).code == nil)
             #expect(try await put(anna, 50, zone).code == nil)
             // By number as well.

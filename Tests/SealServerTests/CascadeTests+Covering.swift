@@ -158,7 +158,7 @@ extension CascadeTests {
             func rows() async throws -> [Int64] {
                 try await server.services.database.read { connection in
                     try ["taken_deletion", "taken_record"].map { table in
-                        try connection.first("SELECT COUNT(*) FROM \(table)") { try $0.int64(0) } ?? -1
+                        try connection.first("SELECT COUNT(*) AS count FROM \(table)") { try $0.int64("count") } ?? -1
                     }
                 }
             }

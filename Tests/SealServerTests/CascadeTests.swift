@@ -274,7 +274,7 @@ import Testing
             #expect(try await anna.deleteZone(zone).deleted)
             let left = try await server.services.database.read { connection in
                 try ["record", "delete_reference", "taken_deletion", "taken_record"].map { table in
-                    try connection.first("SELECT COUNT(*) FROM \(table)") { try $0.int64(0) } ?? -1
+                    try connection.first("SELECT COUNT(*) AS count FROM \(table)") { try $0.int64("count") } ?? -1
                 }
             }
             #expect(left == [0, 0, 0, 0])

@@ -226,7 +226,7 @@ import Testing
                 try await server.services.database.read { connection in
                     try connection.rows(
                         "EXPLAIN QUERY PLAN " + query, Array(repeating: .integer(1), count: values)
-                    ) { try $0.text(3) }
+                    ) { try $0.text("detail") }
                 }
             }
             let (own, shared) = (
@@ -240,7 +240,7 @@ import Testing
             let indexes = try await server.services.database.read { connection in
                 try connection.rows(
                     "SELECT sql FROM sqlite_master WHERE name IN ('record_feed', 'record_feed_shared') ORDER BY name"
-                ) { try $0.text(0) }
+                ) { try $0.text("sql") }
             }
             let conditions = indexes.map { $0.split(separator: " WHERE ").last }
             #expect(conditions == ["share = 0", "share > 0"])

@@ -215,7 +215,7 @@ import Testing
                 try connection.rows(
                     "EXPLAIN QUERY PLAN " + CreatedRecords.query,
                     [.integer(-1), .integer(1), .blob(anna.user.id.bytes), .text(""), .integer(1)]
-                ) { try $0.text(3) }
+                ) { try $0.text("detail") }
             }
             #expect(
                 plan == [

@@ -80,7 +80,7 @@ import Testing
             #expect(event.name == "reset")
             #expect(event.id == "1")
             let kept = try await server.services.database.read { connection in
-                try connection.first("SELECT COUNT(*) FROM notification") { try $0.int64(0) }
+                try connection.first("SELECT COUNT(*) AS count FROM notification") { try $0.int64("count") }
             }
             #expect(kept == 0)
             _ = try await phone.modifySubscriptions(deleting: (1..<6).map { "\($0)" })
@@ -121,8 +121,9 @@ import Testing
             _ = try await phone.modifySubscriptions(saving: (0..<5).map { .query("\($0)") })
             for batch in 0..<4 { _ = try await phone.save((0..<400).map { Write("\(batch)-\($0)") }, in: zone) }
             let (kept, place) = try await server.services.database.read { connection in
-                let owner = try connection.first("SELECT owner FROM notification_feed") { try $0.int64(0) } ?? 0
-                let kept = try connection.first("SELECT COUNT(*) FROM notification") { try $0.int64(0) } ?? 0
+                let owner = try connection.first("SELECT owner FROM notification_feed") { try $0.int64("owner") } ?? 0
+                let kept =
+                    try connection.first("SELECT COUNT(*) AS count FROM notification") { try $0.int64("count") } ?? 0
                 return (kept, try NotificationFeed.place(of: owner, in: connection))
             }
             #expect(kept > 4_000)
@@ -142,7 +143,7 @@ import Testing
             server.clock.advance(seconds: PushLimits.kept / 1_000_000 + 1)
             let database = server.services.database
             let owner = try await database.write(at: .everything) { connection in
-                let owner = try connection.first("SELECT owner FROM notification") { try $0.int64(0) } ?? 0
+                let owner = try connection.first("SELECT owner FROM notification") { try $0.int64("owner") } ?? 0
                 try NotificationFeed.overflow(owner, in: connection)
                 return owner
             }

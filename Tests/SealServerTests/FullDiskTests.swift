@@ -72,10 +72,14 @@ import Testing
             #expect(try await anna.lookup(["kept", "r0"], in: zone).results.map(\.code) == [nil, .unknownItem])
             #expect(try await anna.fetchRoster(zone).entries.count == 1)
             // Places in the feed are given to what is stored only.
-            let position = try await database.read { try $0.first("SELECT position FROM zone") { try $0.int64(0) } }
+            let position = try await database.read {
+                try $0.first("SELECT position FROM zone") { try $0.int64("position") }
+            }
             let last = try #require(before.records.map(\.position).max())
             #expect(position == Int64(last) + Int64(stored.count))
-            let check = try await database.read { try $0.first("PRAGMA integrity_check") { try $0.text(0) } }
+            let check = try await database.read {
+                try $0.first("PRAGMA integrity_check") { try $0.text("integrity_check") }
+            }
             #expect(check == "ok")
 
             // Room again: the same operation goes through, once.

@@ -70,7 +70,7 @@ extension HierarchyTests {
             ])
             #expect(moved.map(\.result.code) == [nil])
             let kept = try await shared.server.services.database.read { connection in
-                try connection.rows("SELECT name FROM departure") { try $0.text(0) }
+                try connection.rows("SELECT name FROM departure") { try $0.text("name") }
             }
             #expect(kept == [])
             let hasDrifted = try await shared.server.services.database.read { try StorageUsage.hasDrifted(in: $0) }

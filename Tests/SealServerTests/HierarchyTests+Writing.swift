@@ -241,7 +241,7 @@ extension HierarchyTests {
                 let row = try #require(try Shares.find("share", in: zone, connection))
                 let owner: [SQLValue] = [.integer(zone.owner)]
                 let account = try connection.first("SELECT account FROM identity WHERE id = $1", owner) {
-                    try $0.int64(0)
+                    try $0.int64("account")
                 }
                 let session = Session(
                     accountID: try #require(account), tokenHash: [], device: nil, deviceRevision: 0, expires: .max,

@@ -104,7 +104,9 @@ extension PublicNotificationTests {
                         steps.append("\(row.told.id) \(used)")
                     }
                     let overflown =
-                        try quiet.first("SELECT COUNT(*) FROM notification_feed WHERE floor > 0") { try $0.int64(0) }
+                        try quiet.first("SELECT COUNT(*) AS count FROM notification_feed WHERE floor > 0") {
+                            try $0.int64("count")
+                        }
                         ?? 0
                     return (steps, overflown)
                 }
@@ -171,7 +173,7 @@ extension PublicNotificationTests {
                         most: 1, connection: connection)
                 }
                 return try connection.rows("SELECT record, reason FROM public_change ORDER BY record") {
-                    "\(try $0.text(0)) \(try $0.int64(1))"
+                    "\(try $0.text("record")) \(try $0.int64("reason"))"
                 }
             }
             // What is too much there is told as an overflow, without a record.

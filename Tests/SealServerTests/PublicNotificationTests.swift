@@ -215,7 +215,7 @@ import Testing
                 let next = try await receiver.delivery(2)
                 #expect(next.path == "/anna")
                 let left = try await server.services.database.read { connection in
-                    try connection.rows("SELECT subscription FROM webhook") { try $0.text(0) }
+                    try connection.rows("SELECT subscription FROM webhook") { try $0.text("subscription") }
                 }
                 #expect(left == ["own"])
             }

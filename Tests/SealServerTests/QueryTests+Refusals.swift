@@ -209,7 +209,7 @@ import Testing
             }
             func entries() async throws -> Int64? {
                 try await server.services.database.read {
-                    try $0.first("SELECT COUNT(*) FROM record_index") { try $0.int64(0) }
+                    try $0.first("SELECT COUNT(*) AS count FROM record_index") { try $0.int64("count") }
                 }
             }
             #expect(try await entries() == 900)
@@ -292,7 +292,7 @@ import Testing
                 let plan = try connection.rows(
                     "EXPLAIN QUERY PLAN " + QueryDriver.ascending,
                     row.key + [.integer(1), .blob([1]), .text(""), .blob([2]), .integer(10)]
-                ) { try $0.text(3) }
+                ) { try $0.text("detail") }
                 return (counting.rows, plan.joined(separator: "; "))
             }
             // The matches are counted once, read once as entries and once as records; the other condition is counted as

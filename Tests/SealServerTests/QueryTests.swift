@@ -251,7 +251,7 @@ import Testing
             func rows() async throws -> [Int64] {
                 try await server.services.database.read { connection in
                     try ["record_index", "search_document"].map { table in
-                        try connection.first("SELECT COUNT(*) FROM \(table)") { try $0.int64(0) } ?? -1
+                        try connection.first("SELECT COUNT(*) AS count FROM \(table)") { try $0.int64("count") } ?? -1
                     }
                 }
             }
@@ -289,7 +289,7 @@ import Testing
             let terms = try await server.services.database.read { connection in
                 try connection.rows(
                     "SELECT rowid FROM search_term WHERE search_term MATCH $1", [.text("\"\(1)_\(1)_thing_words\"")]
-                ) { try $0.int64(0) }
+                ) { try $0.int64("rowid") }
             }
             #expect(terms.isEmpty)
         }

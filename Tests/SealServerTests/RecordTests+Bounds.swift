@@ -76,7 +76,7 @@ extension RecordTests {
             // Repeated, the answer is the same; what is kept of it has no records.
             #expect(try await anna.send(request, to: zone) == results)
             let kept = try await server.services.database.read { connection in
-                try connection.rows("SELECT response FROM operation") { try $0.data(0) }
+                try connection.rows("SELECT response FROM operation") { try $0.data("response") }
             }
             #expect(kept.map(\.count).max() ?? .max < 2_000)
             for response in kept {

@@ -69,7 +69,7 @@ import Testing
             let later = Date(timeIntervalSince1970: TimeInterval(server.clock.now) / 1_000_000)
             _ = try await bert.create(registrationCode: try codes(server).make(lifetime: 60, now: later).code)
             let kept = try await server.services.database.read { connection in
-                try connection.first("SELECT COUNT(*) FROM registration_code") { try $0.int64(0) }
+                try connection.first("SELECT COUNT(*) AS count FROM registration_code") { try $0.int64("count") }
             }
             #expect(kept == 1)
             try await expectRefusal(.verificationFailed) {
@@ -103,7 +103,7 @@ import Testing
             let answer = try await TestClient(server).call("/1/limits", nil, as: Sealkit_V1_LimitsResponse.self)
             #expect(answer.registration == "closed")
             let accounts = try await server.services.database.read { connection in
-                try connection.first("SELECT COUNT(*) FROM account") { try $0.int64(0) }
+                try connection.first("SELECT COUNT(*) AS count FROM account") { try $0.int64("count") }
             }
             #expect(accounts == 1)
         }

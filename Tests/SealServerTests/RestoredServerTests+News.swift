@@ -21,7 +21,9 @@ extension RestoredServerTests {
     /// The subscriptions for which something is to be told.
     private static func told(_ server: RunningServer) async throws -> [String] {
         try await server.services.database.read { connection in
-            try connection.rows("SELECT subscription FROM notification ORDER BY subscription") { try $0.text(0) }
+            try connection.rows("SELECT subscription FROM notification ORDER BY subscription") {
+                try $0.text("subscription")
+            }
         }
     }
 

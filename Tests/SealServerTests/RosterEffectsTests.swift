@@ -20,20 +20,20 @@ import Testing
         return try await server.services.database.read { connection in
             var all: [String] = []
             for (what, sql) in [
-                ("grant", "SELECT subject FROM epoch_grant"), ("link", "SELECT invitation FROM link"),
-                ("address", "SELECT invitation FROM placeholder_address"),
-                ("sealed link", "SELECT reader FROM sealed_link"),
+                ("grant", "SELECT subject AS who FROM epoch_grant"), ("link", "SELECT invitation AS who FROM link"),
+                ("address", "SELECT invitation AS who FROM placeholder_address"),
+                ("sealed link", "SELECT reader AS who FROM sealed_link"),
             ] {
                 all += try connection.rows(sql) { row in
-                    let subject = try row.bytes(0)
+                    let subject = try row.bytes("who")
                     return "\(what) \(name(subject))"
                 }
             }
             let requests = "SELECT i.user_name, r.approved FROM access_request r JOIN identity i ON i.id = r.requester"
             all += try connection.rows(requests) { row in
-                let requester = try row.text(0)
+                let requester = try row.text("user_name")
                 let person = names.first { UserID($0.value).recordName == requester }?.key ?? "somebody"
-                return try row.bool(1) ? "approved \(person)" : "request \(person)"
+                return try row.bool("approved") ? "approved \(person)" : "request \(person)"
             }
             return Set(all).sorted()
         }

@@ -160,7 +160,7 @@ import Testing
             let shared = zone
             try await server.services.database.write(at: .everything) { connection in
                 let row = try connection.first("SELECT owner, zone FROM zone WHERE name = 'notes'") {
-                    [try $0.int64(0), try $0.int64(1)]
+                    [try $0.int64("owner"), try $0.int64("zone")]
                 }
                 for epoch in 1...3_000 {
                     try connection.execute(

@@ -26,7 +26,7 @@ import Testing
     let folder = TemporaryFolder()
 
     private static func ids(_ database: any SQLDatabase) async throws -> [Int64] {
-        try await database.read { try $0.rows("SELECT id FROM t ORDER BY id") { try $0.int64(0) } }
+        try await database.read { try $0.rows("SELECT id FROM t ORDER BY id") { try $0.int64("id") } }
     }
 
     @Test(arguments: Engine.allCases) func valuesComeBackAsTheyWent(_ engine: Engine) async throws {
@@ -41,18 +41,15 @@ import Testing
             #expect(changed == 1)
         }
         try await database.read { connection in
-            try connection.run("SELECT a, b, c, d, e, f, NULL, g FROM v", []) { row throws -> Bool in
-                #expect(try row.int64(0) == .min)
-                #expect(try row.double(1) == 0.5)
-                #expect(try row.text(2) == "å\0b")
-                #expect(try row.bytes(3) == [0, 255])
-                #expect(try row.data(4) == Data())
-                #expect(try row.text(5) == "")
-                #expect(try row.optionalInt64(6) == nil)
-                #expect(try row.bytes(7) == [])
-                #expect(throws: StorageError.unexpectedType(column: 2, wanted: "an integer")) { try row.int64(2) }
-                #expect(throws: StorageError.unexpectedType(column: 6, wanted: "text")) { try row.text(6) }
-                #expect(throws: StorageError.unexpectedType(column: 40, wanted: "bytes")) { try row.bytes(40) }
+            try connection.run("SELECT a, b, c, d, e, f, NULL AS n, g FROM v", []) { row throws -> Bool in
+                #expect(try row.int64("a") == .min)
+                #expect(try row.double("b") == 0.5)
+                #expect(try row.text("c") == "å\0b")
+                #expect(try row.bytes("d") == [0, 255])
+                #expect(try row.data("e") == Data())
+                #expect(try row.text("f") == "")
+                #expect(try row.optionalInt64("n") == nil)
+                #expect(try row.bytes("g") == [])
                 return true
             }
         }
@@ -62,12 +59,110 @@ import Testing
         await #expect(throws: StorageError.self) { try await database.read { try $0.execute("DELETE FROM v") } }
     }
 
+    /// Columns have the names that the statement gives them, or their own; a value that is not there, or not of the
+    /// kind that was asked for, is an error with the column's name.
+    @Test(arguments: Engine.allCases) func columnsAreReadByName(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        try await database.write(at: .everything) { connection in
+            let made = try connection.first(
+                "INSERT INTO t (id, body) VALUES (7, $1) RETURNING body, t.id, id + 1 AS next", [.null]
+            ) { row throws in
+                #expect(try row.isNull("body"))
+                return [try row.int64("id"), try row.int64("next")]
+            }
+            #expect(made == [7, 8])
+        }
+        try await database.read { connection in
+            let sql =
+                "SELECT t.id, o.id AS other, o.body, COUNT(*) AS count FROM t JOIN t AS o ON o.id = t.id GROUP BY t.id"
+            let isRead = try connection.first(sql) { row throws in
+                #expect(try [row.int64("id"), row.int64("other"), row.int64("count")] == [7, 7, 1])
+                #expect(throws: StorageError.unknownColumn(name: "ID2")) { try row.int64("ID2") }
+                #expect(throws: StorageError.unknownColumn(name: "i")) { try row.int64("i") }
+                #expect(throws: StorageError.unknownColumn(name: "t.id")) { try row.isNull("t.id") }
+                #expect(throws: StorageError.unknownColumn(name: "")) { try row.optionalText("") }
+                #expect(try row.isNull("body"))
+                #expect(try row.optionalBytes("body") == nil)
+                #expect(throws: StorageError.unexpectedType(column: "body", wanted: "bytes")) { try row.bytes("body") }
+                #expect(throws: StorageError.unexpectedType(column: "body", wanted: "an integer")) {
+                    try row.int64("body")
+                }
+                #expect(throws: StorageError.unexpectedType(column: "id", wanted: "text")) { try row.text("id") }
+                #expect(throws: StorageError.unexpectedType(column: "id", wanted: "a real number")) {
+                    try row.double("id")
+                }
+                return true
+            }
+            #expect(isRead == true)
+        }
+    }
+
+    /// Which of two columns a name means is not guessed, and a mistake shows also while there are no rows.
+    @Test(arguments: Engine.allCases) func noTwoColumnsHaveOneName(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        for (sql, name) in [
+            ("SELECT id, body, id FROM t", "id"), ("SELECT a.body, b.body FROM t a JOIN t b ON b.id = a.id", "body"),
+            ("SELECT id AS body, body FROM t", "body"),
+        ] {
+            for _ in 1...2 {
+                await #expect(throws: StorageError.ambiguousColumn(name: name)) {
+                    try await database.read { try $0.rows(sql) { try $0.int64("id") } }
+                }
+            }
+        }
+        await #expect(throws: StorageError.ambiguousColumn(name: "id")) {
+            try await database.write(at: .everything) {
+                try $0.execute("INSERT INTO t (id) VALUES (1) RETURNING id, id")
+            }
+        }
+        #expect(try await Self.ids(database) == [])
+    }
+
+    /// A statement remembers how it was read, and is read right in whatever order that is.
+    @Test(arguments: Engine.allCases) func oneStatementIsReadInAnyOrder(_ engine: Engine) async throws {
+        let database = try engine.open(folder)
+        let sql = "SELECT id AS a, id * 10 AS b, id * 100 AS c, NULL AS d FROM t ORDER BY id"
+        let orders: [@Sendable (any SQLRow) throws -> [Int64?]] = [
+            { [try $0.int64("a"), try $0.int64("b"), try $0.int64("c")] },
+            { [try $0.int64("c"), try $0.int64("b"), try $0.int64("a")].reversed() },
+            { row in
+                let c = try row.optionalInt64("c")
+                #expect(try row.optionalInt64("d") == nil)
+                return [try row.optionalInt64("a"), try row.optionalInt64("b"), c]
+            },
+            { row in
+                _ = try? row.int64("nothing")
+                _ = try? row.text("a")
+                return [try row.int64("a"), try row.int64("b"), try row.int64("c")]
+            },
+            { row in
+                let b = try row.int64("b")
+                #expect(try row.int64("b") == b)
+                return [try row.int64("a"), b, try row.int64("c")]
+            },
+        ]
+        let seen = try await database.write(at: .everything) { connection in
+            for id in 1...3 { try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(Int64(id))]) }
+            return try (orders + orders.reversed()).map { order in
+                // One row read so, and the next otherwise; and the same query inside.
+                var turn = 0
+                return try connection.rows(sql) { row in
+                    defer { turn += 1 }
+                    let inner = try connection.rows(sql, [], orders[turn])
+                    #expect(inner == [[1, 10, 100], [2, 20, 200], [3, 30, 300]])
+                    return try turn == 1 ? orders[1](row) : order(row)
+                }
+            }
+        }
+        #expect(seen == Array(repeating: [[1, 10, 100], [2, 20, 200], [3, 30, 300]], count: 10))
+    }
+
     @Test(arguments: Engine.allCases) func aQueryMayRunInsideItself(_ engine: Engine) async throws {
         let database = try engine.open(folder)
         let pairs = try await database.write(at: .everything) { connection in
             for id in 1...3 { try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(Int64(id))]) }
             return try connection.rows("SELECT id FROM t") { outer in
-                try connection.rows("SELECT id FROM t") { try $0.int64(0) }.count + Int(try outer.int64(0)) * 10
+                try connection.rows("SELECT id FROM t") { try $0.int64("id") }.count + Int(try outer.int64("id")) * 10
             }
         }
         #expect(pairs == [13, 23, 33])
@@ -95,7 +190,7 @@ import Testing
             }
             return await group.reduce(into: [Int64: Bool]()) { $0[$1.0] = $1.1 }
         }
-        let stored = try await database.read { Set(try $0.rows("SELECT id FROM t") { try $0.int64(0) }) }
+        let stored = try await database.read { Set(try $0.rows("SELECT id FROM t") { try $0.int64("id") }) }
         #expect(stored == Set(outcomes.filter(\.value).keys))
         #expect(stored == Set((Int64(0)..<200).filter { $0 % 7 != 3 }))
     }
@@ -132,14 +227,14 @@ import Testing
     @Test(arguments: Engine.allCases) func aWriteSeesItsOwnChangesAndGivesThemBack(_ engine: Engine) async throws {
         let database = try engine.open(folder)
         let seen = try await database.write(at: .everything) { connection in
-            let returned = try connection.rows("INSERT INTO t (id) VALUES (1), (2) RETURNING id") { try $0.int64(0) }
+            let returned = try connection.rows("INSERT INTO t (id) VALUES (1), (2) RETURNING id") { try $0.int64("id") }
             // The same again changes what is there.
             try connection.execute(
                 "INSERT INTO t (id, body) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET body = excluded.body",
                 [2, .blob([7])])
             let changed = try connection.execute("UPDATE t SET body = $1 WHERE id < $2", [.null, 2])
             #expect(changed == 1)
-            let body = try connection.first("SELECT body FROM t WHERE id = 2") { try $0.bytes(0) }
+            let body = try connection.first("SELECT body FROM t WHERE id = 2") { try $0.bytes("body") }
             #expect(body == [7])
             return returned
         }
@@ -162,7 +257,8 @@ import Testing
                     }
                     #expect(isThere)
                     return try await database.read { connection in
-                        try (0..<20).map { _ in try connection.first("SELECT COUNT(*) FROM t") { try $0.int64(0) } ?? 0
+                        try (0..<20).map { _ in
+                            try connection.first("SELECT COUNT(*) AS count FROM t") { try $0.int64("count") } ?? 0
                         }
                     }
                 }

@@ -171,7 +171,7 @@ import Testing
             let old = try await server.schema()
             let (request, _) = try anna.request([Self.write("b", [("late", .plain(.int64(1)))])], in: zone)
             let batch = try await server.services.database.read { connection in
-                let account = try #require(try connection.first("SELECT id FROM account") { try $0.int64(0) })
+                let account = try #require(try connection.first("SELECT id FROM account") { try $0.int64("id") })
                 let caller = try Caller(
                     Session(accountID: account, tokenHash: []), container: TestClient.container, in: connection)
                 let basis = SaveBasis(caller: caller, judge: .rosters(ZoneRosters(zone.roster)), schema: old)

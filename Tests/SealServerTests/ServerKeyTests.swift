@@ -283,7 +283,7 @@ import Testing
             // What is too old to be taken anyway is forgotten.
             func remembered() async throws -> Int64? {
                 try await server.services.database.read {
-                    try $0.first("SELECT COUNT(*) FROM server_request") { try $0.int64(0) }
+                    try $0.first("SELECT COUNT(*) AS count FROM server_request") { try $0.int64("count") }
                 }
             }
             #expect(try await remembered() == 2)

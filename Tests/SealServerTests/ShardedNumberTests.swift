@@ -43,7 +43,7 @@ import Testing
             try await setShard("9", server)
             _ = try await ServerKeyClient.ready(by: anna)
             let accounts = try await server.services.database.read { connection in
-                try connection.rows("SELECT id FROM account") { ShardedNumber(rawValue: try $0.int64(0)).shard }
+                try connection.rows("SELECT id FROM account") { ShardedNumber(rawValue: try $0.int64("id")).shard }
             }
             #expect(accounts == [1, 1])
         }

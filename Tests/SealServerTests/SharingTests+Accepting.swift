@@ -123,7 +123,7 @@ extension SharingTests {
             // The first acceptance binds: the link and its grant are gone.
             try await expectRefusal(.unknownItem) { try await carl.metadata(invitation.routingID) }
             let left = try await server.services.database.read { connection in
-                try connection.rows("SELECT kind FROM epoch_grant") { try $0.int64(0) }
+                try connection.rows("SELECT kind FROM epoch_grant") { try $0.int64("kind") }
             }
             #expect(left == [1, 1])
 

@@ -22,7 +22,7 @@ extension SharingTests {
     private func grants(_ server: RunningServer) async throws -> [Row] {
         try await server.services.database.read { connection in
             try connection.rows("SELECT kind, subject, epoch FROM epoch_grant ORDER BY kind, subject, epoch") {
-                Row(kind: try $0.int64(0), subject: try $0.bytes(1), epoch: try $0.int64(2))
+                Row(kind: try $0.int64("kind"), subject: try $0.bytes("subject"), epoch: try $0.int64("epoch"))
             }
         }
     }

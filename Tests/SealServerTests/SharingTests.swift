@@ -253,7 +253,7 @@ import Testing
             #expect(try await refusal { try await bert.metadata(invitation.routingID) } == .unknownItem)
             func addressed() async throws -> [[UInt8]] {
                 try await anna.client.server.services.database.read { connection in
-                    try connection.rows("SELECT invitation FROM placeholder_address") { try $0.bytes(0) }
+                    try connection.rows("SELECT invitation FROM placeholder_address") { try $0.bytes("invitation") }
                 }
             }
             #expect(try await addressed().isEmpty)

@@ -75,7 +75,7 @@ import Testing
         }
         while database.busyReaders < most { try await Task.sleep(for: .milliseconds(1)) }
         let waiting = (0..<2 * most).map { _ in
-            Task { try await database.read { try $0.first("SELECT id FROM t") { try $0.int64(0) } } }
+            Task { try await database.read { try $0.first("SELECT id FROM t") { try $0.int64("id") } } }
         }
         while database.waitingReads < 2 * most { try await Task.sleep(for: .milliseconds(1)) }
         for _ in 0..<most { end.signal() }
@@ -107,7 +107,7 @@ import Testing
                 }
             }
         }
-        #expect(try await database.read { try $0.rows("SELECT id FROM t") { try $0.int64(0) } } == [0])
+        #expect(try await database.read { try $0.rows("SELECT id FROM t") { try $0.int64("id") } } == [0])
         // It still serves, and serves again once there is room.
         try await database.limitPages(to: 100_000)
         try await database.write(at: .everything) {
@@ -126,7 +126,7 @@ import Testing
             try await SQLiteDatabase(path: path, migrations: migrations).close()
         }
         let database = try SQLiteDatabase(path: path, migrations: longer)
-        #expect(try await database.read { try $0.rows("SELECT x FROM u") { try $0.text(0) } } == ["a"])
+        #expect(try await database.read { try $0.rows("SELECT x FROM u") { try $0.text("x") } } == ["a"])
         try await database.close()
         #expect(throws: StorageError.unknownSchema(file: path, migration: "002-u")) {
             try SQLiteDatabase(path: path, migrations: Self.table)
@@ -148,9 +148,9 @@ import Testing
             try await SQLiteDatabase(path: path, migrations: Array(Migration.all.prefix(steps))).close()
             let database = try SQLiteDatabase(path: path, migrations: Migration.all)
             let schema = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
-            let grown = try await database.read { try $0.rows(schema) { try $0.text(0) + ": " + $0.text(1) } }
+            let grown = try await database.read { try $0.rows(schema) { try $0.text("name") + ": " + $0.text("sql") } }
             let new = try SQLiteDatabase(path: folder.file("new-\(steps).sqlite"), migrations: Migration.all)
-            #expect(try await new.read { try $0.rows(schema) { try $0.text(0) + ": " + $0.text(1) } } == grown)
+            #expect(try await new.read { try $0.rows(schema) { try $0.text("name") + ": " + $0.text("sql") } } == grown)
             #expect(grown.contains { $0.hasPrefix("record_feed_shared: ") })
             for database in [database, new] { try await database.close() }
         }
@@ -230,7 +230,7 @@ import Testing
         let reads = try await ContinuousClock().measure {
             for id in Int64(0)..<10_000 {
                 _ = try await database.read {
-                    try $0.first("SELECT body FROM t WHERE id = $1", [.integer(-id - 1)]) { try $0.bytes(0) }
+                    try $0.first("SELECT body FROM t WHERE id = $1", [.integer(-id - 1)]) { try $0.bytes("body") }
                 }
             }
         }

@@ -186,7 +186,9 @@ import Testing
             #expect(after == before)
             #expect(try await server.rows(in: tables) == ["subscription": 102, "notification": 1])
             let watched = try await server.services.database.read { connection in
-                try connection.first("SELECT watched FROM zone WHERE name = $1", [.text(zone.name)]) { try $0.int64(0) }
+                try connection.first("SELECT watched FROM zone WHERE name = $1", [.text(zone.name)]) {
+                    try $0.int64("watched")
+                }
             }
             #expect(
                 !Watch(rawValue: try #require(watched)).contains(.stale), "nothing was lost that has to be found out")
@@ -205,7 +207,7 @@ import Testing
             func watch(_ zone: TestZone) async throws -> Watch {
                 try await server.services.database.read { connection in
                     let value = try connection.first("SELECT watched FROM zone WHERE name = $1", [.text(zone.name)]) {
-                        try $0.int64(0)
+                        try $0.int64("watched")
                     }
                     return Watch(rawValue: value ?? -1)
                 }
@@ -282,7 +284,9 @@ extension SubscriptionTests {
             #expect(try await delete("zone4") < 20)
             #expect(try await anna.codes([Write("note")], in: zone) == [nil])
             let watched = try await server.services.database.read { connection in
-                try connection.first("SELECT watched FROM zone WHERE name = $1", [.text(zone.name)]) { try $0.int64(0) }
+                try connection.first("SELECT watched FROM zone WHERE name = $1", [.text(zone.name)]) {
+                    try $0.int64("watched")
+                }
             }
             #expect(watched == Watch.changes.rawValue)
         }

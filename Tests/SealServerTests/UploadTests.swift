@@ -219,7 +219,9 @@ import Testing
             // Between the file's name and its row.
             let id = first.id
             let saved = try await database.read { connection in
-                try connection.first("SELECT leaves FROM asset_part WHERE id = $1", [.text(id)]) { try $0.bytes(0) }
+                try connection.first("SELECT leaves FROM asset_part WHERE id = $1", [.text(id)]) {
+                    try $0.bytes("leaves")
+                }
             }
             let leaves = try #require(saved)
             try await first.finish()
@@ -439,8 +441,9 @@ import Testing
             #expect(try await upload.put(1).code == .assetNotAvailable)
             try await AssetTests().waitForFiles(0, server)
             let rows = try await server.services.database.read { connection in
-                try connection.first("SELECT (SELECT COUNT(*) FROM asset_part) + (SELECT COUNT(*) FROM blob)") {
-                    try $0.int64(0)
+                try connection.first("SELECT (SELECT COUNT(*) FROM asset_part) + (SELECT COUNT(*) FROM blob) AS count")
+                {
+                    try $0.int64("count")
                 }
             }
             #expect(rows == 0)

@@ -126,7 +126,9 @@ import Testing
     private static func failures(_ count: Int64, _ server: RunningServer) async throws {
         try await waitUntil("the webhook has failed \(count) times") {
             let found = try await server.services.database.read { connection in
-                try connection.first("SELECT attempts, due FROM webhook") { (try $0.int64(0), try $0.int64(1)) }
+                try connection.first("SELECT attempts, due FROM webhook") {
+                    (try $0.int64("attempts"), try $0.int64("due"))
+                }
             }
             guard let found else { return false }
             return found.0 == count && (count > 0 || found.1 == 0)

@@ -29,7 +29,7 @@ import Testing
     }
 
     private static func ids(_ database: SQLiteDatabase) async throws -> [Int64] {
-        try await database.read { try $0.rows("SELECT id FROM t ORDER BY id") { try $0.int64(0) } }
+        try await database.read { try $0.rows("SELECT id FROM t ORDER BY id") { try $0.int64("id") } }
     }
 
     private static func wait(for count: Int, _ database: SQLiteDatabase) async throws {

@@ -99,7 +99,7 @@ struct AccountsController: Sendable {
                     WHERE token_hash = $1
                     """, [.blob(session.tokenHash)],
                     { row in
-                        let (name, expires) = (try row.text(0), try row.int64(1))
+                        let (name, expires) = (try row.text("name"), try row.int64("expires"))
                         return Sealkit_V1_AccountResponse.with {
                             $0.account = name
                             $0.sessionExpires = expires
@@ -109,7 +109,7 @@ struct AccountsController: Sendable {
             answer.identities = try connection.rows(
                 "SELECT container, user_name FROM identity WHERE account = $1 ORDER BY container",
                 [.integer(session.accountID)]
-            ) { "\(try $0.text(0))/\(try $0.text(1))" }
+            ) { "\(try $0.text("container"))/\(try $0.text("user_name"))" }
             answer.linkedAddresses = UInt32(try LinkedAddresses.hashes(of: session.accountID, in: connection).count)
             return answer
         }

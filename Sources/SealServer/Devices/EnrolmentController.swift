@@ -119,7 +119,8 @@ struct EnrolmentController: Sendable {
     }
 
     private func put(
-        _ message: [(column: String, bytes: [UInt8])], after earlier: String?, _ id: ID16, by side: Enrolments.Side
+        _ message: [(column: StaticString, bytes: [UInt8])], after earlier: String?, _ id: ID16,
+        by side: Enrolments.Side
     ) async throws {
         let now = clock()
         try await write(by: side) { try Enrolments.put(message, after: earlier, id, by: side, now: now, in: $0) }

@@ -52,8 +52,8 @@ struct ManagementTokensController: Sendable {
                 "DELETE FROM management_token WHERE container = $1 AND expires <= $2",
                 [.text(made.container), .integer(now)])
             let count = try connection.first(
-                "SELECT COUNT(*) FROM management_token WHERE container = $1", [.text(made.container)]
-            ) { try $0.int64(0) }
+                "SELECT COUNT(*) AS count FROM management_token WHERE container = $1", [.text(made.container)]
+            ) { try $0.int64("count") }
             guard count ?? 0 < Int64(ManagementTokens.mostPerContainer) else {
                 throw ServerError(
                     .limitExceeded, "A container has at most \(ManagementTokens.mostPerContainer) management tokens.",
@@ -93,8 +93,8 @@ struct ManagementTokensController: Sendable {
                     .integer(Int64(ManagementTokens.mostPerPage + 1)),
                 ]
             ) { row in
-                let (id, container, name) = (try row.text(0), try row.text(1), try row.text(2))
-                let (created, expires) = (try row.int64(3), try row.optionalInt64(4) ?? 0)
+                let (id, container, name) = (try row.text("id"), try row.text("container"), try row.text("name"))
+                let (created, expires) = (try row.int64("created"), try row.optionalInt64("expires") ?? 0)
                 return Sealkit_V1_ManagementToken.with {
                     ($0.id, $0.container, $0.name, $0.created, $0.expires) = (id, container, name, created, expires)
                 }

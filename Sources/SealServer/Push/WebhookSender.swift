@@ -121,8 +121,8 @@ final class WebhookSender: Sendable {
             var due: [WebhookRow] = []
             // Each origin for itself: however many wait for a slow one, those of the others are seen.
             var origin =
-                try connection.first("SELECT MIN(origin) FROM webhook WHERE due > 0", []) {
-                    try $0.optionalText(0)
+                try connection.first("SELECT MIN(origin) AS first FROM webhook WHERE due > 0", []) {
+                    try $0.optionalText("first")
                 } ?? nil
             while let current = origin {
                 let underWay = byOrigin[current, default: 0]
@@ -137,13 +137,13 @@ final class WebhookSender: Sendable {
                 }
                 origin =
                     try connection.first(
-                        "SELECT MIN(origin) FROM webhook WHERE due > 0 AND origin > $1", [.text(current)]
-                    ) { try $0.optionalText(0) } ?? nil
+                        "SELECT MIN(origin) AS first FROM webhook WHERE due > 0 AND origin > $1", [.text(current)]
+                    ) { try $0.optionalText("first") } ?? nil
             }
             due.sort { $0.due < $1.due }
             let next = try connection.first(
                 "SELECT due FROM webhook WHERE due > $1 ORDER BY due LIMIT 1", [.integer(now)]
-            ) { try $0.int64(0) }
+            ) { try $0.int64("due") }
             return (due, next)
         }
     }

@@ -59,7 +59,7 @@ struct ManagementTokens: Sendable {
             try connection.first(
                 "SELECT container FROM management_token WHERE token_hash = $1 AND (expires IS NULL OR expires > $2)",
                 [.blob(hash), .integer(now)]
-            ) { try $0.text(0) }
+            ) { try $0.text("container") }
         }
         guard let container else { throw Self.refused }
         return .container(container)

@@ -15,7 +15,7 @@ package enum Accounts {
             SELECT account.id, account.name FROM login_key JOIN account ON account.id = login_key.account
             WHERE public_key = $1 AND replaced = 0 AND account.id > 0
             """, [.blob(loginKey.bytes)]
-        ) { Row(id: try $0.int64(0), name: try $0.text(1)) }
+        ) { Row(id: try $0.int64("id"), name: try $0.text("name")) }
     }
 
     /// Whether the key's account was deleted: nobody gets another one by it.
@@ -53,7 +53,7 @@ package enum Accounts {
     package static func loginKeys(of account: Int64, in connection: any SQLConnection) throws -> [VerificationKey] {
         try connection.rows("SELECT public_key FROM login_key WHERE account = $1 AND replaced = 0", [.integer(account)])
         {
-            try VerificationKey(try $0.bytes(0))
+            try VerificationKey(try $0.bytes("public_key"))
         }
     }
 }

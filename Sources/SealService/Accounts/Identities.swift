@@ -38,7 +38,7 @@ package enum Identities {
         try connection.first(
             "SELECT id, user_name FROM identity WHERE account = $1 AND container = $2",
             [.integer(account), .text(container)]
-        ) { (try $0.int64(0), try UserID(recordName: try $0.text(1))) }
+        ) { (try $0.int64("id"), try UserID(recordName: try $0.text("user_name"))) }
     }
 
     /// The chain as it travels, unchecked: those who receive it check it anyway.
@@ -47,7 +47,7 @@ package enum Identities {
     ) throws -> Sealkit_V1_IdentityChain? {
         try connection.first(
             "SELECT chain FROM identity WHERE account = $1 AND container = $2", [.integer(account), .text(container)]
-        ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data(0)) }
+        ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data("chain")) }
     }
 
     /// - Parameter isLive: nothing of a user whose account was deleted. Records of theirs verify still.
@@ -57,7 +57,7 @@ package enum Identities {
         try connection.first(
             "SELECT chain FROM identity WHERE container = $1 AND user_name = $2" + (isLive ? " AND account > 0" : ""),
             [.text(container), .text(user.recordName)]
-        ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data(0)) }
+        ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data("chain")) }
     }
 
     /// Of whoever has proven an address and lets others find them by it: one statement, whatever there is.
@@ -69,7 +69,7 @@ package enum Identities {
             SELECT i.chain FROM linked_address a JOIN identity i ON i.account = a.account AND i.container = $2
             WHERE a.address_hash = $1 AND a.discoverable = 1
             """, [.blob(hash), .text(container)]
-        ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data(0)) }
+        ) { try Sealkit_V1_IdentityChain(serializedBytes: try $0.data("chain")) }
     }
 
     /// A chain that a client sent, verified.
@@ -144,8 +144,9 @@ package enum Identities {
     }
 
     private static func row(_ row: any SQLRow, _ container: String) throws -> IdentityRow {
-        let wire = try Sealkit_V1_IdentityChain(serializedBytes: try row.data(2))
+        let wire = try Sealkit_V1_IdentityChain(serializedBytes: try row.data("chain"))
         let chain = try IdentityChain(wire, container: container)
-        return IdentityRow(id: try row.int64(0), accountID: try row.int64(1), userID: chain.userID, chain: chain)
+        return IdentityRow(
+            id: try row.int64("id"), accountID: try row.int64("account"), userID: chain.userID, chain: chain)
     }
 }

@@ -57,7 +57,7 @@ package struct RecoveryBundle: Sendable {
         try connection.first(
             "SELECT sealed FROM recovery_bundle WHERE recovery_id = $1 ORDER BY kind DESC", [.blob(id.bytes)]
         ) {
-            try $0.data(0)
+            try $0.data("sealed")
         }
     }
 
@@ -96,7 +96,7 @@ package struct RecoveryBundle: Sendable {
         try connection.rows(
             "SELECT kind, saved FROM recovery_bundle WHERE account = $1 ORDER BY kind", [.integer(account)]
         ) { row in
-            let (kind, saved) = (UInt32(truncatingIfNeeded: try row.int64(0)), try row.int64(1))
+            let (kind, saved) = (UInt32(truncatingIfNeeded: try row.int64("kind")), try row.int64("saved"))
             return .with {
                 $0.kind = kind
                 $0.saved = saved

@@ -29,12 +29,10 @@ package enum ServerKeys {
             "SELECT account, container, environment, public_key FROM server_key WHERE user_name = $1",
             [.text(user.recordName)]
         ) { row in
-            guard let code = UInt8(exactly: try row.int64(2)), let environment = Environment(rawValue: code) else {
-                throw StorageError.unexpectedType(column: 2, wanted: "an environment")
-            }
             return Row(
-                account: try row.int64(0), container: try row.text(1), environment: environment,
-                publicKey: try VerificationKey(try row.bytes(3)))
+                account: try row.int64("account"), container: try row.text("container"),
+                environment: try row.environment("environment"),
+                publicKey: try VerificationKey(try row.bytes("public_key")))
         }
     }
 

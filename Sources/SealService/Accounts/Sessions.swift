@@ -86,10 +86,10 @@ package final class Sessions: Sendable {
             ) { row in
                 (
                     session: Session(
-                        accountID: try row.int64(0), tokenHash: hash, device: try row.int64(2),
-                        deviceRevision: try row.int64(3),
-                        expires: try row.int64(1), generation: generation),
-                    lastSeen: try row.int64(4)
+                        accountID: try row.int64("account"), tokenHash: hash, device: try row.int64("device"),
+                        deviceRevision: try row.int64("device_revision"),
+                        expires: try row.int64("expires"), generation: generation),
+                    lastSeen: try row.int64("last_seen")
                 )
             }
         }

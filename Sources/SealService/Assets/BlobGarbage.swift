@@ -24,7 +24,7 @@ package struct BlobGarbage: Sendable {
                 try connection.rows(
                     "SELECT stored FROM blob_garbage WHERE stored > $1 ORDER BY stored LIMIT $2",
                     [.text(last), .integer(Int64(Self.batch))]
-                ) { try $0.text(0) }
+                ) { try $0.text("stored") }
             }
             guard let end = stored.last else { break }
             last = end

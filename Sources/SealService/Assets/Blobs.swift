@@ -26,13 +26,13 @@ package enum Blobs {
             "SELECT uploader, stored, size, record, field, root FROM blob WHERE owner = $1 AND zone = $2 AND id = $3",
             zone.key + [.text(id)]
         ) { row in
-            guard let stored = BlobID(try row.text(1)) else {
-                throw StorageError.unexpectedType(column: 1, wanted: "a blob id")
+            guard let stored = BlobID(try row.text("stored")) else {
+                throw StorageError.unexpectedType(column: "stored", wanted: "a blob id")
             }
             return Row(
-                uploader: try row.int64(0), stored: stored, size: try row.optionalInt64(2),
-                record: try row.optionalText(3), field: try row.optionalText(4),
-                root: try row.optionalBytes(5).map { try Digest($0) })
+                uploader: try row.int64("uploader"), stored: stored, size: try row.optionalInt64("size"),
+                record: try row.optionalText("record"), field: try row.optionalText("field"),
+                root: try row.optionalBytes("root").map { try Digest($0) })
         }
     }
 
@@ -47,7 +47,7 @@ package enum Blobs {
         try checkStaged(adding: announced, by: caller, limits, connection)
         // From now on it counts as much as was announced.
         try StorageUsage.checkRoom(
-            for: announced + BilledTable.rowOverhead, on: try StorageUsage.Bill(zone, caller: caller, in: connection),
+            for: announced + Billing.rowOverhead, on: try StorageUsage.Bill(zone, caller: caller, in: connection),
             quotas: quotas,
             connection)
         let count = try connection.execute(
@@ -73,10 +73,10 @@ package enum Blobs {
     ) throws {
         let staged = try connection.first(
             """
-            SELECT COUNT(*), CAST(COALESCE(SUM(announced), 0) AS BIGINT) FROM blob
+            SELECT COUNT(*) AS count, CAST(COALESCE(SUM(announced), 0) AS BIGINT) AS bytes FROM blob
             WHERE uploader IN (SELECT id FROM identity WHERE account = $1) AND record IS NULL
             """, [.integer(caller.accountID)]
-        ) { (count: Int(try $0.int64(0)), bytes: try $0.int64(1)) }
+        ) { (count: Int(try $0.int64("count")), bytes: try $0.int64("bytes")) }
         guard let staged, staged.count > 0 else { return }
         let (bytes, isTooLarge) = staged.bytes.addingReportingOverflow(announced)
         guard staged.count < limits.stagedBlobsPerAccount, !isTooLarge, bytes <= limits.stagedBytesPerAccount else {
@@ -131,7 +131,7 @@ package enum Blobs {
         if hadAssets {
             let before = try connection.rows(
                 "SELECT id, stored FROM blob WHERE owner = $1 AND zone = $2 AND record = $3", zone.key + [.text(record)]
-            ) { (id: try $0.text(0), stored: try $0.text(1)) }
+            ) { (id: try $0.text("id"), stored: try $0.text("stored")) }
             for blob in before where !assets.contains(where: { $0.blob == blob.id }) {
                 try discard(blob.stored, in: connection)
                 try connection.execute(

@@ -54,10 +54,10 @@ package struct Uploads {
         let open =
             try connection.first(
                 """
-                SELECT COUNT(*) FROM blob WHERE uploader IN (SELECT id FROM identity WHERE account = $1)
+                SELECT COUNT(*) AS count FROM blob WHERE uploader IN (SELECT id FROM identity WHERE account = $1)
                     AND size IS NULL AND content IS NOT NULL
                 """, [.integer(caller.accountID)]
-            ) { Int(try $0.int64(0)) } ?? 0
+            ) { Int(try $0.int64("count")) } ?? 0
         guard open < limits.openUploadsPerAccount else {
             throw ServerError(
                 .limitExceeded, "The account has \(limits.openUploadsPerAccount) uploads in parts open already.",
@@ -73,11 +73,11 @@ package struct Uploads {
             WHERE owner = $1 AND zone = $2 AND id = $3 AND uploader = $4 AND size IS NULL AND content IS NOT NULL
             """, key + [.integer(caller.id)]
         ) { row in
-            guard let stored = BlobID(try row.text(0)) else {
-                throw StorageError.unexpectedType(column: 0, wanted: "a blob id")
+            guard let stored = BlobID(try row.text("stored")) else {
+                throw StorageError.unexpectedType(column: "stored", wanted: "a blob id")
             }
-            let layout = try UploadLayout(contentBytes: try row.int64(1), isSealed: !zone.isPublic)
-            return Row(stored: stored, layout: layout, touched: try row.int64(2))
+            let layout = try UploadLayout(contentBytes: try row.int64("content"), isSealed: !zone.isPublic)
+            return Row(stored: stored, layout: layout, touched: try row.int64("created"))
         }
     }
 
@@ -94,7 +94,7 @@ package struct Uploads {
     package func wire(_ row: Row) throws -> Sealkit_V1_UploadState {
         let present = try connection.rows(
             "SELECT part FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = 1 ORDER BY part", key
-        ) { try $0.int64(0) }
+        ) { try $0.int64("part") }
         var ranges: [Sealkit_V1_PartRange] = []
         for part in present {
             if let last = ranges.last, Int64(last.first) + Int64(last.count) == part {
@@ -131,7 +131,7 @@ package struct Uploads {
         let known = try connection.first(
             "SELECT leaves, stored FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND part = $4",
             key + [.integer(part)]
-        ) { (leaves: try $0.bytes(0), isStored: try $0.bool(1)) }
+        ) { (leaves: try $0.bytes("leaves"), isStored: try $0.bool("stored")) }
         guard let known, known.leaves == leaves else {
             throw ServerError(
                 .assetFileModified, "Other bytes were uploaded as this part before.",
@@ -165,8 +165,8 @@ package struct Uploads {
             "SELECT part, leaves FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = 1 ORDER BY part",
             key
         ) { part in
-            guard try part.int64(0) == next else { return false }
-            let bytes = try part.bytes(1)
+            guard try part.int64("part") == next else { return false }
+            let bytes = try part.bytes("leaves")
             for start in stride(from: 0, to: bytes.count, by: Digest.byteCount) {
                 leaves.append(try Digest(bytes[start..<start + Digest.byteCount]))
             }

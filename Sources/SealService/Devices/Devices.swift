@@ -27,7 +27,12 @@ package enum Devices {
             SELECT device.id, device.revoked, device.signer, account.device_revision
             FROM device JOIN account ON account.id = device.account WHERE account = $1 AND device_id = $2
             """, [.integer(account), .blob(device.id.bytes)]
-        ) { (row: try $0.int64(0), isRevoked: try $0.bool(1), signer: try $0.bytes(2), revision: try $0.int64(3)) }
+        ) {
+            (
+                row: try $0.int64("id"), isRevoked: try $0.bool("revoked"), signer: try $0.bytes("signer"),
+                revision: try $0.int64("device_revision")
+            )
+        }
         if let known {
             guard !known.isRevoked else { throw revoked }
             guard known.signer != loginKey.bytes else {
@@ -51,7 +56,7 @@ package enum Devices {
                     .integer(account), .blob(device.id.bytes), .text(device.name), .integer(device.added),
                     .blob(loginKey.bytes),
                     .blob(device.signature), .integer(now),
-                ], { try $0.int64(0) })
+                ], { try $0.int64("id") })
         else { throw StorageError.failed(code: 0, message: "RETURNING gave no row") }
         return Entered(row: row, revision: try advance(account: account, now: now, in: connection))
     }
@@ -66,7 +71,10 @@ package enum Devices {
             """, [.integer(account)]
         ) { row in
             let (id, name, added, signature, lastSeen) =
-                (try row.data(0), try row.text(1), try row.int64(2), try row.data(3), try row.int64(4))
+                (
+                    try row.data("device_id"), try row.text("name"), try row.int64("added"), try row.data("signature"),
+                    try row.int64("last_seen")
+                )
             return Sealkit_V1_Device.with {
                 $0.id = id
                 $0.name = name
@@ -83,7 +91,7 @@ package enum Devices {
 
     package static func revision(account: Int64, in connection: any SQLConnection) throws -> Int64 {
         try connection.first("SELECT device_revision FROM account WHERE id = $1", [.integer(account)]) {
-            try $0.int64(0)
+            try $0.int64("device_revision")
         } ?? 0
     }
 
@@ -115,7 +123,7 @@ package enum Devices {
         let found = try connection.first(
             "SELECT id, revoked FROM device WHERE account = $1 AND device_id = $2",
             [.integer(account), .blob(id.bytes)]
-        ) { (row: try $0.int64(0), isRevoked: try $0.bool(1)) }
+        ) { (row: try $0.int64("id"), isRevoked: try $0.bool("revoked")) }
         guard let found else { throw unknown }
         guard !found.isRevoked else { return try revision(account: account, in: connection) }
         try connection.execute("UPDATE device SET revoked = 1 WHERE id = $1", [.integer(found.row)])
@@ -154,7 +162,7 @@ package enum Devices {
             UPDATE account SET device_revision = CASE WHEN device_revision < $2 THEN $2 ELSE device_revision + 1 END
             WHERE id = $1 RETURNING device_revision
             """, [.integer(account), .integer(now)]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("device_revision") }
         connection.announce(.sessions(account: account))
         return revision ?? 0
     }

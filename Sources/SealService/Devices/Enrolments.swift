@@ -25,8 +25,8 @@ package enum Enrolments {
     ) throws -> Int64 {
         try sweep(now: now, in: connection)
         let count =
-            try connection.first("SELECT COUNT(*) FROM enrolment WHERE expires > $1", [.integer(now)]) {
-                try $0.int64(0)
+            try connection.first("SELECT COUNT(*) AS count FROM enrolment WHERE expires > $1", [.integer(now)]) {
+                try $0.int64("count")
             } ?? 0
         guard count < mostOpen else {
             throw ServerError(
@@ -53,7 +53,12 @@ package enum Enrolments {
         let found = try connection.first(
             "SELECT account, commitment, expires FROM enrolment WHERE id = $1 AND expires > $2",
             [.blob(id.bytes), .integer(now)]
-        ) { (account: try $0.optionalInt64(0), commitment: try $0.data(1), expires: try $0.int64(2)) }
+        ) {
+            (
+                account: try $0.optionalInt64("account"), commitment: try $0.data("commitment"),
+                expires: try $0.int64("expires")
+            )
+        }
         guard let found else { throw unknown }
         guard found.account == nil || found.account == account else { throw taken }
         try connection.execute("UPDATE enrolment SET account = $1 WHERE id = $2", [.integer(account), .blob(id.bytes)])
@@ -65,18 +70,21 @@ package enum Enrolments {
     ///   - message: its columns and what is to be in them.
     ///   - earlier: a column of the other device's message that has to be there before.
     package static func put(
-        _ message: [(column: String, bytes: [UInt8])], after earlier: String?, _ id: ID16, by side: Side, now: Int64,
+        _ message: [(column: StaticString, bytes: [UInt8])], after earlier: String?, _ id: ID16, by side: Side,
+        now: Int64,
         in connection: any SQLConnection
     ) throws {
-        let columns = message.map(\.column).joined(separator: ", ")
+        let columns = message.map(\.column.description).joined(separator: ", ")
         let found = try connection.first(
-            "SELECT ticket_hash, account, \(earlier.map { "\($0) IS NULL" } ?? "0"), \(columns) FROM enrolment WHERE id = $1 AND expires > $2",
+            """
+            SELECT ticket_hash, account, \(earlier.map { "\($0) IS NULL" } ?? "0") AS early, \(columns) FROM enrolment
+            WHERE id = $1 AND expires > $2
+            """,
             [.blob(id.bytes), .integer(now)]
         ) { row in
             (
-                isOne: isOne(side, ticketHash: try row.bytes(0), account: try row.optionalInt64(1)),
-                isEarly: try row.bool(2),
-                there: try message.indices.map { try row.optionalBytes($0 + 3) }
+                isOne: isOne(side, ticketHash: try row.bytes("ticket_hash"), account: try row.optionalInt64("account")),
+                isEarly: try row.bool("early"), there: try message.map { try row.optionalBytes($0.column) }
             )
         }
         guard let found, found.isOne else { throw unknown }
@@ -104,13 +112,16 @@ package enum Enrolments {
             case .old: ("grant_key", "nonce", "NULL")
             }
         let found = try connection.first(
-            "SELECT ticket_hash, account, \(first), \(second), \(third) FROM enrolment WHERE id = $1 AND expires > $2",
+            """
+            SELECT ticket_hash, account, \(first) AS first, \(second) AS second, \(third) AS third FROM enrolment
+            WHERE id = $1 AND expires > $2
+            """,
             [.blob(id.bytes), .integer(now)]
         ) { row in
             (
-                isOne: isOne(side, ticketHash: try row.bytes(0), account: try row.optionalInt64(1)),
-                first: try row.optionalData(2) ?? Data(), second: try row.optionalData(3) ?? Data(),
-                third: try row.optionalData(4) ?? Data()
+                isOne: isOne(side, ticketHash: try row.bytes("ticket_hash"), account: try row.optionalInt64("account")),
+                first: try row.optionalData("first") ?? Data(), second: try row.optionalData("second") ?? Data(),
+                third: try row.optionalData("third") ?? Data()
             )
         }
         guard let found, found.isOne else { throw unknown }

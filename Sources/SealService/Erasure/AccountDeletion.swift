@@ -24,7 +24,7 @@ package enum AccountDeletion {
         try checkShares(of: account, in: connection)
         let keys = try connection.rows("DELETE FROM server_key WHERE owner = $1 RETURNING account", [.integer(account)])
         {
-            try $0.int64(0)
+            try $0.int64("account")
         }
         for account in [account] + keys { try close(account: account, in: connection) }
         return [account] + keys
@@ -69,8 +69,9 @@ package enum AccountDeletion {
         try connection.execute("UPDATE login_key SET account = $2 WHERE account = $1", both)
         try connection.execute("UPDATE identity SET account = $2 WHERE account = $1", both)
         try StorageUsage.close(account, in: connection)
-        for table in ["session", "device", "enrolment", "recovery_bundle", "linked_address", "verification"] {
-            try connection.execute("DELETE FROM \(table) WHERE account = $1", [.integer(account)])
+        for table in Tables.erased {
+            guard case (.atClosing, .account(let column)) = (table.erased, table.whose) else { continue }
+            try connection.execute("DELETE FROM \(table.name) WHERE \(column) = $1", [.integer(account)])
         }
         connection.announce(.sessions(account: account))
         let closed: [SQLValue] = [.integer(-account)]

@@ -12,35 +12,31 @@ package struct AccountErasure {
     /// Kept answers that one step looks through.
     private static let answers = 5_000
 
-    /// What an identity has in tables that are keyed by their owner first: all of it goes.
-    static let ownedTables: [(name: String, key: String)] = [
-        ("record", "owner, zone, name"),
-        ("asset_part", "owner, zone, id, part"),
-        ("departure", "owner, zone, share, name"),
-        ("taken_deletion", "owner, zone, deletion"), ("taken_record", "owner, zone, deletion, name"),
-        ("delete_reference", "owner, zone, target, source, field"),
-        ("unsettled_parent", "owner, zone, name"), ("unsettled_share", "owner, zone, share"),
-        ("roots_below", "owner, zone, name"),
-        ("record_index", "owner, zone, field, value, record, position"),
-        ("epoch_grant", "owner, zone, share, kind, subject, epoch"),
-        ("link", "owner, zone, share, invitation"),
-        ("placeholder_address", "owner, zone, share, invitation"),
-        ("sealed_link", "owner, zone, share, reader"),
-        ("share_access", "owner, zone, share"),
-        ("zone_remains", "owner, zone"),
-        ("access_request", "owner, zone, share, requester"),
-        ("subscription", "owner, environment, database, id"),
-        ("notification", "owner, environment, database, subscription, zone_owner, zone, record"),
-        ("webhook", "owner, environment, database, subscription"),
-        ("notification_feed", "owner"),
-    ]
+    /// What an identity has of its own, down to what its zones held.
+    static let owned = Tables.erased.filter { table in
+        switch (table.erased, table.whose) {
+        case (.withZone, _), (.withAccount, .identity), (.withAccount, .zone): true
+        default: false
+        }
+    }
+
+    /// What it left with others: rows of theirs that are there for its sake alone.
+    private static let mentions: [(table: Table, condition: String)] = Tables.erased.flatMap { table in
+        table.mentions.compactMap { mention in
+            guard case .erased(let further) = mention.meaning else { return nil }
+            return (table, "\(mention.column) = $1" + (further.map { " AND \($0)" } ?? ""))
+        }
+    }
+
+    private static let seen = Tables.erased.filter { if case .withSight = $0.erased { true } else { false } }
 
     /// The identity's own zones: what of them nobody else has seen.
-    private static let zoneTables: [(name: String, key: String)] = [
-        ("roster_entry", "owner, zone, share, sequence"), ("abandoned_entry", "owner, zone, share, branch, sequence"),
-        ("restored_scope", "owner, zone, share"), ("zone_run", "owner, zone, run"), ("share", "owner, zone, share"),
-        ("zone", "owner, zone"),
-    ]
+    private static let shown = Tables.erased.filter { if case .unlessSeen = $0.erased { true } else { false } }
+
+    /// What an account has beside its identities.
+    private static let accounts = Tables.erased.filter { table in
+        if case (.withAccount, .account) = (table.erased, table.whose) { true } else { false }
+    }
 
     package let account: Int64
     package let connection: any SQLConnection
@@ -54,18 +50,19 @@ package struct AccountErasure {
     /// - Returns: whether there is more to do.
     package static func step(in connection: any SQLConnection) throws -> Bool {
         let first = "SELECT account FROM account_deletion ORDER BY account LIMIT 1"
-        guard let account = try connection.first(first, [], { try $0.int64(0) }) else { return false }
+        guard let account = try connection.first(first, [], { try $0.int64("account") }) else { return false }
         try AccountErasure(account: account, connection: connection).step()
         return true
     }
 
     private func step() throws {
         let identities = try connection.rows("SELECT id FROM identity WHERE account = $1", [.integer(-account)]) {
-            try $0.int64(0)
+            try $0.int64("id")
         }
         for identity in identities where try eraseSome(of: identity) { return }
+        for table in Self.accounts where try erase(table, of: account) { return }
         // The sums last: they follow everything before.
-        guard try !eraseSomeRequests(), try !eraseSomeAnswers(), try !eraseSomeUsage() else { return }
+        guard try !eraseSomeAnswers(), try !eraseSomeUsage() else { return }
         // Its number stays taken: what the process remembers by it is never another account's.
         try connection.execute(
             "UPDATE account SET name = $2, created = 0 WHERE id = $1", [.integer(account), .text("erased-\(account)")])
@@ -74,39 +71,45 @@ package struct AccountErasure {
 
     /// - Returns: whether something was found.
     private func eraseSome(of identity: Int64) throws -> Bool {
-        for table in Self.ownedTables where try erase(table.name, table.key, "owner = $1", identity) > 0 { return true }
-        // The words of a document are in another index, which has to be told them.
-        if try SearchIndex.remove(of: identity, atMost: Self.batch, in: connection) > 0 { return true }
-        if try eraseBlobs(of: identity) { return true }
-        if try erase("access_request", "owner, zone, share, requester", "requester = $1", identity) > 0 { return true }
+        for table in Self.owned where try erase(table, of: identity) { return true }
+        for (table, condition) in Self.mentions where try erase(table, where: condition, identity) { return true }
         if try eraseViews(of: identity) { return true }
         let unseen = """
             owner = $1 AND NOT EXISTS (SELECT 1 FROM zone_view v
                 WHERE v.owner = $1 AND v.zone = erased.zone AND v.viewer <> $1)
             """
-        for table in Self.zoneTables where try erase(table.name, table.key, unseen, identity) > 0 { return true }
+        for table in Self.shown where try erase(table, where: unseen, identity) { return true }
         return false
     }
 
-    private func erase(_ table: String, _ key: String, _ condition: String, _ identity: Int64) throws -> Int {
-        try connection.execute(
-            "DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) AS erased WHERE \(condition) LIMIT $2)",
-            [.integer(identity), .integer(Int64(Self.batch))])
+    /// Some of the rows that are whose number it is.
+    private func erase(_ table: Table, of number: Int64) throws -> Bool {
+        guard let column = table.whose.column else { return false }
+        if case .withZone(.withWords) = table.erased {
+            return try SearchIndex.remove(of: number, atMost: Self.batch, in: connection) > 0
+        }
+        return try erase(table, where: "\(column) = $1", number)
     }
 
-    /// Its zones' assets, and what it uploaded for others' records that never came.
-    private func eraseBlobs(of identity: Int64) throws -> Bool {
-        let some = """
-            SELECT owner, zone, id FROM blob WHERE owner = $1 OR (uploader = $1 AND record IS NULL)
-            ORDER BY owner, zone, id LIMIT $2
-            """
-        let values: [SQLValue] = [.integer(identity), .integer(Int64(Self.batch))]
+    /// - Parameter condition: of rows `erased`, with the number as `$1`.
+    private func erase(_ table: Table, where condition: String, _ number: Int64) throws -> Bool {
+        guard case .withZone(.withFiles) = table.erased else {
+            return try delete(table.name, table.key, where: condition, number) > 0
+        }
+        // The same rows twice.
+        let condition = "\(condition) ORDER BY \(table.key)"
         try connection.execute(
             """
-            INSERT INTO blob_garbage (stored) SELECT stored FROM blob WHERE (owner, zone, id) IN (\(some))
+            INSERT INTO blob_garbage (stored) SELECT stored FROM \(table.name) AS erased WHERE \(condition) LIMIT $2
             ON CONFLICT (stored) DO NOTHING
-            """, values)
-        return try connection.execute("DELETE FROM blob WHERE (owner, zone, id) IN (\(some))", values) > 0
+            """, [.integer(number), .integer(Int64(Self.batch))])
+        return try delete(table.name, table.key, where: condition, number) > 0
+    }
+
+    private func delete(_ table: String, _ key: String, where condition: String, _ number: Int64) throws -> Int {
+        try connection.execute(
+            "DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) AS erased WHERE \(condition) LIMIT $2)",
+            [.integer(number), .integer(Int64(Self.batch))])
     }
 
     private func eraseViews(of identity: Int64) throws -> Bool {
@@ -118,33 +121,29 @@ package struct AccountErasure {
             JOIN identity i ON i.id = v.owner WHERE v.viewer = $1 AND v.owner <> $1 AND i.account < 0
             ON CONFLICT (account) DO NOTHING
             """, [.integer(identity), .integer(Int64.max)])
-        let shares = try erase("share_view", "viewer, owner, zone, share", "viewer = $1", identity)
-        let runs = try erase("view_run", "viewer, environment, shared, run", "viewer = $1", identity)
-        return try shares + runs > 0
-            || erase("zone_view", "viewer, environment, shared, owner, zone", "viewer = $1", identity) > 0
+        for table in Self.seen where try erase(table, of: identity) { return true }
+        return false
     }
 
     /// What others have seen of the account's zones stays, and its sums with it.
     private func eraseSomeUsage() throws -> Bool {
-        try erase("storage_usage", "account, owner, zone", "account = $1", account) > 0
-            || erase("storage_usage", "account, owner, zone", "account = $1 AND records = 0 AND bytes = 0", -account)
-                > 0
-    }
-
-    private func eraseSomeRequests() throws -> Bool {
-        try erase("server_request", "account, nonce", "account = $1", account) > 0
+        let (table, key) = ("storage_usage", "account, owner, zone")
+        return try delete(table, key, where: "account = $1", account) > 0
+            || delete(table, key, where: "account = $1 AND records = 0 AND bytes = 0", -account) > 0
     }
 
     /// Kept answers lie in the order in which they were given, whoever got them: they are gone through once.
     private func eraseSomeAnswers() throws -> Bool {
         let account: [SQLValue] = [.integer(account)]
         let swept =
-            try connection.first("SELECT swept FROM account_deletion WHERE account = $1", account) { try $0.int64(0) }
+            try connection.first("SELECT swept FROM account_deletion WHERE account = $1", account) {
+                try $0.int64("swept")
+            }
             ?? 0
         let last = try connection.first(
-            "SELECT MAX(number) FROM (SELECT number FROM operation WHERE number > $1 ORDER BY number LIMIT $2) AS some",
+            "SELECT MAX(number) AS last FROM (SELECT number FROM operation WHERE number > $1 ORDER BY number LIMIT $2) AS some",
             [.integer(swept), .integer(Int64(Self.answers))]
-        ) { try $0.optionalInt64(0) }
+        ) { try $0.optionalInt64("last") }
         guard let last = last ?? nil else { return false }
         try connection.execute(
             "DELETE FROM operation WHERE number > $2 AND number <= $3 AND account = $1",

@@ -5,14 +5,6 @@ import SealWire
 /// zone held goes with its end, the rest of a large one in steps beside the requests, so that nobody waits for as long
 /// as it was large. Until nothing is left the zone does not begin again.
 package enum ZoneRemains {
-    static let tables = """
-        CREATE TABLE zone_remains (
-            owner BIGINT NOT NULL,
-            zone BIGINT NOT NULL,
-            PRIMARY KEY (owner, zone)
-        );
-        """
-
     /// How much goes at once.
     package struct Room {
         package var rows: Int
@@ -30,9 +22,9 @@ package enum ZoneRemains {
         .zoneBusy, "What the zone held before it was deleted is still being removed.", remedy: "Try again.",
         retryAfter: 1)
 
-    /// Rows that belong to the life of a zone, but for those that are looked at by size.
-    private static let rows = AccountErasure.ownedTables.filter {
-        $0.key.hasPrefix("owner, zone") && !["record", "zone_remains"].contains($0.name)
+    /// What the life of a zone holds.
+    private static let held: [(table: Table, removal: Removal)] = Tables.erased.compactMap { table in
+        if case .withZone(let removal) = table.erased { (table, removal) } else { nil }
     }
 
     /// Removes what there is room for, and notes the zone where that is not all.
@@ -90,36 +82,45 @@ package enum ZoneRemains {
     /// - Returns: whether nothing is left.
     private static func remove(_ zone: [SQLValue], _ room: inout Room, in connection: any SQLConnection) throws -> Bool
     {
-        guard !room.isSpent else { return false }
-        try removeRecords(zone, &room, in: connection)
-        for table in rows {
+        for (table, removal) in held {
             guard !room.isSpent else { return false }
-            room.rows -= try connection.execute(
-                """
-                DELETE FROM \(table.name) WHERE (\(table.key)) IN
-                    (SELECT \(table.key) FROM \(table.name) WHERE owner = $1 AND zone = $2 LIMIT $3)
-                """, zone + [.integer(Int64(room.rows))])
+            switch removal {
+            case .byKey:
+                room.rows -= try connection.execute(
+                    """
+                    DELETE FROM \(table.name) WHERE (\(table.key)) IN
+                        (SELECT \(table.key) FROM \(table.name) WHERE owner = $1 AND zone = $2 LIMIT $3)
+                    """, zone + [.integer(Int64(room.rows))])
+            case .bySize(let large, let name):
+                try remove(zone, from: table, large, by: name, &room, in: connection)
+            case .withWords:
+                try SearchIndex.remove(from: zone, rows: &room.rows, bytes: &room.bytes, in: connection)
+            case .withFiles: room.rows -= try Blobs.discard(room.rows, of: zone, in: connection)
+            }
         }
-        guard !room.isSpent else { return false }
-        try SearchIndex.remove(from: zone, &room, in: connection)
-        guard !room.isSpent else { return false }
-        room.rows -= try Blobs.discard(room.rows, of: zone, in: connection)
         return !room.isSpent
     }
 
     /// From the first name on, as far as there is room.
-    private static func removeRecords(_ zone: [SQLValue], _ room: inout Room, in connection: any SQLConnection) throws {
+    private static func remove(
+        _ zone: [SQLValue], from table: Table, _ large: String, by name: String, _ room: inout Room,
+        in connection: any SQLConnection
+    ) throws {
         let most = zone + [.integer(Int64(room.rows))]
         var last: String?
         try connection.run(
-            "SELECT name, LENGTH(fields) FROM record WHERE owner = $1 AND zone = $2 ORDER BY name LIMIT $3", most
+            """
+            SELECT \(name) AS name, LENGTH(\(large)) AS bytes FROM \(table.name) WHERE owner = $1 AND zone = $2
+            ORDER BY \(name) LIMIT $3
+            """, most
         ) { row in
-            last = try row.text(0)
+            last = try row.text("name")
             room.rows -= 1
-            room.bytes -= Int(try row.int64(1))
+            room.bytes -= Int(try row.int64("bytes"))
             return !room.isSpent
         }
         guard let last else { return }
-        try connection.execute("DELETE FROM record WHERE owner = $1 AND zone = $2 AND name <= $3", zone + [.text(last)])
+        try connection.execute(
+            "DELETE FROM \(table.name) WHERE owner = $1 AND zone = $2 AND \(name) <= $3", zone + [.text(last)])
     }
 }

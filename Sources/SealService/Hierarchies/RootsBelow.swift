@@ -17,7 +17,7 @@ struct RootsBelow {
     func count(of name: String) throws -> Int64 {
         try connection.first(
             "SELECT roots FROM roots_below WHERE owner = $1 AND zone = $2 AND name = $3", zone.key + [.text(name)]
-        ) { try $0.int64(0) } ?? 0
+        ) { try $0.int64("roots") } ?? 0
     }
 
     /// Whether a live record is the root of an open share, or has one below it.
@@ -56,10 +56,10 @@ struct RootsBelow {
     private func node(_ name: String) throws -> Node? {
         try connection.first(
             """
-            SELECT r.parent, EXISTS (SELECT 1 FROM share s WHERE s.owner = r.owner AND s.zone = r.zone AND s.root = r.name AND s.closed = 0)
+            SELECT r.parent, EXISTS (SELECT 1 FROM share s WHERE s.owner = r.owner AND s.zone = r.zone AND s.root = r.name AND s.closed = 0) AS is_root
             FROM record r WHERE r.owner = $1 AND r.zone = $2 AND r.name = $3 AND r.deleted = 0
             """, zone.key + [.text(name)]
-        ) { Node(parent: try $0.optionalText(0), isRoot: try $0.bool(1)) }
+        ) { Node(parent: try $0.optionalText("parent"), isRoot: try $0.bool("is_root")) }
     }
 
     /// Adds numbers to records and to what is above them, each of these once, whatever comes from below.

@@ -43,7 +43,7 @@ package final class StoredParents {
         let found = try connection.first(
             "SELECT parent, share FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND deleted = 0",
             zone.key + [.text(name)]
-        ) { Place(parent: try $0.optionalText(0), share: try $0.int64(1)) }
+        ) { Place(parent: try $0.optionalText("parent"), share: try $0.int64("share")) }
         places.updateValue(found, forKey: name)
         return found
     }
@@ -69,7 +69,7 @@ package final class StoredParents {
             "SELECT name FROM record WHERE owner = $1 AND zone = $2 AND parent = $3 AND deleted = 0",
             zone.key + [.text(name)]
         ) { row in
-            let child = try row.text(0)
+            let child = try row.text("name")
             names.append(child)
             isFound = isWanted(child)
             return !isFound

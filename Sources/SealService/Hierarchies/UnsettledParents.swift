@@ -26,7 +26,7 @@ enum UnsettledParents {
         try connection.rows(
             "SELECT name, settled FROM unsettled_parent WHERE owner = $1 AND zone = $2 ORDER BY name LIMIT $3",
             zone.key + [.integer(Int64(limit))]
-        ) { Waiting(name: try $0.text(0), settled: try $0.text(1)) }
+        ) { Waiting(name: try $0.text("name"), settled: try $0.text("settled")) }
     }
 
     /// - Parameter last: the child up to which all are in place; nil where that is all of them.

@@ -23,7 +23,7 @@ enum UnsettledShares {
     static func isLeft(in share: ScopeRow, _ connection: any SQLConnection) throws -> Bool {
         let settled = try connection.first(
             "SELECT settled FROM unsettled_share WHERE owner = $1 AND zone = $2 AND share = $3", share.key
-        ) { try $0.int64(0) }
+        ) { try $0.int64("settled") }
         guard let settled else { return false }
         return try connection.exists(
             """
@@ -40,7 +40,7 @@ enum UnsettledShares {
         try connection.rows(
             "SELECT share, settled FROM unsettled_share WHERE owner = $1 AND zone = $2 ORDER BY share LIMIT $3",
             zone.key + [.integer(Int64(limit))]
-        ) { Waiting(number: try $0.int64(0), settled: try $0.int64(1)) }
+        ) { Waiting(number: try $0.int64("share"), settled: try $0.int64("settled")) }
     }
 
     /// - Parameter last: the place up to which all are settled; nil where that is all of them.

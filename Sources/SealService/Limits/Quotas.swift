@@ -63,8 +63,8 @@ package struct Quotas: Sendable {
     func checkZones(of owner: Int64, in connection: any SQLConnection) throws {
         guard let limit = zonesPerUser else { return }
         let open = try connection.first(
-            "SELECT COUNT(*) FROM zone WHERE owner = $1 AND closed = 0", [.integer(owner)]
-        ) { try $0.int64(0) }
+            "SELECT COUNT(*) AS count FROM zone WHERE owner = $1 AND closed = 0", [.integer(owner)]
+        ) { try $0.int64("count") }
         guard let open, open >= limit else { return }
         throw ServerError(
             .quotaExceeded, "A user has at most \(limit) zones in a container on this server.",

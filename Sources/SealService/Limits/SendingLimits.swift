@@ -122,6 +122,6 @@ package struct SendingLimits: Sendable {
             SELECT sent FROM verification_sent WHERE kind = $1 AND subject = $2 AND sent > $3
             ORDER BY sent DESC LIMIT 1 OFFSET $4
             """, [.integer(subject.kind.rawValue), .blob(subject.hash), .integer(since), .integer(Int64(place - 1))]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("sent") }
     }
 }

@@ -23,17 +23,6 @@ package struct WaitingMessage: Sendable {
 /// The rows of messages that wait, sealed with a key that is not on the database's disk: address and code lie there
 /// only as long as they are being sent, and show neither in the database nor in its backups.
 struct OutgoingMessages: Sendable {
-    /// Messages that wait to be sent. Times are microseconds since 1970.
-    static let tables = """
-        CREATE TABLE outgoing_message (
-            id BLOB NOT NULL PRIMARY KEY,
-            kind TEXT NOT NULL,
-            sealed BLOB NOT NULL,
-            attempts BIGINT NOT NULL,
-            expires BIGINT NOT NULL
-        );
-        """
-
     let key: SecretBytes
 
     func insert(_ waiting: WaitingMessage, in connection: any SQLConnection) throws {
@@ -63,13 +52,13 @@ struct OutgoingMessages: Sendable {
         var unreadable: [ID16] = []
         try connection.run("SELECT id, kind, sealed, attempts, expires FROM outgoing_message ORDER BY expires", []) {
             row in
-            let (id, kind, expires) = (try ID16(row.bytes(0)), try row.text(1), try row.int64(4))
+            let (id, kind, expires) = (try ID16(row.bytes("id")), try row.text("kind"), try row.int64("expires"))
             let message = try? CodeMessage(
-                opening: try row.bytes(2), under: key, associatedData: Self.place(id, kind, expires))
+                opening: try row.bytes("sealed"), under: key, associatedData: Self.place(id, kind, expires))
             if let message, let known = Address.Kind(rawValue: kind) {
                 waiting.append(
                     WaitingMessage(
-                        id: id, kind: known, message: message, attempts: Int(clamping: try row.int64(3)),
+                        id: id, kind: known, message: message, attempts: Int(clamping: try row.int64("attempts")),
                         expires: expires))
             } else {
                 unreadable.append(id)

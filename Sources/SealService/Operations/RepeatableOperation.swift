@@ -43,7 +43,7 @@ package struct RepeatableOperation: Sendable {
         let found = try connection.first(
             "SELECT kind, request, response FROM operation WHERE id = $1 AND account = $2",
             [.data(id), .integer(account)]
-        ) { (kind: try $0.text(0), request: try $0.bytes(1), response: try $0.data(2)) }
+        ) { (kind: try $0.text("kind"), request: try $0.bytes("request"), response: try $0.data("response")) }
         guard let found else { return nil }
         guard found.kind == kind, found.request == request else {
             throw ServerError(
@@ -54,7 +54,7 @@ package struct RepeatableOperation: Sendable {
     }
 
     /// What an answer of so many bytes is billed with.
-    static func billed(_ bytes: Int) -> Int64 { BilledTable.rowOverhead + Int64(bytes) }
+    static func billed(_ bytes: Int) -> Int64 { Billing.rowOverhead + Int64(bytes) }
 
     /// Keeps an answer, in the transaction of what it answers.
     /// - Parameter isBilled: it is on the account's bill already, with all else that the request did.
@@ -77,21 +77,6 @@ package struct RepeatableOperation: Sendable {
     }
 
     private static let sweptAtOnce: Int64 = 1_000
-
-    /// Rows in the order in which they are kept, ids first in their index: clients begin an id with the time, so that
-    /// what is kept together lies together.
-    static let tables = """
-        CREATE TABLE operation (
-            number INTEGER PRIMARY KEY,
-            account BIGINT NOT NULL,
-            id BLOB NOT NULL,
-            kind TEXT NOT NULL,
-            request BLOB NOT NULL,
-            response BLOB NOT NULL,
-            created BIGINT NOT NULL
-        );
-        CREATE UNIQUE INDEX operation_id ON operation (id, account);
-        """
 }
 
 extension Sealkit_V1_ModifyRecordsRequest {

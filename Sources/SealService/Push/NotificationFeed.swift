@@ -29,13 +29,13 @@ package enum NotificationFeed {
 
     package static func place(of owner: Int64, in connection: any SQLConnection) throws -> Place {
         try connection.first("SELECT last, floor FROM notification_feed WHERE owner = $1", [.integer(owner)]) {
-            Place(last: try $0.int64(0), floor: try $0.int64(1))
+            Place(last: try $0.int64("last"), floor: try $0.int64("floor"))
         } ?? Place(last: 0, floor: 0)
     }
 
     private static let columns = """
         SELECT n.number, n.database, n.subscription, n.kind, n.record, n.payload, n.changed, z.container, z.environment, \
-        z.owner_name, z.name, s.body
+        z.owner_name, z.name AS zone_name, s.body
         FROM notification n
         JOIN zone z ON z.owner = n.zone_owner AND z.zone = n.zone
         LEFT JOIN subscription s ON s.owner = n.owner AND s.environment = n.environment AND s.database = n.database \
@@ -89,22 +89,22 @@ package enum NotificationFeed {
     }
 
     private static func entry(_ row: any SQLRow) throws -> Entry {
-        var message = try Sealkit_V1_Notification(serializedBytes: try row.data(5))
-        let database = SubscribedDatabase(rawValue: try row.int64(1))
+        var message = try Sealkit_V1_Notification(serializedBytes: try row.data("payload"))
+        let database = SubscribedDatabase(rawValue: try row.int64("database"))
         message.database = database?.name ?? ""
-        message.subscriptionID = try row.text(2)
-        message.kind = UInt32(truncatingIfNeeded: try row.int64(3))
-        message.recordName = try row.text(4)
-        message.date = try row.int64(6)
-        message.container = try row.text(7)
-        message.environment = Environment(rawValue: UInt8(truncatingIfNeeded: try row.int64(8)))?.name ?? ""
-        message.zone.ownerName = try row.text(9)
-        message.zone.zoneName = try row.text(10)
-        if let body = try row.optionalData(11) {
+        message.subscriptionID = try row.text("subscription")
+        message.kind = UInt32(truncatingIfNeeded: try row.int64("kind"))
+        message.recordName = try row.text("record")
+        message.date = try row.int64("changed")
+        message.container = try row.text("container")
+        message.environment = try row.environment("environment").name
+        message.zone.ownerName = try row.text("owner_name")
+        message.zone.zoneName = try row.text("zone_name")
+        if let body = try row.optionalData("body") {
             let subscription = try Sealkit_V1_Subscription(serializedBytes: body)
             if subscription.hasNotificationInfo { message.notificationInfo = subscription.notificationInfo }
         }
-        return Entry(number: try row.int64(0), message: message)
+        return Entry(number: try row.int64("number"), message: message)
     }
 
     // MARK: Keeping it small
@@ -120,7 +120,7 @@ package enum NotificationFeed {
         let floor = try connection.first(
             "SELECT number FROM notification WHERE owner = $1 ORDER BY number DESC LIMIT 1 OFFSET $2",
             [.integer(owner), .integer(Int64(PushLimits.notifications))]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("number") }
         guard let floor else { return }
         try connection.execute(
             "DELETE FROM notification WHERE owner = $1 AND number <= $2", [.integer(owner), .integer(floor)])
@@ -137,7 +137,7 @@ package enum NotificationFeed {
         let owners = try connection.rows(
             "SELECT DISTINCT owner FROM (SELECT owner FROM notification WHERE changed < $1 LIMIT $2) AS old",
             [cutoff, .integer(sweptAtOnce)]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("owner") }
         for owner in owners {
             // Where something was not written at all, it is higher already.
             try connection.execute(
@@ -167,7 +167,12 @@ package enum NotificationFeed {
         try connection.rows(
             "SELECT owner, environment, database, subscription FROM webhook WHERE \(isIdle) LIMIT $1",
             [.integer(droppedAtOnce)]
-        ) { [.integer(try $0.int64(0)), .integer(try $0.int64(1)), .integer(try $0.int64(2)), .text(try $0.text(3))] }
+        ) {
+            [
+                .integer(try $0.int64("owner")), .integer(try $0.int64("environment")),
+                .integer(try $0.int64("database")), .text(try $0.text("subscription")),
+            ]
+        }
     }
 
     /// Drops those of them that are as idle still.

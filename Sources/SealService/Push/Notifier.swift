@@ -80,7 +80,7 @@ package struct Notifier {
             UPDATE notification_feed SET last = last + 1
             WHERE owner IN (SELECT s.owner FROM \(Watch.subscriptions) WHERE \(condition)) RETURNING owner
             """, values
-        ) { try $0.int64(0) }
+        ) { try $0.int64("owner") }
         guard !owners.isEmpty else { return }
         let next = values.count
         try connection.execute(

@@ -27,30 +27,28 @@ struct PublicChangeRow {
     }
 
     private init(_ row: any SQLRow) throws {
-        position = try row.int64(0)
-        zoneOwner = try row.int64(1)
-        container = try row.text(2)
-        guard let code = UInt8(exactly: try row.int64(3)), let environment = Environment(rawValue: code) else {
-            throw StorageError.unexpectedType(column: 3, wanted: "an environment")
-        }
-        self.environment = environment
-        origin = try row.bytes(4)
-        changed = try row.int64(5)
-        recordType = try row.text(8)
-        told = (try row.int64(14), try row.text(15))
-        guard let reason = PublicChanges.Reason(rawValue: try row.int64(6)) else {
-            throw StorageError.unexpectedType(column: 6, wanted: "a reason")
+        position = try row.int64("position")
+        zoneOwner = try row.int64("zone_owner")
+        container = try row.text("container")
+        environment = try row.environment("environment")
+        origin = try row.bytes("origin")
+        changed = try row.int64("changed")
+        recordType = try row.text("record_type")
+        told = (try row.int64("told_owner"), try row.text("told_id"))
+        guard let reason = PublicChanges.Reason(rawValue: try row.int64("reason")) else {
+            throw StorageError.unexpectedType(column: "reason", wanted: "a reason")
         }
         guard let kind = reason.kind else {
             record = nil
             return
         }
-        let fields = try row.bytes(13)
+        let fields = try row.bytes("fields")
         record = RecordChange(
-            kind: kind, name: try row.text(7), type: recordType, position: 0,
-            creator: try UserID(recordName: try row.text(9)),
-            author: try UserID(recordName: try row.text(10)), created: try row.int64(11), modified: try row.int64(12),
-            fields: kind == .deleted ? [] : fields, formerFields: kind == .deleted ? fields : [], isNewRow: false,
+            kind: kind, name: try row.text("record"), type: recordType, position: 0,
+            creator: try UserID(recordName: try row.text("creator")),
+            author: try UserID(recordName: try row.text("author")), created: try row.int64("created"),
+            modified: try row.int64("modified"), fields: kind == .deleted ? [] : fields,
+            formerFields: kind == .deleted ? fields : [], isNewRow: false,
             shares: [], former: nil)
     }
 

@@ -55,12 +55,12 @@ package enum PublicChanges {
                 SELECT DISTINCT record_type FROM subscription
                 WHERE database = 1 AND zone_owner = $1 AND record_type IN (\(parameters(types.count, after: 1)))
                 """, [.integer(zone.owner)] + types.map { .text($0) }
-            ) { try $0.text(0) })
+            ) { try $0.text("record_type") })
         let changes = changes.filter { watched.contains($0.type) }
         guard !changes.isEmpty else { return }
         let waiting = try connection.first(
-            "SELECT COUNT(*) FROM public_change WHERE zone_owner = $1", [.integer(zone.owner)]
-        ) { try $0.int64(0) }
+            "SELECT COUNT(*) AS count FROM public_change WHERE zone_owner = $1", [.integer(zone.owner)]
+        ) { try $0.int64("count") }
         if Int(waiting ?? 0) + changes.count > most {
             for type in watched.sorted() { try noteOverflow(type, zone, now, connection) }
         } else {

@@ -38,8 +38,9 @@ struct PublicTelling {
             ]
         ) {
             Candidate(
-                owner: try $0.int64(0), id: try $0.text(1), user: try UserID(recordName: try $0.text(2)),
-                body: try $0.data(3))
+                owner: try $0.int64("owner"), id: try $0.text("id"),
+                user: try UserID(recordName: try $0.text("user_name")),
+                body: try $0.data("body"))
         }
         var told = candidates[...]
         if let record = change.record {
@@ -130,7 +131,7 @@ struct PublicTelling {
             WHERE container = $1 AND environment = $2 AND user_name IN (\(parameters))
             """, SchemaTables.key(change.container, change.environment) + users.map { .text($0.recordName) }
         ) { row in
-            roles[try UserID(recordName: try row.text(0)), default: []].insert(try row.text(1))
+            roles[try UserID(recordName: try row.text("user_name")), default: []].insert(try row.text("role"))
             return true
         }
         return roles

@@ -39,8 +39,8 @@ struct QueryNotifier {
             WHERE v.owner = $1 AND v.zone = $2 AND v.gone = 0 AND s.kind = 1 AND s.record_type IN (\(parameters))
             """
         let subscribers = try connection.rows(
-            "SELECT s.owner, SUM(LENGTH(s.body)) FROM \(condition) GROUP BY s.owner ORDER BY s.owner", values
-        ) { (owner: try $0.int64(0), bytes: Int(try $0.int64(1))) }
+            "SELECT s.owner, SUM(LENGTH(s.body)) AS bytes FROM \(condition) GROUP BY s.owner ORDER BY s.owner", values
+        ) { (owner: try $0.int64("owner"), bytes: Int(try $0.int64("bytes"))) }
         guard !subscribers.isEmpty else { return }
         let share = Self.mostWork / subscribers.count
         var (overflown, work): (Set<Int64>, [Int64: Int]) = ([], [:])
@@ -54,8 +54,8 @@ struct QueryNotifier {
         ) { row in
             // One that a later version does not take any more must not keep others from saving: it fires no more.
             try Subscriber(
-                owner: row.int64(0), environment: row.int64(1), database: row.int64(2),
-                message: Sealkit_V1_Subscription(serializedBytes: row.data(3)))
+                owner: row.int64("owner"), environment: row.int64("environment"), database: row.int64("database"),
+                message: Sealkit_V1_Subscription(serializedBytes: row.data("body")))
         }.compactMap { $0 }
         let records = changes.map { ChangedRecord($0) }
         var rows: [FiredSubscriptions.Row] = []

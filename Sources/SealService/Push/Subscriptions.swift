@@ -27,7 +27,7 @@ package struct Subscriptions {
     package func all() throws -> [Sealkit_V1_Subscription] {
         try connection.rows(
             "SELECT body FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 ORDER BY id", key
-        ) { try Sealkit_V1_Subscription(serializedBytes: try $0.data(0)) }
+        ) { try Sealkit_V1_Subscription(serializedBytes: try $0.data("body")) }
     }
 
     /// - Throws: `unknownItem`, `invalidArguments`.
@@ -41,7 +41,7 @@ package struct Subscriptions {
         try connection.first(
             "SELECT body FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4",
             key + [.text(id)]
-        ) { try $0.data(0) }
+        ) { try $0.data("body") }
     }
 
     package static let unknown = ServerError(
@@ -67,7 +67,7 @@ package struct Subscriptions {
         try checkCount(draft.kind, beside: draft.id)
         if body.count > former?.count ?? -1 {
             try StorageUsage.checkRoom(
-                for: Int64(body.count - (former?.count ?? 0)) + (former == nil ? BilledTable.rowOverhead : 0),
+                for: Int64(body.count - (former?.count ?? 0)) + (former == nil ? Billing.rowOverhead : 0),
                 on: .init(account: caller.accountID), quotas: quotas, connection)
         }
         // What the former one gave rise to is not this one's; one that fired once has gone before it.
@@ -122,7 +122,7 @@ package struct Subscriptions {
         try noteBefore()
         let zones = try connection.rows(
             "SELECT zone_owner, zone FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3", key
-        ) { [try $0.int64(0), try $0.int64(1)] }
+        ) { [try $0.int64("zone_owner"), try $0.int64("zone")] }
         lost.formUnion(zones)
         for table in ["subscription", "notification", "webhook"] {
             try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND environment = $2 AND database = $3", key)
@@ -154,7 +154,7 @@ package struct Subscriptions {
         let zone = try connection.first(
             "SELECT zone_owner, zone FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4",
             key + [.text(id)]
-        ) { [try $0.int64(0), try $0.int64(1)] }
+        ) { [try $0.int64("zone_owner"), try $0.int64("zone")] }
         if let zone { lost.insert(zone) }
         for column in ["subscription WHERE id", "notification WHERE subscription", "webhook WHERE subscription"] {
             try connection.execute(
@@ -166,10 +166,10 @@ package struct Subscriptions {
     private func checkCount(_ kind: SubscriptionRow.Kind, beside id: String) throws {
         let counts = try connection.first(
             """
-            SELECT COUNT(*), COALESCE(SUM(CASE WHEN kind = 1 THEN 1 ELSE 0 END), 0) FROM subscription
+            SELECT COUNT(*) AS count, COALESCE(SUM(CASE WHEN kind = 1 THEN 1 ELSE 0 END), 0) AS queries FROM subscription
             WHERE owner = $1 AND environment = $2 AND database = $3 AND id <> $4
             """, key + [.text(id)]
-        ) { (all: try $0.int64(0), queries: try $0.int64(1)) }
+        ) { (all: try $0.int64("count"), queries: try $0.int64("queries")) }
         guard let counts, counts.all < PushLimits.subscriptions,
             kind != .query || counts.queries < PushLimits.querySubscriptions
         else {

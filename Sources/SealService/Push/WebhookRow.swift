@@ -20,15 +20,15 @@ package struct WebhookRow: Sendable {
     package static let columns = "owner, environment, database, subscription, url, delivered, due, since, attempts"
 
     package init(_ row: any SQLRow) throws {
-        owner = try row.int64(0)
-        environment = try row.int64(1)
-        database = try row.int64(2)
-        subscription = try row.text(3)
-        url = try row.text(4)
-        delivered = try row.int64(5)
-        due = try row.int64(6)
-        since = try row.int64(7)
-        attempts = try row.int64(8)
+        owner = try row.int64("owner")
+        environment = try row.int64("environment")
+        database = try row.int64("database")
+        subscription = try row.text("subscription")
+        url = try row.text("url")
+        delivered = try row.int64("delivered")
+        due = try row.int64("due")
+        since = try row.int64("since")
+        attempts = try row.int64("attempts")
     }
 
     /// The first four parameters of every statement about it.

@@ -1,3 +1,4 @@
+import SealQuery
 import SealStatements
 package import SealStorage
 
@@ -33,7 +34,8 @@ package enum IndexBuilder {
             ) { row in
                 let record = try StoredRecord(row)
                 if let type, record.type == type.name {
-                    try RecordIndex(zone: zone, connection: connection).add(record, type, build.field)
+                    try RecordIndex(zone: zone, connection: connection)
+                        .add(try Query.Subject(record, type), at: record.position, type, build.field)
                 }
                 last = record.name
                 done += 1

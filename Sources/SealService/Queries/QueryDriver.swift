@@ -91,7 +91,11 @@ extension QueryDriver {
         return try connection.rows(
             ascending ? Self.ascending : Self.descending,
             zone.key + [.integer(id), start, record, end, .integer(Int64(limit))]
-        ) { Candidate(key: IndexKey(bytes: try $0.bytes(0)), record: try $0.text(1), since: try $0.int64(2)) }
+        ) {
+            Candidate(
+                key: IndexKey(bytes: try $0.bytes("value")), record: try $0.text("record"),
+                since: try $0.int64("position"))
+        }
     }
 
     /// One range of the primary key, whatever the zone holds besides.
@@ -125,10 +129,10 @@ extension QueryDriver {
             WHERE owner = $1 AND zone = $2 AND name >= $3 AND name < $4 ORDER BY name \(ascending ? "" : "DESC") LIMIT $5
             """, zone.key + [.text(lower), .text(upper), .integer(Int64(limit))]
         ) { row in
-            let name = try row.text(0)
+            let name = try row.text("name")
             return Candidate(
                 key: IndexKey(bytes: Array(name.utf8)), record: name, since: nil,
-                isOther: try row.text(1) != type || row.bool(2))
+                isOther: try row.text("type") != type || row.bool("deleted"))
         }
     }
 

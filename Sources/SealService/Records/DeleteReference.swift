@@ -52,9 +52,9 @@ package struct DeleteReference: Sendable, Hashable {
     ) throws -> [(source: String, field: String)] {
         try connection.rows(
             """
-            SELECT source, MIN(field) FROM delete_reference WHERE owner = $1 AND zone = $2 AND target = $3
+            SELECT source, MIN(field) AS field FROM delete_reference WHERE owner = $1 AND zone = $2 AND target = $3
             GROUP BY source ORDER BY source
             """, zone.key + [.text(target)]
-        ) { (source: try $0.text(0), field: try $0.text(1)) }
+        ) { (source: try $0.text("source"), field: try $0.text("field")) }
     }
 }

@@ -6,11 +6,11 @@ extension RecordFeed {
     /// Of one share.
     package static func query(of share: ZoneShare) -> String {
         """
-        SELECT \(StoredRecord.columns), 0 FROM record
+        SELECT \(StoredRecord.columns), 0 AS is_departure FROM record
         WHERE owner = $1 AND zone = $2 AND position > $3
             AND share > 0 AND share = \(share.number)\(ZoneShare.present([share]))
-        UNION ALL SELECT \(StoredRecord.departureColumns), 1 FROM departure d WHERE \(isLastDeparture([share]))
-        ORDER BY 3 LIMIT $4
+        UNION ALL SELECT \(StoredRecord.departureColumns), 1 AS is_departure FROM departure d WHERE \(isLastDeparture([share]))
+        ORDER BY position LIMIT $4
         """
     }
 
@@ -27,14 +27,14 @@ extension RecordFeed {
                 .integer(share.number), .integer(max(place, share.began)), .integer(end), .integer(Int64(limit)),
             ]
             let found = try connection.rows(placesQuery, zone.key + values) {
-                Place(position: try $0.int64(0), share: share.number, isDeparture: false)
+                Place(position: try $0.int64("position"), share: share.number, isDeparture: false)
             }
             places = lowest(limit, of: places, and: found)
         }
         let end = places.count < limit ? Int64.max : places[limit - 1].position
         let departures = try connection.rows(
             departuresQuery(of: shares), zone.key + [.integer(place), .integer(Int64(limit)), .integer(end)]
-        ) { Place(position: try $0.int64(0), share: try $0.int64(1), isDeparture: true) }
+        ) { Place(position: try $0.int64("position"), share: try $0.int64("share"), isDeparture: true) }
         return lowest(limit, of: places, and: departures)
     }
 
@@ -77,12 +77,12 @@ extension RecordFeed {
         /// As a range: of an equal place SQLite makes a walk over all shares, since it takes `share > 0` for the better
         /// condition.
         static let recordQuery = """
-            SELECT \(StoredRecord.columns), 0 FROM record
+            SELECT \(StoredRecord.columns), 0 AS is_departure FROM record
             WHERE owner = $1 AND zone = $2 AND share = $3 AND share > 0 AND position >= $4 AND position <= $4
             """
 
         static let departureQuery = """
-            SELECT \(StoredRecord.departureColumns), 1 FROM departure
+            SELECT \(StoredRecord.departureColumns), 1 AS is_departure FROM departure
             WHERE owner = $1 AND zone = $2 AND share = $3 AND position = $4
             """
     }

@@ -19,7 +19,7 @@ package enum RecordFeed {
         WHERE owner = $1 AND zone = $2 AND position > $3 AND share = 0
         UNION ALL SELECT \(StoredRecord.columns) FROM record
         WHERE owner = $1 AND zone = $2 AND position > $3 AND share > 0
-        ORDER BY 3 LIMIT $4
+        ORDER BY position LIMIT $4
         """
 
     /// Hands over the rows of a page as the zone's viewer has it, until one is not taken.
@@ -75,7 +75,7 @@ package enum RecordFeed {
                 moreComing = true
                 return false
             }
-            let isDeparture = try visible != nil && row.bool(StoredRecord.columnCount)
+            let isDeparture = try visible != nil && row.bool("is_departure")
             let record = try isDeparture ? StoredRecord.departed(from: row) : StoredRecord(row)
             let bytes = try record.serialized(desired: desired, in: zone, connection)
             guard (count == 0 && room >= pageBytes) || writer.bytes.count + bytes.count <= room else {

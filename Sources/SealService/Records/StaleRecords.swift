@@ -16,7 +16,7 @@ package enum StaleRecords {
         WHERE owner = $1 AND zone = $2 AND \(isIn(share)) AND position > $4 AND position < $5 AND deleted = 0
         UNION ALL SELECT \(StoredRecord.columns) FROM record
         WHERE owner = $1 AND zone = $2 AND share = $3 AND position > $4 AND position >= $5 AND deleted = 0 AND key_known = 1
-        ORDER BY 3 LIMIT $6
+        ORDER BY position LIMIT $6
         """
     }
 
@@ -65,8 +65,8 @@ package enum StaleRecords {
             SELECT (SELECT COUNT(*) FROM record
                 WHERE owner = $1 AND zone = $2 AND \(isIn(scope.number)) AND position < $4 AND deleted = 0)
             + (SELECT COUNT(*) FROM record
-                WHERE owner = $1 AND zone = $2 AND share = $3 AND position >= $4 AND deleted = 0 AND key_known = 1)
+                WHERE owner = $1 AND zone = $2 AND share = $3 AND position >= $4 AND deleted = 0 AND key_known = 1) AS count
             """, scope.key + [.integer(opened)]
-        ) { try $0.int64(0) } ?? 0
+        ) { try $0.int64("count") } ?? 0
     }
 }

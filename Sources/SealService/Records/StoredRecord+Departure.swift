@@ -4,7 +4,8 @@ import SealStorage
 extension StoredRecord {
     /// In the place of `columns`, of a row `departure`.
     static let departureColumns = """
-        name, type, position, created, modified, 1, hash, statement, proof, fields, position, 0, NULL, share, move
+        name, type, position, created, modified, 1 AS deleted, hash, statement, proof, fields, position AS tag, \
+        0 AS assets, NULL AS went_with, share, move
         """
 
     static func departure(

@@ -29,10 +29,10 @@ extension StoredRecord {
             """, zone.key + [.integer(deletion), .text(name)]
         ) { row in
             var writer = WireWriter(capacity: 2048)
-            writer.blob(1, try row.bytes(0))
-            writer.number(2, UInt64(try row.int64(1)))
-            writer.number(3, UInt64(try row.int64(2)))
-            writer.blob(4, try row.bytes(3))
+            writer.blob(1, try row.bytes("tombstone"))
+            writer.number(2, UInt64(try row.int64("records")))
+            writer.number(3, UInt64(try row.int64("leaf")))
+            writer.blob(4, try row.bytes("path"))
             return writer.bytes
         }
         guard let found else {

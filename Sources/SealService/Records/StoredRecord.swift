@@ -35,27 +35,25 @@ package struct StoredRecord: Sendable {
 
     package static let columns = """
         name, type, position, created, modified, deleted, hash, statement, proof, fields, tag, assets, went_with, share,
-        CASE WHEN move_hash = hash THEN NULL ELSE move END
+        CASE WHEN move_hash = hash THEN NULL ELSE move END AS move
         """
 
-    static let columnCount = 15
-
     package init(_ row: any SQLRow) throws {
-        name = try row.text(0)
-        type = try row.text(1)
-        position = try row.int64(2)
-        created = try row.int64(3)
-        modified = try row.int64(4)
-        isDeleted = try row.bool(5)
-        hash = try Digest(try row.bytes(6))
-        statement = try row.bytes(7)
-        proof = try row.bytes(8)
-        fields = try row.bytes(9)
-        tag = try row.int64(10)
-        assets = Int(try row.int64(11))
-        wentWith = try row.optionalInt64(12)
-        share = try row.int64(13)
-        move = try row.optionalBytes(14)
+        name = try row.text("name")
+        type = try row.text("type")
+        position = try row.int64("position")
+        created = try row.int64("created")
+        modified = try row.int64("modified")
+        isDeleted = try row.bool("deleted")
+        hash = try Digest(try row.bytes("hash"))
+        statement = try row.bytes("statement")
+        proof = try row.bytes("proof")
+        fields = try row.bytes("fields")
+        tag = try row.int64("tag")
+        assets = Int(try row.int64("assets"))
+        wentWith = try row.optionalInt64("went_with")
+        share = try row.int64("share")
+        move = try row.optionalBytes("move")
     }
 
     /// As the zone's viewer has it: a participant of shares gets what is in them, and of what left them that it did.

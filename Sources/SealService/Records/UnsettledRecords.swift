@@ -43,13 +43,13 @@ package enum UnsettledRecords {
             let place = try connection.first(
                 "SELECT share FROM record WHERE owner = $1 AND zone = $2 AND name = $3",
                 zone.key + [.text(parent.name)]
-            ) { try $0.int64(0) }
+            ) { try $0.int64("share") }
             let children = try connection.rows(
                 """
                 SELECT name, share FROM record WHERE owner = $1 AND zone = $2 AND parent = $3 AND name > $4 AND deleted = 0
                 ORDER BY name LIMIT $5
                 """, zone.key + [.text(parent.name), .text(parent.settled), .integer(Int64(budget.rows + 1))]
-            ) { (name: try $0.text(0), share: try $0.int64(1)) }
+            ) { (name: try $0.text("name"), share: try $0.int64("share")) }
             var last = parent.settled
             let before = found.count
             for child in children.prefix(budget.rows) {
@@ -86,7 +86,7 @@ package enum UnsettledRecords {
                 SELECT name, deleted, position FROM record
                 WHERE owner = $1 AND zone = $2 AND share = $3 AND share > 0 AND position > $4 ORDER BY position LIMIT $5
                 """, zone.key + [.integer(share.number), .integer(share.settled), .integer(Int64(budget.rows + 1))]
-            ) { (name: try $0.text(0), isDeleted: try $0.bool(1), position: try $0.int64(2)) }
+            ) { (name: try $0.text("name"), isDeleted: try $0.bool("deleted"), position: try $0.int64("position")) }
             var last = share.settled
             let before = found.count
             for record in records.prefix(budget.rows) {

@@ -44,7 +44,7 @@ package enum IndexBuilds {
         let building = try connection.rows(
             "SELECT field FROM index_build WHERE container = $1 AND environment = $2 AND type = $3",
             [.text(schema.container), .integer(Int64(schema.environment.rawValue)), .text(type.name)]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("field") }
         guard !building.isEmpty else { return true }
         var needed = Set(query.sortDescriptors.compactMap { type.field($0.key)?.id })
         for condition in query.predicate.conditions {
@@ -69,16 +69,13 @@ package enum IndexBuilds {
         let record: String
 
         init(_ row: any SQLRow) throws {
-            field = try row.int64(0)
-            container = try row.text(1)
-            guard let environment = UInt8(exactly: try row.int64(2)).flatMap(Environment.init(rawValue:)) else {
-                throw StorageError.unexpectedType(column: 2, wanted: "an environment")
-            }
-            self.environment = environment
-            type = try row.text(3)
-            owner = try row.int64(4)
-            zone = try row.int64(5)
-            record = try row.text(6)
+            field = try row.int64("field")
+            container = try row.text("container")
+            environment = try row.environment("environment")
+            type = try row.text("type")
+            owner = try row.int64("owner")
+            zone = try row.int64("zone")
+            record = try row.text("record")
         }
     }
 }

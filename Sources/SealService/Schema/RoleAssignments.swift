@@ -22,7 +22,7 @@ package enum RoleAssignments {
             try connection.rows(
                 "SELECT role FROM role_assignment WHERE container = $1 AND environment = $2 AND user_name = $3",
                 SchemaTables.key(container, environment) + [.text(user.recordName)]
-            ) { try $0.text(0) })
+            ) { try $0.text("role") })
     }
 
     /// Twice is once.
@@ -58,6 +58,6 @@ package enum RoleAssignments {
                 AND (user_name > $3 OR (user_name = $3 AND role > $4)) ORDER BY user_name, role LIMIT $5
             """,
             SchemaTables.key(container, environment) + [.text(last.user), .text(last.role), .integer(Int64(limit))]
-        ) { Assignment(user: try $0.text(0), role: try $0.text(1)) }
+        ) { Assignment(user: try $0.text("user_name"), role: try $0.text("role")) }
     }
 }

@@ -106,7 +106,7 @@ extension SchemaTables {
     private static func takeIDs(_ count: Int, in connection: any SQLConnection) throws -> Int64 {
         let last = try connection.first(
             "UPDATE schema_field_id SET last = last + $1 WHERE singleton = 1 RETURNING last", [.integer(Int64(count))]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("last") }
         guard let last else { throw StorageError.failed(code: 0, message: "the row of field numbers is gone") }
         return last - Int64(count) + 1
     }

@@ -10,7 +10,7 @@ package enum SchemaTables {
     ) throws -> Int64? {
         try connection.first(
             "SELECT version FROM schema_state WHERE container = $1 AND environment = $2", key(container, environment)
-        ) { try $0.int64(0) }
+        ) { try $0.int64("version") }
     }
 
     package static func load(
@@ -19,7 +19,7 @@ package enum SchemaTables {
         let key = key(container, environment)
         let state = try connection.first(
             "SELECT version, history FROM schema_state WHERE container = $1 AND environment = $2", key
-        ) { (version: try $0.int64(0), hasHistory: try $0.bool(1)) }
+        ) { (version: try $0.int64("version"), hasHistory: try $0.bool("history")) }
         guard let state else { return StoredSchema(container: container, environment: environment) }
 
         var schema = Schema()
@@ -39,11 +39,13 @@ package enum SchemaTables {
         let grants = try connection.rows(
             "SELECT type, role, rights FROM schema_grant WHERE container = $1 AND environment = $2 ORDER BY type, role",
             key
-        ) { (type: try $0.text(0), grant: RecordType.Grant(bits: try $0.int64(2), to: try $0.text(1))) }
+        ) {
+            (type: try $0.text("type"), grant: RecordType.Grant(bits: try $0.int64("rights"), to: try $0.text("role")))
+        }
         for row in grants { schema.types[row.type]?.grants.append(row.grant) }
         schema.roles = Set(
             try connection.rows("SELECT name FROM schema_role WHERE container = $1 AND environment = $2", key) {
-                try $0.text(0)
+                try $0.text("name")
             })
         return StoredSchema(
             container: container, environment: environment, version: state.version, hasHistory: state.hasHistory,
@@ -61,14 +63,18 @@ package enum SchemaTables {
         let field: RecordType.Field
 
         init(_ row: any SQLRow) throws {
-            type = try row.text(0)
-            name = try row.text(1)
-            id = try row.int64(2)
-            guard let tag = UInt8(exactly: try row.int64(3)), let indexes = UInt8(exactly: try row.int64(5)) else {
-                throw StorageError.unexpectedType(column: 3, wanted: "a value kind")
+            type = try row.text("type")
+            name = try row.text("name")
+            id = try row.int64("id")
+            guard let tag = UInt8(exactly: try row.int64("kind")) else {
+                throw StorageError.unexpectedType(column: "kind", wanted: "a value kind")
+            }
+            guard let indexes = UInt8(exactly: try row.int64("indexes")) else {
+                throw StorageError.unexpectedType(column: "indexes", wanted: "a set of indexes")
             }
             field = RecordType.Field(
-                try ValueType(tag: tag), isEncrypted: try row.bool(4), indexes: RecordType.Indexes(rawValue: indexes))
+                try ValueType(tag: tag), isEncrypted: try row.bool("encrypted"),
+                indexes: RecordType.Indexes(rawValue: indexes))
         }
     }
 }

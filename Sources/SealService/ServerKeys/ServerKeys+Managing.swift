@@ -18,9 +18,9 @@ extension ServerKeys {
             """, [.integer(session.accountID), .text(path.container), .integer(Int64(path.environment.rawValue))]
         ) { row in
             var key = Sealkit_V1_ServerKey()
-            key.userRecordName = try row.text(0)
-            key.name = try row.text(1)
-            key.created = try row.int64(2)
+            key.userRecordName = try row.text("user_name")
+            key.name = try row.text("name")
+            key.created = try row.int64("created")
             return key
         }
     }
@@ -35,8 +35,8 @@ extension ServerKeys {
         let own = try list(of: session, path, in: connection)
         if let known = own.first(where: { $0.userRecordName == chain.userID.recordName }) { return known }
         let count = try connection.first(
-            "SELECT COUNT(*) FROM server_key WHERE owner = $1", [.integer(session.accountID)]
-        ) { try $0.int64(0) }
+            "SELECT COUNT(*) AS count FROM server_key WHERE owner = $1", [.integer(session.accountID)]
+        ) { try $0.int64("count") }
         guard let count, count < mostPerAccount else {
             throw ServerError(
                 .limitExceeded, "An account has at most \(mostPerAccount) server-to-server keys.",
@@ -78,7 +78,7 @@ extension ServerKeys {
                     .integer(session.accountID), .text(user), .text(path.container),
                     .integer(Int64(path.environment.rawValue)),
                 ]
-            ) { try $0.int64(0) }
+            ) { try $0.int64("account") }
         guard let account else {
             throw ServerError(
                 .unknownItem, "The account has no such server-to-server key here.",

@@ -60,17 +60,18 @@ package enum AccessRequests {
             scope.key + [.integer(caller.id)])
         if !isKnown {
             let waiting = try connection.first(
-                "SELECT COUNT(*) FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0",
+                "SELECT COUNT(*) AS count FROM access_request WHERE owner = $1 AND zone = $2 AND share = $3 AND approved = 0",
                 scope.key
-            ) { try $0.int64(0) }
+            ) { try $0.int64("count") }
             guard waiting ?? 0 < mostPerShare else {
                 throw ServerError(
                     .limitExceeded, "Too many people wait for access to this share.",
                     remedy: "Try again once its owner has answered some of them.")
             }
             let asked = try connection.first(
-                "SELECT COUNT(*) FROM access_request WHERE requester = $1 AND approved = 0", [.integer(caller.id)]
-            ) { try $0.int64(0) }
+                "SELECT COUNT(*) AS count FROM access_request WHERE requester = $1 AND approved = 0",
+                [.integer(caller.id)]
+            ) { try $0.int64("count") }
             guard asked ?? 0 < mostPerUser else {
                 throw ServerError(
                     .limitExceeded, "The caller waits for access to too many shares.",
@@ -100,10 +101,10 @@ package enum AccessRequests {
             """, scope.key
         ) { row in
             var requester = Sealkit_V1_AccessRequester()
-            requester.requestID = try row.data(0)
-            requester.sealedContact = try row.data(1)
-            requester.time = try row.int64(2)
-            requester.chain = try Sealkit_V1_IdentityChain(serializedBytes: try row.data(3))
+            requester.requestID = try row.data("request")
+            requester.sealedContact = try row.data("contact")
+            requester.time = try row.int64("created")
+            requester.chain = try Sealkit_V1_IdentityChain(serializedBytes: try row.data("chain"))
             return requester
         }
     }
@@ -115,7 +116,7 @@ package enum AccessRequests {
             SELECT i.user_name FROM access_request r JOIN identity i ON i.id = r.requester
             WHERE r.owner = $1 AND r.zone = $2 AND r.share = $3 AND r.approved = 1 ORDER BY i.user_name
             """, scope.key
-        ) { try $0.text(0) }
+        ) { try $0.text("user_name") }
     }
 
     static func approve(_ user: UserID, scope: ScopeRow, in connection: any SQLConnection) throws {

@@ -69,7 +69,7 @@ package final class RosterCache: Sendable {
     }
 
     private static func head(_ row: any SQLRow) throws -> (UInt64, Digest) {
-        (UInt64(bitPattern: try row.int64(0)), try Digest(try row.bytes(1)))
+        (UInt64(bitPattern: try row.int64("sequence")), try Digest(try row.bytes("head")))
     }
 
     private func check(_ count: UInt64, of scope: ScopeRow, _ connection: any SQLConnection) throws {

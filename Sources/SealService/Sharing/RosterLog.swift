@@ -33,8 +33,8 @@ package enum RosterLog {
             scope.key + [.integer(lower), .integer(Int64(clamping: last))]
         ) { row in
             try body(
-                SignedRosterEntry(bytes: try row.bytes(0), signature: try row.bytes(1)),
-                UInt64(bitPattern: try row.int64(2)))
+                SignedRosterEntry(bytes: try row.bytes("entry"), signature: try row.bytes("signature")),
+                UInt64(bitPattern: try row.int64("position")))
         }
     }
 
@@ -45,7 +45,7 @@ package enum RosterLog {
         let position = try connection.first(
             "SELECT position FROM roster_entry WHERE owner = $1 AND zone = $2 AND share = $3 AND sequence = $4",
             scope.key + [.integer(Int64(clamping: sequence))]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("position") }
         guard let position else { throw StorageError.failed(code: 0, message: "an entry of a roster is gone") }
         return position
     }

@@ -28,7 +28,7 @@ extension RosterRestore {
             WHERE k.owner = $1 AND k.zone = $2 AND k.share = $3 AND k.hash = $4 ORDER BY e.branch, e.sequence
             """, scope.key + [.data(wanted.head)]
         ) { row in
-            let entry = SignedRosterEntry(bytes: try row.bytes(0), signature: try row.bytes(1))
+            let entry = SignedRosterEntry(bytes: try row.bytes("entry"), signature: try row.bytes("signature"))
             guard page.takes(entry) else { return false }
             tail.abandoned.append(entry.wire)
             return true
@@ -48,9 +48,9 @@ extension RosterRestore {
         guard !roster.isClosed, roster.members[caller.userID]?.mayAdminister == true else { return false }
         let granted =
             try connection.first(
-                "SELECT COUNT(*) FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND epoch = $4",
+                "SELECT COUNT(*) AS count FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND epoch = $4",
                 scope.key + [.integer(Int64(roster.currentEpoch.number))]
-            ) { try $0.int64(0) } ?? 0
+            ) { try $0.int64("count") } ?? 0
         return granted < roster.subjects.count
     }
 

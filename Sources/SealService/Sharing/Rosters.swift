@@ -65,7 +65,7 @@ package struct Rosters {
         try connection.first(
             "SELECT id FROM identity WHERE container = $1 AND user_name = $2",
             [.text(zone.container), .text(user.recordName)]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("id") }
     }
 
     private mutating func takeAway(_ next: NextEntry, _ scope: ScopeRow) throws {

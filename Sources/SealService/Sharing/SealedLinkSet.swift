@@ -62,7 +62,7 @@ package struct SealedLinkSet: Sendable {
         try connection.first(
             "SELECT sealed FROM sealed_link WHERE owner = $1 AND zone = $2 AND share = $3 AND reader = $4",
             scope.key + [.blob(reader.id.bytes)]
-        ) { try $0.data(0) } ?? Data()
+        ) { try $0.data("sealed") } ?? Data()
     }
 
     package static func remove(_ reader: UserID, scope: ScopeRow, in connection: any SQLConnection) throws {

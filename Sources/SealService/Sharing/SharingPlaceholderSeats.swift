@@ -19,7 +19,7 @@ package struct SharingPlaceholderSeats: PlaceholderSeats {
                 AND (l.invitation = a.invitation OR length(l.invitation) = 0)
             WHERE l.routing = $1 AND (l.share = 0 OR s.closed = 0)
             """, [.blob(routingID), .blob(addressHash)]
-        ) { try $0.bytes(0) }
+        ) { try $0.bytes("invitation") }
         return try found.map { try ID16($0) }
     }
 }

@@ -69,7 +69,8 @@ package enum StoredGrants {
             scope.key + [.integer(Int64(subject.kind)), .blob(subject.id.bytes)]
         ) { row in
             Sealkit_V1_Grant(
-                subject: subject, epoch: UInt32(truncatingIfNeeded: try row.int64(0)), sealed: try row.bytes(1))
+                subject: subject, epoch: UInt32(truncatingIfNeeded: try row.int64("epoch")),
+                sealed: try row.bytes("sealed"))
         }
     }
 
@@ -90,7 +91,8 @@ package enum StoredGrants {
         ) { row in
             try body(
                 Sealkit_V1_Grant(
-                    subject: subject, epoch: UInt32(truncatingIfNeeded: try row.int64(0)), sealed: try row.bytes(1)))
+                    subject: subject, epoch: UInt32(truncatingIfNeeded: try row.int64("epoch")),
+                    sealed: try row.bytes("sealed")))
         }
     }
 

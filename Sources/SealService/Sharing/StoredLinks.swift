@@ -21,19 +21,18 @@ package enum StoredLinks {
         guard routingID.count == ID16.byteCount else { return nil }
         return try connection.first(
             """
-            SELECT \(ZoneRow.columns), l.invitation, l.preview, l.share, \(Shares.columns) FROM link l
+            SELECT \(ZoneRow.columns), l.invitation, l.preview, \(Shares.columns) FROM link l
             JOIN zone z ON z.owner = l.owner AND z.zone = l.zone
             LEFT JOIN share s ON s.owner = l.owner AND s.zone = l.zone AND s.share = l.share
             WHERE l.routing = $1 AND z.closed = 0 AND (l.share = 0 OR s.closed = 0)
             """, [.data(routingID)]
         ) { row in
-            let invitation = try row.bytes(ZoneRow.columnCount)
+            let invitation = try row.bytes("invitation")
             let zone = try ZoneRow(row)
-            let isShare = try row.int64(ZoneRow.columnCount + 2) > 0
             return Row(
-                scope: try isShare ? ScopeRow(of: zone, row, at: ZoneRow.columnCount + 3) : ScopeRow(zone),
+                scope: try row.isNull("share") ? ScopeRow(zone) : ScopeRow(of: zone, row),
                 invitationID: invitation.isEmpty ? nil : try ID16(invitation),
-                preview: try row.data(ZoneRow.columnCount + 1))
+                preview: try row.data("preview"))
         }
     }
 
@@ -49,10 +48,10 @@ package enum StoredLinks {
             """, scope.key + [.integer(caller.id)]
         ) { row in
             var link = Sealkit_V1_Link()
-            link.routingID = try row.data(0)
-            link.invitationID = try row.data(1)
-            if try row.int64(4) == caller.id { link.keptSecret = try row.data(2) }
-            link.preview = try row.data(3)
+            link.routingID = try row.data("routing")
+            link.invitationID = try row.data("invitation")
+            if try row.int64("maker") == caller.id { link.keptSecret = try row.data("kept_secret") }
+            link.preview = try row.data("preview")
             return link
         }
     }
@@ -155,7 +154,7 @@ package enum StoredLinks {
         try connection.first(
             "SELECT address_hash FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3 AND invitation = $4",
             scope.key + [.blob(invitation.bytes)]
-        ) { try $0.bytes(0) }
+        ) { try $0.bytes("address_hash") }
     }
 
     /// All that are waited for, by their invitations.
@@ -163,7 +162,7 @@ package enum StoredLinks {
         let rows = try connection.rows(
             "SELECT invitation, address_hash FROM placeholder_address WHERE owner = $1 AND zone = $2 AND share = $3",
             scope.key
-        ) { (try ID16(try $0.bytes(0)), try $0.bytes(1)) }
+        ) { (try ID16(try $0.bytes("invitation")), try $0.bytes("address_hash")) }
         return Dictionary(rows) { $1 }
     }
 

@@ -60,7 +60,7 @@ package struct ZoneChange {
         try RosterRoom.check(entry: roster.sequence, quotas)
         let grown = entry.bytes.count + entry.signature.count + grants.reduce(0) { $0 + $1.sealed.count }
         try StorageUsage.checkRoom(
-            for: Int64(grown) + Int64(grants.count + 2) * BilledTable.rowOverhead, on: .init(account: caller.accountID),
+            for: Int64(grown) + Int64(grants.count + 2) * Billing.rowOverhead, on: .init(account: caller.accountID),
             quotas: quotas,
             connection)
         var appending = Rosters(by: caller, room: .ofRequest, now: now, in: connection)

@@ -2,24 +2,17 @@ package import SealStorage
 
 extension Migration {
     /// What every database goes through, oldest first.
-    package static let all: [Migration] = [baseline, feedsByScope, beginsOfRuns]
+    package static let all: [Migration] = MigrationStep.allCases.map { step in
+        var statements = Tables.all.compactMap { $0.history[step] }
+        if step == .baseline { statements.append(BilledTable.triggers(of: firstBilled)) }
+        return Migration(named: step.rawValue, sql: statements.joined(separator: "\n"))
+    }
 
-    private static let feedsByScope = Migration(named: "002-feeds-by-scope", sql: RecordTables.feedsByScope)
-
-    private static let beginsOfRuns = Migration(named: "003-begins-of-runs", sql: ServerRuns.begins)
-
-    /// Every room's tables. Those that others refer to come first.
-    private static let baseline = Migration(
-        named: "001-baseline",
-        sql: [
-            SettingTables.tables, AccountTables.tables, AccountDeletionTables.tables, DeviceTables.tables,
-            VerificationTables.tables,
-            OutgoingMessages.tables, ManagementTables.tables, ServerRuns.tables, RepeatableOperation.tables,
-            ZoneTables.tables,
-            ZoneRemains.tables,
-            SharingTables.tables, RecordTables.tables, HierarchyTables.tables, RecordTables.deletions,
-            AssetTables.tables, StorageUsage.tables, PublicTables.tables,
-            SchemaTables.tables, QueryTables.tables, PushTables.tables, RegistrationTables.tables, JobLease.tables,
-            BilledTable.triggers,
-        ].joined(separator: "\n"))
+    /// Whose triggers the baseline makes, in its order; a table that is billed later has them in its own history.
+    private static let firstBilled = [
+        "record", "departure", "taken_deletion", "taken_record", "blob", "asset_part", "zone", "share", "roster_entry",
+        "abandoned_entry", "epoch_grant", "link", "placeholder_address", "sealed_link", "access_request",
+        "subscription", "identity", "login_key", "linked_address", "device", "recovery_bundle", "server_key",
+        "operation",
+    ]
 }

@@ -9,19 +9,6 @@ package import SealWire
 /// as long as a row is there it counts, whatever it says. Triggers follow every table but the hottest: what happens to
 /// records, a save reports for all of them at once, and with it what is kept of its answer.
 package enum StorageUsage {
-    /// Keyed by account, whose quota it is; within it by the number that it is kept for and the zone, which is 0 beside
-    /// zones. Owner 0 is the account's total.
-    static let tables = """
-        CREATE TABLE storage_usage (
-            account BIGINT NOT NULL,
-            owner BIGINT NOT NULL,
-            zone BIGINT NOT NULL,
-            records BIGINT NOT NULL,
-            bytes BIGINT NOT NULL,
-            PRIMARY KEY (account, owner, zone)
-        );
-        """
-
     /// Whose bill it is, and how that is to be judged.
     package struct Bill: Sendable {
         /// The account, or the negative owner of what belongs to no account.
@@ -43,7 +30,9 @@ package enum StorageUsage {
     }
 
     private static func account(of zone: ZoneRow, in connection: any SQLConnection) throws -> Int64 {
-        try connection.first("SELECT \(BilledTable.account(of: "$1"))", [.integer(zone.owner)]) { try $0.int64(0) }
+        try connection.first("SELECT \(BilledTable.account(of: "$1")) AS account", [.integer(zone.owner)]) {
+            try $0.int64("account")
+        }
             ?? zone.owner
     }
 
@@ -67,7 +56,7 @@ package enum StorageUsage {
             if change.kind != .deleted { records += 1 }
             if change.kind != .created { records -= 1 }
             // A tombstone keeps the record's row.
-            if change.isNewRow { bytes += BilledTable.recordOverhead }
+            if change.isNewRow { bytes += Billing.recordOverhead }
             bytes += Int64(change.fields.count - change.formerFields.count)
         }
         guard records != 0 || bytes != 0 || kept != 0 || grows || billed != nil else { return }
@@ -80,7 +69,12 @@ package enum StorageUsage {
             SET records = storage_usage.records + excluded.records, bytes = storage_usage.bytes + excluded.bytes
             RETURNING owner, zone, records, bytes
             """, [.integer(bill.account)] + zone.key + [.integer(records), .integer(bytes), .integer(kept)]
-        ) { (owner: try $0.int64(0), zone: try $0.int64(1), records: try $0.int64(2), bytes: try $0.int64(3)) }
+        ) {
+            (
+                owner: try $0.int64("owner"), zone: try $0.int64("zone"), records: try $0.int64("records"),
+                bytes: try $0.int64("bytes")
+            )
+        }
         for sum in sums {
             if sum.owner == 0 {
                 let total = sum.bytes - kept
@@ -154,7 +148,7 @@ package enum StorageUsage {
         try connection.first(
             "SELECT records, bytes FROM storage_usage WHERE account = $1 AND owner = 0 AND zone = 0",
             [.integer(account)]
-        ) { (records: try $0.int64(0), bytes: try $0.int64(1)) }
+        ) { (records: try $0.int64("records"), bytes: try $0.int64("bytes")) }
     }
 
     package static func containers(
@@ -162,18 +156,18 @@ package enum StorageUsage {
     ) throws -> [Sealkit_V1_ContainerUsage] {
         try connection.rows(
             """
-            SELECT z.container, z.environment, SUM(CASE WHEN z.closed = 0 THEN 1 ELSE 0 END), CAST(SUM(u.records) AS BIGINT),
-                CAST(SUM(u.bytes) AS BIGINT)
+            SELECT z.container, z.environment, SUM(CASE WHEN z.closed = 0 THEN 1 ELSE 0 END) AS zones,
+                CAST(SUM(u.records) AS BIGINT) AS records, CAST(SUM(u.bytes) AS BIGINT) AS bytes
             FROM storage_usage u JOIN zone z ON z.owner = u.owner AND z.zone = u.zone
             WHERE u.account = $1 AND u.owner <> 0 GROUP BY z.container, z.environment ORDER BY z.container, z.environment
             """, [.integer(account)]
         ) { row in
             var usage = Sealkit_V1_ContainerUsage()
-            usage.container = try row.text(0)
-            usage.environment = UInt8(exactly: try row.int64(1)).flatMap(Environment.init(rawValue:))?.name ?? ""
-            usage.zones = UInt64(clamping: try row.int64(2))
-            usage.records = UInt64(clamping: try row.int64(3))
-            usage.bytes = UInt64(clamping: try row.int64(4))
+            usage.container = try row.text("container")
+            usage.environment = try row.environment("environment").name
+            usage.zones = UInt64(clamping: try row.int64("zones"))
+            usage.records = UInt64(clamping: try row.int64("records"))
+            usage.bytes = UInt64(clamping: try row.int64("bytes"))
             return usage
         }
     }

@@ -13,7 +13,7 @@ package enum LinkedAddresses {
     package static func hashes(of account: Int64, in connection: any SQLConnection) throws -> [[UInt8]] {
         try connection.rows(
             "SELECT address_hash FROM linked_address WHERE account = $1 ORDER BY linked", [.integer(account)]
-        ) { try $0.bytes(0) }
+        ) { try $0.bytes("address_hash") }
     }
 
     /// The newest proof counts: mailboxes and numbers change hands. Whether look-ups find an address is up to whoever
@@ -65,13 +65,13 @@ package enum LinkedAddresses {
     }
 
     private static func wire(_ row: any SQLRow, _ addresses: AddressHasher) throws -> Sealkit_V1_LinkedAddress {
-        let (hash, kind) = (try row.bytes(0), try row.text(1))
-        let (linked, discoverable) = (try row.int64(2), try row.int64(3))
+        let (hash, kind) = (try row.bytes("address_hash"), try row.text("kind"))
+        let (linked, isDiscoverable) = (try row.int64("linked"), try row.bool("discoverable"))
         return .with {
             $0.id = Data(addresses.publicID(of: hash))
             $0.kind = kind
             $0.linked = linked
-            $0.isDiscoverable = discoverable != 0
+            $0.isDiscoverable = isDiscoverable
         }
     }
 }

@@ -83,13 +83,14 @@ package enum Verifications {
                 .integer(now + PendingVerification.lifetime + PendingVerification.clockTolerance),
             ]
         ) { row in
-            guard let kind = Address.Kind(rawValue: try row.text(7)) else {
-                throw StorageError.unexpectedType(column: 7, wanted: "a kind of address")
+            guard let kind = Address.Kind(rawValue: try row.text("kind")) else {
+                throw StorageError.unexpectedType(column: "kind", wanted: "a kind of address")
             }
             return PendingVerification(
-                id: id, account: try row.int64(0), container: try row.text(1),
-                userID: try UserID(recordName: try row.text(2)), routingID: try row.bytes(3),
-                addressHash: try row.bytes(4), kind: kind, codeHash: try row.bytes(5), expires: try row.int64(6))
+                id: id, account: try row.int64("account"), container: try row.text("container"),
+                userID: try UserID(recordName: try row.text("user_name")), routingID: try row.bytes("routing_id"),
+                addressHash: try row.bytes("address_hash"), kind: kind, codeHash: try row.bytes("code_hash"),
+                expires: try row.int64("expires"))
         }
     }
 

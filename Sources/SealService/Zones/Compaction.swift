@@ -14,7 +14,9 @@ enum Compaction {
 
     /// Up to which place deletions have left the feed.
     static func horizon(of zone: ZoneRow, in connection: any SQLConnection) throws -> Int64 {
-        try connection.first("SELECT compacted FROM zone WHERE owner = $1 AND zone = $2", zone.key) { try $0.int64(0) }
+        try connection.first("SELECT compacted FROM zone WHERE owner = $1 AND zone = $2", zone.key) {
+            try $0.int64("compacted")
+        }
             ?? 0
     }
 
@@ -23,7 +25,10 @@ enum Compaction {
     /// - Returns: whether there may be more.
     static func strip(before moment: Int64, in connection: any SQLConnection) throws -> Bool {
         let old = try connection.rows(query, [.integer(moment), .integer(Int64(batch))]) {
-            (owner: try $0.int64(0), zone: try $0.int64(1), name: try $0.text(2), position: try $0.int64(3))
+            (
+                owner: try $0.int64("owner"), zone: try $0.int64("zone"), name: try $0.text("name"),
+                position: try $0.int64("position")
+            )
         }
         // By owner and zone.
         var horizons: [[Int64]: Int64] = [:]

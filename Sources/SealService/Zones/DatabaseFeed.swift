@@ -94,7 +94,7 @@ package enum DatabaseFeed {
         let viewer = try connection.first(
             "SELECT id FROM identity WHERE container = $1 AND user_name = $2",
             [.text(zone.container), .text(user.recordName)]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("id") }
         guard let viewer else { return }
         if scope.share != nil, try remains(scope, to: viewer, until: sequence, in: connection) {
             return
@@ -154,7 +154,7 @@ package enum DatabaseFeed {
         guard caller.id == zone.owner else { return nil }
         return try connection.first(
             "SELECT gone FROM zone_view WHERE owner = $1 AND zone = $2 AND viewer = $1", zone.key
-        ) { Gone(rawValue: try $0.int64(0)) } ?? nil
+        ) { Gone(rawValue: try $0.int64("gone")) } ?? nil
     }
 
     package struct Change {
@@ -169,7 +169,7 @@ package enum DatabaseFeed {
     ) throws -> [Change] {
         try connection.rows(
             """
-            SELECT \(ZoneRow.columns), \(Zones.viewColumns), v.position, v.gone FROM zone_view v
+            SELECT \(ZoneRow.columns), \(Zones.viewColumns), v.position AS view_position, v.gone FROM zone_view v
             JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
             WHERE v.viewer = $1 AND v.environment = $2 AND v.shared = $3 AND v.position > $4
             ORDER BY v.position LIMIT $5
@@ -181,8 +181,7 @@ package enum DatabaseFeed {
             ]
         ) { row in
             Change(
-                zone: try Zones.unsighted(row), position: try row.int64(ZoneRow.columnCount + 2),
-                gone: try row.int64(ZoneRow.columnCount + 3))
+                zone: try Zones.unsighted(row), position: try row.int64("view_position"), gone: try row.int64("gone"))
         }.map {
             Change(zone: try Zones.sighted($0.zone, by: caller, connection), position: $0.position, gone: $0.gone)
         }
@@ -192,8 +191,8 @@ package enum DatabaseFeed {
         of caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
     ) throws -> Int64 {
         try connection.first(
-            "SELECT COALESCE(MAX(position), 0) FROM zone_view WHERE viewer = $1 AND environment = $2 AND shared = $3",
+            "SELECT COALESCE(MAX(position), 0) AS last FROM zone_view WHERE viewer = $1 AND environment = $2 AND shared = $3",
             [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared)]
-        ) { try $0.int64(0) } ?? 0
+        ) { try $0.int64("last") } ?? 0
     }
 }

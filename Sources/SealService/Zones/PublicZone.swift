@@ -32,7 +32,7 @@ package enum PublicZone {
         guard known.owner == ZoneRow.nobody else { return known }
         let made = try connection.first(
             "INSERT INTO public_database (container, environment) VALUES ($1, $2) RETURNING id", key(path)
-        ) { try $0.int64(0) }
+        ) { try $0.int64("id") }
         guard let made else { throw StorageError.failed(code: 0, message: "the public database's row was not made") }
         try connection.execute(
             """

@@ -24,7 +24,9 @@ package enum ServerRuns {
     /// - Parameter now: microseconds since 1970.
     package static func begin(now: Int64, random: Int64, in connection: any SQLConnection) throws {
         // At the first start there is none.
-        let last = try connection.first("SELECT COALESCE(MAX(number), 0) FROM server_run") { try $0.int64(0) } ?? 0
+        let last =
+            try connection.first("SELECT COALESCE(MAX(number), 0) AS last FROM server_run") { try $0.int64("last") }
+            ?? 0
         try connection.execute(
             "INSERT INTO server_run (number) VALUES ($1)", [.integer(number(after: last, now: now, random: random))])
     }
@@ -106,71 +108,11 @@ package enum ServerRuns {
     ) throws -> Reach {
         let found = try connection.first(
             """
-            SELECT \(newest), (SELECT COUNT(*) FROM server_run WHERE number = $1), (\(end))
+            SELECT \(newest) AS newest, (SELECT COUNT(*) FROM server_run WHERE number = $1) AS known, (\(end)) AS feed_end
             """, [.integer(run)] + key
-        ) { (newest: try $0.int64(0), isKnown: try $0.int64(1) > 0, end: try $0.optionalInt64(2)) }
+        ) { (newest: try $0.int64("newest"), isKnown: try $0.bool("known"), end: try $0.optionalInt64("feed_end")) }
         guard let found else { throw StorageError.failed(code: 0, message: "the server's run is gone") }
         if run == found.newest { return Reach(newest: found.newest, end: position) }
         return Reach(newest: found.newest, end: found.isKnown ? found.end ?? position : nil)
     }
-
-    /// Of the schema's first step: each start wrote there where every feed ended in the run before. `begins` takes them
-    /// over.
-    static let tables = """
-        CREATE TABLE server_run (number BIGINT NOT NULL PRIMARY KEY);
-        CREATE TABLE zone_end (
-            owner BIGINT NOT NULL,
-            zone BIGINT NOT NULL,
-            run BIGINT NOT NULL,
-            position BIGINT NOT NULL,
-            PRIMARY KEY (owner, zone, run)
-        );
-        CREATE TABLE view_end (
-            viewer BIGINT NOT NULL,
-            environment BIGINT NOT NULL,
-            shared BIGINT NOT NULL,
-            run BIGINT NOT NULL,
-            position BIGINT NOT NULL,
-            PRIMARY KEY (viewer, environment, shared, run)
-        );
-        """
-
-    /// Where each feed stood before its first change in a run, of the feeds that changed in it. A start then has
-    /// nothing to write, however many zones there are. Of the last run the ends are not written: its feeds stood where
-    /// those of the run before ended.
-    static let begins = """
-        ALTER TABLE zone ADD COLUMN run BIGINT NOT NULL DEFAULT 0;
-        CREATE TABLE zone_run (
-            owner BIGINT NOT NULL,
-            zone BIGINT NOT NULL,
-            run BIGINT NOT NULL,
-            position BIGINT NOT NULL,
-            PRIMARY KEY (owner, zone, run)
-        );
-        CREATE TABLE view_run (
-            viewer BIGINT NOT NULL,
-            environment BIGINT NOT NULL,
-            shared BIGINT NOT NULL,
-            run BIGINT NOT NULL,
-            position BIGINT NOT NULL,
-            PRIMARY KEY (viewer, environment, shared, run)
-        );
-        INSERT INTO zone_end (owner, zone, run, position)
-            SELECT z.owner, z.zone, (SELECT MAX(number) FROM server_run), z.position FROM zone z WHERE z.position > COALESCE(
-                (SELECT MAX(e.position) FROM zone_end e WHERE e.owner = z.owner AND e.zone = z.zone), 0);
-        INSERT INTO view_end (viewer, environment, shared, run, position)
-            SELECT v.viewer, v.environment, v.shared, (SELECT MAX(number) FROM server_run), MAX(v.position) FROM zone_view v
-            GROUP BY v.viewer, v.environment, v.shared HAVING MAX(v.position) > COALESCE(
-                (SELECT MAX(e.position) FROM view_end e
-                WHERE e.viewer = v.viewer AND e.environment = v.environment AND e.shared = v.shared), 0);
-        INSERT INTO zone_run (owner, zone, run, position)
-            SELECT e.owner, e.zone, e.run, COALESCE((SELECT MAX(b.position) FROM zone_end b
-                WHERE b.owner = e.owner AND b.zone = e.zone AND b.run < e.run), 0) FROM zone_end e;
-        INSERT INTO view_run (viewer, environment, shared, run, position)
-            SELECT e.viewer, e.environment, e.shared, e.run, COALESCE((SELECT MAX(b.position) FROM view_end b
-                WHERE b.viewer = e.viewer AND b.environment = e.environment AND b.shared = e.shared AND b.run < e.run), 0)
-            FROM view_end e;
-        DROP TABLE zone_end;
-        DROP TABLE view_end;
-        """
 }

@@ -9,7 +9,11 @@ package enum Shares {
         .unknownItem, "The zone has no such share, or the caller takes no part in it.",
         remedy: "Fetch the zone's changes; save the share with its root first if it is to be made.")
 
-    package static let columns = "s.share, s.record_name, s.root, s.sequence, s.head, s.participants, s.closed, s.began"
+    /// Named so that they stand beside a zone's.
+    package static let columns = """
+        s.share, s.record_name, s.root, s.began, s.sequence AS share_sequence, s.head AS share_head, \
+        s.participants AS share_participants, s.closed AS share_closed
+        """
 
     /// The share of that name, closed ones included.
     package static func find(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> ScopeRow? {
@@ -88,7 +92,7 @@ package enum Shares {
         let view = try connection.first(
             "SELECT gone, until_sequence FROM share_view WHERE viewer = $1 AND owner = $2 AND zone = $3 AND share = $4",
             [.integer(caller.id)] + found.key
-        ) { (isGone: try $0.bool(0), until: UInt64(bitPattern: try $0.int64(1))) }
+        ) { (isGone: try $0.bool("gone"), until: UInt64(bitPattern: try $0.int64("until_sequence"))) }
         guard let view else { throw unknown }
         return (found, view.isGone ? view.until : nil)
     }
@@ -131,7 +135,7 @@ package enum Shares {
     ) throws -> [ScopeRow] {
         try connection.rows(
             "SELECT \(columns) FROM share s WHERE s.owner = $1 AND s.zone = $2 AND \(condition)", zone.key + values
-        ) { try ScopeRow(of: zone, $0, at: 0) }
+        ) { try ScopeRow(of: zone, $0) }
     }
 
     /// Numbers of ours, for a statement's text.
@@ -142,15 +146,16 @@ package enum Shares {
 
 extension ScopeRow {
     /// A share's.
-    /// - Parameter column: where `Shares.columns` begin.
-    init(of zone: ZoneRow, _ row: any SQLRow, at column: Int) throws {
+    /// - Parameter row: with `Shares.columns`.
+    init(of zone: ZoneRow, _ row: any SQLRow) throws {
         self.init(
             zone,
             share: ZoneShare(
-                number: try row.int64(column), recordName: try row.text(column + 1), root: try row.text(column + 2),
-                began: try row.int64(column + 7)),
+                number: try row.int64("share"), recordName: try row.text("record_name"), root: try row.text("root"),
+                began: try row.int64("began")),
             State(
-                sequence: UInt64(bitPattern: try row.int64(column + 3)), head: try Digest(try row.bytes(column + 4)),
-                participants: Int(try row.int64(column + 5)), isClosed: try row.bool(column + 6)))
+                sequence: UInt64(bitPattern: try row.int64("share_sequence")),
+                head: try Digest(try row.bytes("share_head")), participants: Int(try row.int64("share_participants")),
+                isClosed: try row.bool("share_closed")))
     }
 }

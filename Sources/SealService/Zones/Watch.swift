@@ -54,7 +54,7 @@ package struct Watch: OptionSet, Sendable, Hashable {
     /// Finds out who watches now.
     @discardableResult
     static func refresh(_ zone: ZoneRow, in connection: any SQLConnection) throws -> Watch {
-        Watch(rawValue: try connection.first(refreshing, zone.key) { try $0.int64(0) } ?? 0)
+        Watch(rawValue: try connection.first(refreshing, zone.key) { try $0.int64("watched") } ?? 0)
     }
 
     /// After somebody began to see the zone, or subscribed to it.
@@ -76,12 +76,12 @@ package struct Watch: OptionSet, Sendable, Hashable {
     static func ofAllZones(_ key: [SQLValue], in connection: any SQLConnection) throws -> Watch {
         try connection.rows(
             """
-            SELECT kind, MAX(has_webhook) FROM subscription
+            SELECT kind, MAX(has_webhook) AS has_webhook FROM subscription
             WHERE owner = $1 AND environment = $2 AND database = $3 AND zone_owner = 0 AND zone = 0 GROUP BY kind
             """, key
         ) { row -> Watch in
-            let kind: Watch = try row.int64(0) == SubscriptionRow.Kind.query.rawValue ? .queries : .changes
-            return try row.bool(1) ? [kind, .webhooks] : kind
+            let kind: Watch = try row.int64("kind") == SubscriptionRow.Kind.query.rawValue ? .queries : .changes
+            return try row.bool("has_webhook") ? [kind, .webhooks] : kind
         }.reduce(into: []) { $0.formUnion($1) }
     }
 

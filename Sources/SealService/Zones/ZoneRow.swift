@@ -34,26 +34,22 @@ package struct ZoneRow: Sendable {
         z.owner, z.zone, z.container, z.environment, z.owner_name, z.name, z.position, z.incarnation, z.sequence, z.head, \
         z.participants, z.closed, z.watched, z.shares, z.run
         """
-    static let columnCount = 15
 
     package init(_ row: any SQLRow) throws {
-        owner = try row.int64(0)
-        number = try row.int64(1)
-        container = try row.text(2)
-        guard let code = UInt8(exactly: try row.int64(3)), let environment = Environment(rawValue: code) else {
-            throw StorageError.unexpectedType(column: 3, wanted: "an environment")
-        }
-        self.environment = environment
-        ownerName = try UserID(recordName: try row.text(4))
-        name = try row.text(5)
-        position = try row.int64(6)
-        incarnation = UInt32(truncatingIfNeeded: try row.int64(7))
+        owner = try row.int64("owner")
+        number = try row.int64("zone")
+        container = try row.text("container")
+        environment = try row.environment("environment")
+        ownerName = try UserID(recordName: try row.text("owner_name"))
+        name = try row.text("name")
+        position = try row.int64("position")
+        incarnation = UInt32(truncatingIfNeeded: try row.int64("incarnation"))
         own = ScopeRow.State(
-            sequence: UInt64(bitPattern: try row.int64(8)), head: try Digest(try row.bytes(9)),
-            participants: Int(try row.int64(10)), isClosed: try row.bool(11))
-        watch = Watch(rawValue: try row.int64(12))
-        shares = try row.int64(13)
-        run = try row.int64(14)
+            sequence: UInt64(bitPattern: try row.int64("sequence")), head: try Digest(try row.bytes("head")),
+            participants: Int(try row.int64("participants")), isClosed: try row.bool("closed"))
+        watch = Watch(rawValue: try row.int64("watched"))
+        shares = try row.int64("shares")
+        run = try row.int64("run")
     }
 
     /// The first two parameters of nearly every statement.

@@ -84,8 +84,10 @@ package enum Zones {
                 .text(id.zoneName),
             ]
         ) { row in
-            let gone = try row.int64(ZoneRow.columnCount + 2) != 0
-            return (try unsighted(row), gone ? UInt64(bitPattern: try row.int64(ZoneRow.columnCount + 3)) : nil)
+            (
+                try unsighted(row),
+                try row.bool("gone") ? UInt64(bitPattern: try row.int64("until_sequence")) : nil
+            )
         }
         guard let (zone, goneSince) = found else { return nil }
         return (try sighted(zone, by: caller, connection), goneSince)
@@ -97,8 +99,8 @@ package enum Zones {
     /// A zone with `viewColumns`, before its shares are read.
     static func unsighted(_ row: any SQLRow) throws -> ZoneRow {
         var zone = try ZoneRow(row)
-        let since = try row.int64(ZoneRow.columnCount + 1)
-        zone.sight = try row.bool(ZoneRow.columnCount) ? .shares([], since: since) : .ownScope(since: since)
+        let since = try row.int64("since")
+        zone.sight = try row.bool("partial") ? .shares([], since: since) : .ownScope(since: since)
         return zone
     }
 
@@ -133,7 +135,7 @@ package enum Zones {
             UPDATE zone SET position = position + $3, run = \(ServerRuns.newest) WHERE owner = $1 AND zone = $2
             RETURNING position, run
             """, zone.key + [.integer(Int64(count))]
-        ) { (last: try $0.int64(0), run: try $0.int64(1)) }
+        ) { (last: try $0.int64("position"), run: try $0.int64("run")) }
         guard let moved else { throw StorageError.failed(code: 0, message: "the zone's row is gone") }
         let before = moved.last - Int64(count)
         if moved.run != zone.run { try ServerRuns.keep(zone, at: before, before: moved.run, in: connection) }

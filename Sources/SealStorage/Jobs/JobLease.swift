@@ -1,7 +1,7 @@
 /// Who runs a job, and until when: a row, so that servers over one database do not run one at the same time. Times are
 /// microseconds since 1970.
 package struct JobLease: Sendable {
-    package static let tables = """
+    package static let table = """
         CREATE TABLE job (
             name TEXT NOT NULL PRIMARY KEY,
             holder BLOB NOT NULL,
@@ -32,7 +32,7 @@ package struct JobLease: Sendable {
     /// Throws `HeldElsewhere`.
     package func hold(now: Int64, in connection: any SQLConnection) throws {
         let row = try connection.first("SELECT holder, until FROM job WHERE name = $1", [.text(job.rawValue)]) {
-            (holder: try $0.bytes(0), until: try $0.int64(1))
+            (holder: try $0.bytes("holder"), until: try $0.int64("until"))
         }
         if let row {
             let left = row.until - now
@@ -54,7 +54,9 @@ package struct JobLease: Sendable {
 
     /// When a run of the job was last done; 0 before the first one.
     func finished(in connection: any SQLConnection) throws -> Int64 {
-        try connection.first("SELECT finished FROM job WHERE name = $1", [.text(job.rawValue)]) { try $0.int64(0) } ?? 0
+        try connection.first("SELECT finished FROM job WHERE name = $1", [.text(job.rawValue)]) {
+            try $0.int64("finished")
+        } ?? 0
     }
 
     /// Notes that a run is done, in a transaction that has made sure of the lease.

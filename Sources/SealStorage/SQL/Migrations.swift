@@ -32,7 +32,7 @@ struct Migrator: Sendable {
     func migrate(_ connection: any SQLConnection, file: String) throws {
         try connection.execute(
             "CREATE TABLE IF NOT EXISTS migrations (position BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL)")
-        let applied = try connection.rows("SELECT name FROM migrations ORDER BY position") { try $0.text(0) }
+        let applied = try connection.rows("SELECT name FROM migrations ORDER BY position") { try $0.text("name") }
         for (index, name) in applied.enumerated() where index >= migrations.count || migrations[index].name != name {
             throw StorageError.unknownSchema(file: file, migration: name)
         }

@@ -1,28 +1,33 @@
 package import Foundation
 
-/// One row of an answer, read by column index from 0.
+/// One row of an answer, read by the names of its columns: what `AS` says, or the column's own name without its
+/// table's. What is computed has no name but by `AS`.
 ///
 /// A row is a window on the statement that is running: it is valid inside the closure that received it and nowhere
-/// else. Every accessor throws `StorageError.unexpectedType` when the column holds another kind of value, so that a
-/// mistake in a query shows as an error and never as a zero.
+/// else. Every accessor throws `unknownColumn` for a name that the result does not have, and `unexpectedType` when the
+/// column holds another kind of value, so that a mistake in a query shows as an error and never as a zero. Names are
+/// literals: a statement finds each once (`SQLColumns`), not in every row.
 package protocol SQLRow {
-    func isNull(_ column: Int) -> Bool
-    func int64(_ column: Int) throws(StorageError) -> Int64
-    func double(_ column: Int) throws(StorageError) -> Double
-    func text(_ column: Int) throws(StorageError) -> String
-    func bytes(_ column: Int) throws(StorageError) -> [UInt8]
-    func data(_ column: Int) throws(StorageError) -> Data
+    func isNull(_ column: StaticString) throws(StorageError) -> Bool
+    func int64(_ column: StaticString) throws(StorageError) -> Int64
+    func double(_ column: StaticString) throws(StorageError) -> Double
+    func text(_ column: StaticString) throws(StorageError) -> String
+    func bytes(_ column: StaticString) throws(StorageError) -> [UInt8]
+    func data(_ column: StaticString) throws(StorageError) -> Data
 }
 
 extension SQLRow {
-    package func bool(_ column: Int) throws(StorageError) -> Bool { try int64(column) != 0 }
-    package func optionalInt64(_ column: Int) throws(StorageError) -> Int64? {
-        isNull(column) ? nil : try int64(column)
+    package func bool(_ column: StaticString) throws(StorageError) -> Bool { try int64(column) != 0 }
+    package func optionalInt64(_ column: StaticString) throws(StorageError) -> Int64? {
+        try isNull(column) ? nil : try int64(column)
     }
-    func optionalDouble(_ column: Int) throws(StorageError) -> Double? { isNull(column) ? nil : try double(column) }
-    package func optionalText(_ column: Int) throws(StorageError) -> String? { isNull(column) ? nil : try text(column) }
-    package func optionalBytes(_ column: Int) throws(StorageError) -> [UInt8]? {
-        isNull(column) ? nil : try bytes(column)
+    package func optionalText(_ column: StaticString) throws(StorageError) -> String? {
+        try isNull(column) ? nil : try text(column)
     }
-    package func optionalData(_ column: Int) throws(StorageError) -> Data? { isNull(column) ? nil : try data(column) }
+    package func optionalBytes(_ column: StaticString) throws(StorageError) -> [UInt8]? {
+        try isNull(column) ? nil : try bytes(column)
+    }
+    package func optionalData(_ column: StaticString) throws(StorageError) -> Data? {
+        try isNull(column) ? nil : try data(column)
+    }
 }

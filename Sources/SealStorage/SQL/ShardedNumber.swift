@@ -26,14 +26,14 @@ package struct ShardedNumber: Sendable, Hashable {
             INSERT INTO shard_number (shard, last) VALUES ($1, 1)
             ON CONFLICT (shard) DO UPDATE SET last = shard_number.last + 1 RETURNING last
             """, [.integer(shard)]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("last") }
         guard let number, shards.contains(shard), number <= mask else { throw StorageError.noNumber(shard: shard) }
         return ShardedNumber(rawValue: shard << bits | number)
     }
 
     /// Which shard a database is, where new accounts are made: the setting `shard`.
     package static func shard(of connection: any SQLConnection) throws -> Int64 {
-        let text = try connection.first("SELECT value FROM settings WHERE name = 'shard'") { try $0.text(0) }
+        let text = try connection.first("SELECT value FROM settings WHERE name = 'shard'") { try $0.text("value") }
         guard let shard = text.flatMap({ Int64($0) }), shards.contains(shard) else {
             throw StorageError.invalidSetting(name: "shard")
         }

@@ -4,8 +4,12 @@ package enum StorageError: Error, Equatable {
     case full
     /// A constraint of the schema was violated; `message` names the constraint. Callers that expect one catch it.
     case constraint(message: String)
+    /// The result has no column of the name that the code asked for.
+    case unknownColumn(name: String)
+    /// Two columns of the result have the same name.
+    case ambiguousColumn(name: String)
     /// The column does not hold the kind of value that the code asked for.
-    case unexpectedType(column: Int, wanted: String)
+    case unexpectedType(column: String, wanted: String)
     /// The statement has parameters that were given no value, or values for parameters that it does not have.
     case wrongParameters(sql: String)
     /// The database answered with an error of its own (SQLite's extended code, say): damage, a mistake in SQL, no
@@ -32,6 +36,8 @@ extension StorageError: CustomStringConvertible {
         switch self {
         case .full: "the disk is full"
         case .constraint(let message): "constraint violated: \(message)"
+        case .unknownColumn(let name): "the result has no column \(name)"
+        case .ambiguousColumn(let name): "the result has more than one column \(name)"
         case .unexpectedType(let column, let wanted): "column \(column) does not hold \(wanted)"
         case .wrongParameters(let sql): "parameters and values do not match: \(sql)"
         case .failed(let code, let message): "database error \(code): \(message)"

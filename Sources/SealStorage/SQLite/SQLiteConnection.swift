@@ -2,13 +2,24 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A GRDB connection as an `SQLConnection`: GRDB's pool and its cache of prepared statements, with values bound and
-/// rows read straight through SQLite, since every request pays for this path.
-struct SQLiteConnection: SQLConnection {
-    let database: Database
-    var announcements: PendingAnnouncements?
-    /// Of the writer alone.
-    var deadline: WriteDeadline?
+/// A GRDB connection as an `SQLConnection`: GRDB's pool and its statements, with values bound and rows read straight
+/// through SQLite, since every request pays for this path.
+final class SQLiteConnection: SQLConnection {
+    private let database: Database
+    private let statements: SQLiteStatements
+    private let announcements: PendingAnnouncements?
+    private let deadline: WriteDeadline?
+
+    /// - Parameter deadline: of the writer alone.
+    init(
+        database: Database, statements: SQLiteStatements, announcements: PendingAnnouncements? = nil,
+        deadline: WriteDeadline? = nil
+    ) {
+        self.database = database
+        self.statements = statements
+        self.announcements = announcements
+        self.deadline = deadline
+    }
 
     var isWriter: Bool { deadline != nil }
 
@@ -18,15 +29,8 @@ struct SQLiteConnection: SQLConnection {
 
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
         guard deadline?.hasPassedBeforeStatement != true else { throw StorageError.overBudget }
-        let prepared: Statement
-        do {
-            let cached = try database.cachedStatement(sql: sql)
-            // A query whose rows lead to the same query again (walking a parent chain) needs a statement of its own.
-            prepared = sqlite3_stmt_busy(cached.sqliteStatement) == 0 ? cached : try database.makeStatement(sql: sql)
-        } catch let error as DatabaseError {
-            throw StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
-        }
-        let statement = prepared.sqliteStatement
+        let prepared = try statements.statement(sql, of: database)
+        let statement = prepared.statement.sqliteStatement
         defer {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
@@ -35,12 +39,14 @@ struct SQLiteConnection: SQLConnection {
             let count = Int(sqlite3_bind_parameter_count(statement))
             guard count == values.count else { throw StorageError.wrongParameters(sql: sql) }
             return try bind(values, from: 0, to: statement, sql: sql) {
-                try step(statement, eachRow: eachRow)
+                try step(SQLiteRow(statement: statement, columns: prepared.columns), eachRow: eachRow)
             }
         }
     }
 
     func runScript(_ sql: String) throws {
+        // It changes the schema.
+        statements.removeAll()
         do {
             try database.execute(sql: sql)
         } catch let error as DatabaseError {
@@ -145,11 +151,11 @@ struct SQLiteConnection: SQLConnection {
 
     // MARK: Running
 
-    private func step(_ statement: SQLiteStatement, eachRow: (any SQLRow) throws -> Bool) throws -> Int {
-        let row = SQLiteRow(statement: statement)
+    private func step(_ row: SQLiteRow, eachRow: (any SQLRow) throws -> Bool) throws -> Int {
         while true {
-            switch sqlite3_step(statement) {
+            switch sqlite3_step(row.statement) {
             case SQLITE_ROW:
+                row.columns.begin()
                 guard try eachRow(row) else { return Int(sqlite3_changes64(database.sqliteConnection)) }
             case SQLITE_DONE:
                 return Int(sqlite3_changes64(database.sqliteConnection))
@@ -171,46 +177,6 @@ struct SQLiteConnection: SQLConnection {
             code: sqlite3_extended_errcode(connection),
             message: sqlite3_errmsg(connection).map { String(cString: $0) } ?? "",
             systemError: sqlite3_system_errno(connection))
-    }
-}
-
-/// The row that a running statement stands on.
-struct SQLiteRow: SQLRow {
-    let statement: SQLiteStatement
-
-    private func type(_ column: Int) -> CInt { sqlite3_column_type(statement, CInt(truncatingIfNeeded: column)) }
-
-    private func require(_ wanted: CInt, _ column: Int, _ name: String) throws(StorageError) -> CInt {
-        guard type(column) == wanted else { throw .unexpectedType(column: column, wanted: name) }
-        return CInt(truncatingIfNeeded: column)
-    }
-
-    func isNull(_ column: Int) -> Bool { type(column) == SQLITE_NULL }
-
-    func int64(_ column: Int) throws(StorageError) -> Int64 {
-        sqlite3_column_int64(statement, try require(SQLITE_INTEGER, column, "an integer"))
-    }
-
-    func double(_ column: Int) throws(StorageError) -> Double {
-        sqlite3_column_double(statement, try require(SQLITE_FLOAT, column, "a real number"))
-    }
-
-    func text(_ column: Int) throws(StorageError) -> String {
-        let index = try require(SQLITE_TEXT, column, "text")
-        guard let start = sqlite3_column_text(statement, index) else { return "" }
-        let count = Int(sqlite3_column_bytes(statement, index))
-        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
-    }
-
-    func bytes(_ column: Int) throws(StorageError) -> [UInt8] { Array(try blob(column)) }
-
-    func data(_ column: Int) throws(StorageError) -> Data { Data(try blob(column)) }
-
-    private func blob(_ column: Int) throws(StorageError) -> UnsafeRawBufferPointer {
-        let index = try require(SQLITE_BLOB, column, "bytes")
-        // The pointer first: asking for the size first could convert the value and move it.
-        let start = sqlite3_column_blob(statement, index)
-        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
     }
 }
 

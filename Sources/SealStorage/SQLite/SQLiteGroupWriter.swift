@@ -16,6 +16,7 @@ package final class SQLiteGroupWriter: Sendable {
     private let pool: DatabasePool
     private let budget: WriteBudget
     private let deadline: WriteDeadline
+    private let statements = SQLiteStatements()
     /// Its own queue, so that waiting for a disk never holds a thread of Swift's cooperative pool.
     private let queue = DispatchQueue(label: "sealkit.storage.writer", qos: .userInitiated)
     private let state = Mutex(State())
@@ -77,7 +78,7 @@ package final class SQLiteGroupWriter: Sendable {
     /// Runs one transaction on the calling thread: for start-up, before anybody else writes.
     func writeNow(_ body: (any SQLConnection) throws -> Void) throws {
         try pool.writeWithoutTransaction { database in
-            let connection = SQLiteConnection(database: database)
+            let connection = SQLiteConnection(database: database, statements: statements)
             try connection.execute("BEGIN IMMEDIATE")
             do {
                 try body(connection)
@@ -106,7 +107,10 @@ package final class SQLiteGroupWriter: Sendable {
         guard wasOpen else { return }
         try await withCheckedThrowingContinuation { continuation in
             // Behind the last drain: the queue is serial, and nobody can enqueue any more.
-            queue.async { continuation.resume(with: Result { try last() }) }
+            queue.async {
+                self.statements.removeAll()
+                continuation.resume(with: Result { try last() })
+            }
         }
     }
 
@@ -175,7 +179,8 @@ package final class SQLiteGroupWriter: Sendable {
             try pool.writeWithoutTransaction { database in
                 deadline.watch(database)
                 defer { deadline.ignore(database) }
-                let connection = SQLiteConnection(database: database, announcements: announcements, deadline: deadline)
+                let connection = SQLiteConnection(
+                    database: database, statements: statements, announcements: announcements, deadline: deadline)
                 var first: (any WriteJob)? = first
                 var lost = try transaction(in: connection) {
                     defer { first = nil }

@@ -11,6 +11,12 @@ final class SQLiteReaders: Sendable {
         /// Serial queues have threads of their own for as long as they have something to do.
         let thread: DispatchQueue
         let database: DatabaseQueue
+        let statements = SQLiteStatements()
+
+        func close() throws {
+            statements.removeAll()
+            try database.close()
+        }
     }
 
     /// Nil is the server itself.
@@ -61,7 +67,7 @@ final class SQLiteReaders: Sendable {
             return (state.idle, waiting)
         }
         for job in waiting { job.fail(StorageError.closed) }
-        for reader in idle { try reader.database.close() }
+        for reader in idle { try reader.close() }
     }
 
     /// - Returns: nil where the job has to wait.
@@ -106,7 +112,7 @@ final class SQLiteReaders: Sendable {
         }
         var job = first
         while true {
-            job.run(on: reader.database)
+            job.run(on: reader.database, reader.statements)
             // One look decides: a read that comes between two would find nobody idle, and wait for nobody.
             let next = state.withLock { state -> Next in
                 guard !state.isClosed else {
@@ -122,7 +128,7 @@ final class SQLiteReaders: Sendable {
             case .job(let waiting): job = waiting
             case .idle: return
             case .closed:
-                try? reader.database.close()
+                try? reader.close()
                 return
             }
         }
@@ -131,7 +137,7 @@ final class SQLiteReaders: Sendable {
 
 /// A read and who waits for it: it is answered once.
 private protocol ReadJob: Sendable {
-    func run(on database: DatabaseQueue)
+    func run(on database: DatabaseQueue, _ statements: SQLiteStatements)
     func fail(_ error: any Error)
 }
 
@@ -145,11 +151,11 @@ private final class PendingRead<T: Sendable>: ReadJob {
         (self.body, self.continuation) = (body, continuation)
     }
 
-    func run(on database: DatabaseQueue) {
+    func run(on database: DatabaseQueue, _ statements: SQLiteStatements) {
         continuation.resume(
             with: Result {
                 try database.unsafeRead { database in
-                    let connection = SQLiteConnection(database: database)
+                    let connection = SQLiteConnection(database: database, statements: statements)
                     try connection.execute("BEGIN")
                     // It has written nothing: ending the snapshot is all that this does.
                     defer { connection.rollBack() }

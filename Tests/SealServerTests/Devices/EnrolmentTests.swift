@@ -120,7 +120,7 @@ import Testing
             let last = ID16.random()
             _ = try await new.openEnrolment(last)
             let left = try await server.services.database.read { connection in
-                try connection.rows("SELECT id FROM enrolment") { try $0.bytes(0) }
+                try connection.rows("SELECT id FROM enrolment") { try $0.bytes("id") }
             }
             #expect(left == [last.bytes])
         }

@@ -21,7 +21,7 @@ import Testing
         try await RunningServer.with(limits: limits) { server in
             let anna = try await Person.ready(server)
             let account = try await server.services.database.read {
-                try $0.first("SELECT id FROM account", []) { try $0.int64(0) }
+                try $0.first("SELECT id FROM account", []) { try $0.int64("id") }
             }
             let file = server.folder.file("data.secrets/" + ManagementTokens.fileName)
             let operatorToken = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first

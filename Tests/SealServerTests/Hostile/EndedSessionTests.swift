@@ -193,7 +193,7 @@ import Testing
                 _ = try await client.me()
                 let person = Person(client: client, keys: ready.keys, chain: ready.chain)
                 hook.arm { connection in
-                    let account = try connection.first("SELECT MIN(id) FROM account") { try $0.int64(0) }
+                    let account = try connection.first("SELECT MIN(id) AS first FROM account") { try $0.int64("first") }
                     try Sessions.endAll(of: try #require(account), in: connection)
                 }
                 try await expectRefusal(.sessionExpired, "\(what)") { try await call(person) }

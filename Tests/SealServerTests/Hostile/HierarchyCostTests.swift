@@ -168,7 +168,7 @@ import Testing
                 let kept = try await server.services.database.read { connection in
                     Dictionary(
                         uniqueKeysWithValues: try connection.rows("SELECT name, roots FROM roots_below") {
-                            (try $0.text(0), Int(try $0.int64(1)))
+                            (try $0.text("name"), Int(try $0.int64("roots")))
                         })
                 }
                 let stored = try await server.services.database.read { connection in
@@ -176,7 +176,7 @@ import Testing
                         uniqueKeysWithValues: try connection.rows(
                             "SELECT name, parent FROM record WHERE deleted = 0 AND parent IS NOT NULL"
                         ) {
-                            (try $0.text(0), try $0.text(1))
+                            (try $0.text("name"), try $0.text("parent"))
                         })
                 }
                 #expect(kept == Self.counted(stored, roots: Set(shares.keys)), "step \(step)")

@@ -126,7 +126,9 @@ import Testing
             try await server.services.jobs.run(.indexes)
             #expect(try await anna.names(QueryTests.query("self CONTAINS 'words'", type: type), in: zone) == ["small"])
             let stored = try await server.services.database.read { connection in
-                try connection.first("SELECT SUM(LENGTH(terms)) FROM search_document") { try $0.int64(0) }
+                try connection.first("SELECT SUM(LENGTH(terms)) AS bytes FROM search_document") {
+                    try $0.int64("bytes")
+                }
             }
             #expect(try #require(stored) < 1_000)
         }

@@ -72,7 +72,9 @@ import Testing
                     result.failure.errorCode == .limitExceeded || stored < 4_096, "\(result.subscriptionID): \(stored)")
             }
             let kept = try await server.services.database.read { connection in
-                try connection.first("SELECT COALESCE(MAX(LENGTH(body)), 0) FROM subscription") { try $0.int64(0) }
+                try connection.first("SELECT COALESCE(MAX(LENGTH(body)), 0) AS longest FROM subscription") {
+                    try $0.int64("longest")
+                }
             }
             #expect(try #require(kept) < 4_096)
         }

@@ -151,7 +151,7 @@ import Testing
             }
             try await server.sweep(now: now)
             let kept = try await server.services.database.read { connection in
-                try connection.rows("SELECT created FROM operation ORDER BY number") { try $0.int64(0) }
+                try connection.rows("SELECT created FROM operation ORDER BY number") { try $0.int64("created") }
             }
             let younger = (0..<300).map { now - day + $0 }
             #expect(kept == younger)

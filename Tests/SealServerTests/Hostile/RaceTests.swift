@@ -48,7 +48,7 @@ import Testing
             }
             #expect(codes.compactMap(\.self) == [.limitExceeded])
             let sources = try await server.services.database.read { connection in
-                try connection.first("SELECT COUNT(*) FROM delete_reference") { try $0.int64(0) }
+                try connection.first("SELECT COUNT(*) AS count FROM delete_reference") { try $0.int64("count") }
             }
             #expect(sources == 600)
         }

@@ -46,8 +46,9 @@ import Testing
 
     private static func left(_ server: RunningServer) async throws -> Int64 {
         try await server.services.database.read { connection in
-            try connection.first("SELECT (SELECT COUNT(*) FROM record) + (SELECT COUNT(*) FROM record_index)") {
-                try $0.int64(0)
+            try connection.first("SELECT (SELECT COUNT(*) FROM record) + (SELECT COUNT(*) FROM record_index) AS count")
+            {
+                try $0.int64("count")
             } ?? 0
         }
     }
@@ -227,7 +228,7 @@ import Testing
             #expect(try await anna.codes([Write("note")], in: zone) == [nil])
             let place = try await server.services.database.read { connection in
                 try connection.first("SELECT last, floor FROM notification_feed WHERE last > 0", []) {
-                    [try $0.int64(0), try $0.int64(1)]
+                    [try $0.int64("last"), try $0.int64("floor")]
                 }
             }
             #expect(place == [1, 1])
@@ -253,7 +254,9 @@ import Testing
             let anna = try await Person.ready(server)
             func left() async throws -> Int64 {
                 try await server.services.database.read { connection in
-                    try connection.first("SELECT COUNT(*) FROM session WHERE expires = 1") { try $0.int64(0) } ?? 0
+                    try connection.first("SELECT COUNT(*) AS count FROM session WHERE expires = 1") {
+                        try $0.int64("count")
+                    } ?? 0
                 }
             }
             let (before, there) = (counter.changed, try await left())

@@ -13,7 +13,7 @@ import Testing
     let log = LogCapture()
 
     private func open() throws -> SQLiteDatabase {
-        try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: [Migration(name: "jobs", sql: JobLease.tables)])
+        try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: [Migration(name: "jobs", sql: JobLease.table)])
     }
 
     private func around(
@@ -247,7 +247,7 @@ import Testing
         func until() async throws -> Int64? {
             let now = clock.now
             try await database.write(at: .everything) { try lease.hold(now: now, in: $0) }
-            return try await database.read { try $0.first("SELECT until FROM job") { try $0.int64(0) } }
+            return try await database.read { try $0.first("SELECT until FROM job") { try $0.int64("until") } }
         }
         let start = clock.now
         #expect(try await until() == start + JobLease.length)
@@ -265,7 +265,7 @@ import Testing
         func held() async throws -> [Int64] {
             let database = try SQLiteDatabase(path: folder.file("data/sealkit.sqlite"), migrations: Migration.all)
             let held = try await database.write(at: .everything) { connection in
-                let held = try connection.rows("SELECT until FROM job WHERE until > 0") { try $0.int64(0) }
+                let held = try connection.rows("SELECT until FROM job WHERE until > 0") { try $0.int64("until") }
                 // As if somebody had been killed.
                 try connection.execute(
                     "UPDATE job SET holder = $1, until = $2", [.blob([9]), .integer(clock.now + JobLease.length)])

@@ -29,50 +29,6 @@ import Testing
         return limits
     }
 
-    /// What is kept for an account without being billed, and why that is no way to fill a disk. A table that comes
-    /// later has to be looked at: it goes into `BilledTable.all`, or here with its reason.
-    private static let unbilled: [String: String] = [
-        "settings": "the server's", "shard_number": "the server's", "migrations": "the server's",
-        "server_run": "the server's", "job": "the server's",
-        "management_token": "the operator's", "registration_code": "the operator's",
-        "public_database": "one a container",
-        "storage_usage": "the bill", "account": "one an account", "account_deletion": "one an account",
-        "session": "twenty a device", "enrolment": "ends within minutes", "verification": "ends within minutes",
-        "verification_sent": "bounded by rates", "spent_token": "ends within minutes",
-        "server_request": "ends within minutes",
-        "outgoing_message": "ends within minutes", "zone_view": "one a zone that is seen",
-        "share_view": "one a share that is seen",
-        "view_run": "one a run", "zone_run": "one a run", "restored_scope": "one a scope",
-        "share_access": "one a share",
-        "unsettled_parent": "one a record", "unsettled_share": "one a share", "roots_below": "one a record",
-        "delete_reference": "follows from a record", "record_index": "follows from a record",
-        "search_document": "follows from a record",
-        "index_build": "one a type", "notification_feed": "one a user",
-        "notification": "at most 5000 a user, for a month",
-        "webhook": "one a subscription", "public_change": "at most 5000 a database",
-        "blob_garbage": "what is being deleted",
-        "role_assignment": "the operator's", "zone_remains": "one a zone that is being emptied",
-    ]
-
-    @Test func everyTableIsBilledOrSaysWhyNot() async throws {
-        try await RunningServer.with { server in
-            let tables = try await server.services.database.read { connection in
-                try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-                { try $0.text(0) }
-            }
-            let billed = Set(BilledTable.all.map(\.name))
-            #expect(billed.isSubset(of: tables))
-            #expect(billed.isDisjoint(with: Self.unbilled.keys))
-            #expect(Set(Self.unbilled.keys).isSubset(of: tables))
-            // The schema is the operator's; the words of documents follow from records.
-            let forgotten = tables.filter { table in
-                !billed.contains(table) && Self.unbilled[table] == nil && !table.hasPrefix("schema_")
-                    && !table.hasPrefix("search_term")
-            }
-            #expect(forgotten == [])
-        }
-    }
-
     /// The operator's list of all containers' tokens, too, has an end.
     @Test func managementTokensAreListedInPages() async throws {
         try await RunningServer.with { server in

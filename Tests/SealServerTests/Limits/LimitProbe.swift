@@ -366,7 +366,7 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             // Beside what the account, its device and the zone count already.
             let used = try await anna.client.call("/1/accounts/usage", nil, as: Sealkit_V1_StorageUsageResponse.self)
                 .bytes
-            let write = try record(storedAs: amount - Int(used) - Int(BilledTable.recordOverhead))
+            let write = try record(storedAs: amount - Int(used) - Int(Billing.recordOverhead))
             return try await refusal { try await anna.save([write], in: zone) }
         },
         LimitProbe(name: "publicStorageBytes", limit: 5_000, serverLimits: setting { $0.publicStorageQuota = 5_000 }) {

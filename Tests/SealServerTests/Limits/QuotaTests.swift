@@ -39,15 +39,15 @@ import Testing
 
     /// What the rows of a table count together.
     private func billed(_ table: String, _ server: RunningServer) async throws -> Int64 {
-        let rule = try #require(BilledTable.all.first { $0.name == table })
+        let rule = try #require(BilledTable.all.first { $0.name == table }).billing
         return try await server.services.database.read { connection in
             let lengths =
                 rule.values.map { "COALESCE(LENGTH(\($0)), 0)" }
                 + (rule.amounts.isEmpty ? [] : ["COALESCE(\(rule.amounts.joined(separator: ", ")))"])
             return try connection.first(
-                "SELECT COALESCE(SUM(\((["\(rule.overhead)"] + lengths).joined(separator: " + "))), 0) FROM \(table)"
+                "SELECT COALESCE(SUM(\((["\(rule.overhead)"] + lengths).joined(separator: " + "))), 0) AS bytes FROM \(table)"
             ) {
-                try $0.int64(0)
+                try $0.int64("bytes")
             } ?? 0
         }
     }
@@ -55,9 +55,11 @@ import Testing
     /// What a record of `data(_:_:)` counts.
     private func size(_ count: Int, _ server: RunningServer) async throws -> Int64 {
         let stored = try await server.services.database.read { connection in
-            try connection.rows("SELECT LENGTH(fields) FROM record WHERE deleted = 0") { try $0.int64(0) }
+            try connection.rows("SELECT LENGTH(fields) AS bytes FROM record WHERE deleted = 0") {
+                try $0.int64("bytes")
+            }
         }
-        return (stored.first { $0 >= Int64(count) && $0 < Int64(count) + 100 } ?? 0) + BilledTable.recordOverhead
+        return (stored.first { $0 >= Int64(count) && $0 < Int64(count) + 100 } ?? 0) + Billing.recordOverhead
     }
 
     @Test func whatIsStoredIsCountedAsItIsStored() async throws {
@@ -98,7 +100,7 @@ import Testing
             now = try await usage(anna)
             #expect(now.records == 2)
             // Its tombstone stays.
-            #expect(try await records() == sizes[1] + sizes[2] + BilledTable.recordOverhead)
+            #expect(try await records() == sizes[1] + sizes[2] + Billing.recordOverhead)
             try await checkSums(server)
             var again = Write(after: tombstone, "again")
             again.tag = ""
@@ -174,11 +176,11 @@ import Testing
         try await RunningServer.with { server in
             let read = try await server.services.database.write(at: .everything) { connection in
                 let page = try connection.first("SELECT rootpage FROM sqlite_schema WHERE name = 'identity'") {
-                    try $0.int64(0)
+                    try $0.int64("rootpage")
                 }
                 return try BilledTable.all.filter { table in
                     try connection.rows("EXPLAIN DELETE FROM \(table.name)") {
-                        (code: try $0.text(1), page: try $0.int64(3))
+                        (code: try $0.text("opcode"), page: try $0.int64("p2"))
                     }.contains { $0.code == "OpenRead" && $0.page == page }
                 }.map(\.name)
             }
@@ -201,7 +203,7 @@ import Testing
             let first = try await assets.upload(bert, [UInt8](repeating: 1, count: 9_000), in: zone)
             // From its beginning on, to the zone's owner, though another has sent it.
             let announced = try await usage(anna).bytes
-            #expect(announced == fresh + 9_000 + UInt64(BilledTable.rowOverhead))
+            #expect(announced == fresh + 9_000 + UInt64(Billing.rowOverhead))
             let saved = try await bert.save([try assets.write("x", blob: first)], in: zone)[0]
             #expect(saved.result.code == nil)
             let before = try await usage(anna)
@@ -213,14 +215,14 @@ import Testing
             #expect(kept > own)
             #expect(kept < own + 2_000)
             let blobs = try await billed("blob", server)
-            #expect(blobs == 9_000 + BilledTable.rowOverhead)
+            #expect(blobs == 9_000 + Billing.rowOverhead)
             // Another asset in its place; the same one kept; then none.
             let second = try await assets.upload(anna, [UInt8](repeating: 1, count: 4_000), in: zone)
             let next = try await anna.save([try assets.write("x", blob: second, after: saved)], in: zone)[0]
             #expect(next.result.code == nil)
-            #expect(try await billed("blob", server) == 4_000 + BilledTable.rowOverhead)
+            #expect(try await billed("blob", server) == 4_000 + Billing.rowOverhead)
             let same = try await anna.save([try assets.write("x", blob: second, after: next)], in: zone)[0]
-            #expect(try await billed("blob", server) == 4_000 + BilledTable.rowOverhead)
+            #expect(try await billed("blob", server) == 4_000 + Billing.rowOverhead)
             try await checkSums(server)
             _ = try await anna.save([Write(after: same, kind: .delete)], in: zone)
             #expect(try await billed("blob", server) == 0)
@@ -345,7 +347,7 @@ import Testing
             _ = try await anna.save([data("a", 1_000), data("b", 2_000)], in: zone)
             func total() async throws -> [Int64] {
                 try await server.services.database.read { connection in
-                    let account = try connection.first("SELECT id FROM account WHERE id > 0") { try $0.int64(0) }
+                    let account = try connection.first("SELECT id FROM account WHERE id > 0") { try $0.int64("id") }
                     return try StorageUsage.total(of: account ?? 0, in: connection).map { [$0.records, $0.bytes] } ?? []
                 }
             }

@@ -130,7 +130,7 @@ import Testing
             }
             #expect(codes == Array(repeating: nil, count: 5) + Array(repeating: .requestRateLimited, count: 3))
             let kept = try await server.services.database.read { connection in
-                try connection.first("SELECT COUNT(*) FROM server_request") { try $0.int64(0) }
+                try connection.first("SELECT COUNT(*) AS count FROM server_request") { try $0.int64("count") }
             }
             #expect(kept == 5)
         }

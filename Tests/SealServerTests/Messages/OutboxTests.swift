@@ -15,7 +15,7 @@ import Testing
     private static func waiting(_ server: RunningServer) async throws -> [(sealed: [UInt8], attempts: Int64)] {
         try await server.services.database.read { connection in
             try connection.rows("SELECT sealed, attempts FROM outgoing_message", []) {
-                (try $0.bytes(0), try $0.int64(1))
+                (try $0.bytes("sealed"), try $0.int64("attempts"))
             }
         }
     }
@@ -110,8 +110,9 @@ import Testing
                 try connection.rows("SELECT id, kind, sealed, attempts, expires FROM outgoing_message", []) {
                     row -> [SQLValue] in
                     [
-                        .blob(try row.bytes(0)), .text(try row.text(1)), .blob(try row.bytes(2)), .integer(0),
-                        .integer(try row.int64(4)),
+                        .blob(try row.bytes("id")), .text(try row.text("kind")), .blob(try row.bytes("sealed")),
+                        .integer(0),
+                        .integer(try row.int64("expires")),
                     ]
                 }
             }

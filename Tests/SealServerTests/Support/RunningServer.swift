@@ -122,7 +122,8 @@ struct RunningServer: Sendable {
         try await services.database.read { connection in
             var counts: [String: Int64] = [:]
             for table in tables {
-                let count = try connection.first("SELECT COUNT(*) FROM \(table)") { try $0.int64(0) } ?? 0
+                let count =
+                    try connection.first("SELECT COUNT(*) AS count FROM \(table)") { try $0.int64("count") } ?? 0
                 if count > 0 { counts[table] = count }
             }
             return counts

@@ -33,14 +33,17 @@ struct Predecessor {
             """, zone.key + [.text(name)]
         ) { row in
             Predecessor(
-                type: try row.text(0), tag: try row.int64(1), revision: UInt64(bitPattern: try row.int64(2)),
-                hash: try Digest(try row.bytes(3)), creator: UserID(try ID16(try row.bytes(4))),
-                created: try row.int64(5),
-                modified: try row.int64(9), isDeleted: try row.bool(6), assets: Int(try row.int64(7)),
-                fields: try row.bytes(8), parent: try row.optionalText(10), deleteReferences: Int(try row.int64(11)),
-                wentWith: try row.optionalInt64(12), statement: StoredStatement(try row.bytes(13)),
-                share: try row.int64(14),
-                isKeyKnown: try row.bool(15))
+                type: try row.text("type"), tag: try row.int64("tag"),
+                revision: UInt64(bitPattern: try row.int64("revision")),
+                hash: try Digest(try row.bytes("hash")), creator: UserID(try ID16(try row.bytes("creator"))),
+                created: try row.int64("created"),
+                modified: try row.int64("modified"), isDeleted: try row.bool("deleted"),
+                assets: Int(try row.int64("assets")),
+                fields: try row.bytes("fields"), parent: try row.optionalText("parent"),
+                deleteReferences: Int(try row.int64("delete_references")),
+                wentWith: try row.optionalInt64("went_with"), statement: StoredStatement(try row.bytes("statement")),
+                share: try row.int64("share"),
+                isKeyKnown: try row.bool("key_known"))
         }
     }
 }

@@ -20,7 +20,7 @@ struct SearchIndex {
         let known = try connection.first(
             "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 AND record = $3",
             zone.key + [.text(record)]
-        ) { (id: try $0.int64(0), terms: try $0.text(1)) }
+        ) { (id: try $0.int64("id"), terms: try $0.text("terms")) }
         if let known { try Self.remove(known.id, known.terms, connection) }
         guard !words.isEmpty else {
             if known != nil {
@@ -37,7 +37,7 @@ struct SearchIndex {
             SELECT $1, $2, $3, COALESCE(MAX(id), 0) + 1, $4 FROM search_document WHERE true
             ON CONFLICT (owner, zone, record) DO UPDATE SET terms = excluded.terms RETURNING id
             """, zone.key + [.text(record), .text(terms)]
-        ) { try $0.int64(0) }
+        ) { try $0.int64("id") }
         guard let id else { throw StorageError.failed(code: 0, message: "the document's row was not made") }
         try connection.execute("INSERT INTO search_term (rowid, terms) VALUES ($1, $2)", [.integer(id), .text(terms)])
     }
@@ -49,18 +49,22 @@ struct SearchIndex {
     }
 
     /// Takes out some of a zone's documents, as far as there is room.
-    /// - Parameter zone: `ZoneRow.key`.
-    static func remove(from zone: [SQLValue], _ room: inout ZoneRemains.Room, in connection: any SQLConnection) throws {
+    /// - Parameters:
+    ///   - zone: `ZoneRow.key`.
+    ///   - rows: that there is room for; `bytes` likewise.
+    static func remove(
+        from zone: [SQLValue], rows: inout Int, bytes: inout Int, in connection: any SQLConnection
+    ) throws {
         var documents: [(id: Int64, terms: String)] = []
         try connection.run(
             "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 LIMIT $3",
-            zone + [.integer(Int64(room.rows))]
+            zone + [.integer(Int64(rows))]
         ) { row in
-            let (id, terms) = (try row.int64(0), try row.text(1))
+            let (id, terms) = (try row.int64("id"), try row.text("terms"))
             documents.append((id, terms))
-            room.rows -= 1
-            room.bytes -= terms.utf8.count
-            return !room.isSpent
+            rows -= 1
+            bytes -= terms.utf8.count
+            return rows > 0 && bytes > 0
         }
         for document in documents {
             try remove(document.id, document.terms, connection)
@@ -74,7 +78,7 @@ struct SearchIndex {
         let documents = try connection.rows(
             "SELECT id, terms FROM search_document WHERE owner = $1 LIMIT $2",
             [.integer(owner), .integer(Int64(count))]
-        ) { (id: try $0.int64(0), terms: try $0.text(1)) }
+        ) { (id: try $0.int64("id"), terms: try $0.text("terms")) }
         for document in documents {
             try remove(document.id, document.terms, connection)
             try connection.execute("DELETE FROM search_document WHERE id = $1", [.integer(document.id)])
@@ -95,6 +99,6 @@ struct SearchIndex {
             SELECT d.id, d.record FROM search_term t JOIN search_document d ON d.id = t.rowid
             WHERE search_term MATCH $1 AND t.rowid > $2 ORDER BY t.rowid LIMIT $3
             """, [.text(match), .integer(id), .integer(Int64(limit))]
-        ) { (try $0.int64(0), try $0.text(1)) }
+        ) { (try $0.int64("id"), try $0.text("record")) }
     }
 }

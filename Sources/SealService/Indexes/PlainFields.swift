@@ -1,6 +1,5 @@
 import Foundation
 import SealCoding
-import SealQuery
 import SealStatements
 import SealStorage
 import SealWire
@@ -32,17 +31,6 @@ enum PlainFields {
     }
 }
 
-extension Query.Subject {
-    /// A stored record as queries see it.
-    package init(_ record: StoredRecord, _ type: IndexedType) throws {
-        let statement = try Statement(canonicalBytes: record.statement)
-        self.init(
-            recordType: record.type, recordName: record.name, created: record.created, modified: record.modified,
-            creator: statement.creator.recordName, author: statement.author.recordName,
-            fields: try PlainFields.values(record.fields), searchableFields: type.searchable)
-    }
-}
-
 /// Steps over fields of protobuf that have a length.
 private struct FieldScanner {
     private var rest: ArraySlice<UInt8>
@@ -54,7 +42,7 @@ private struct FieldScanner {
         let tag = try varint()
         let count = try varint()
         guard tag & 7 == 2, count <= UInt64(rest.count) else {
-            throw StorageError.unexpectedType(column: 0, wanted: "fields")
+            throw StorageError.unexpectedType(column: "fields", wanted: "fields of protobuf")
         }
         let content = rest.prefix(Int(count))
         rest = rest.dropFirst(Int(count))
@@ -68,6 +56,6 @@ private struct FieldScanner {
             value |= UInt64(byte & 0x7F) << shift
             if byte & 0x80 == 0 { return value }
         }
-        throw StorageError.unexpectedType(column: 0, wanted: "fields")
+        throw StorageError.unexpectedType(column: "fields", wanted: "fields of protobuf")
     }
 }

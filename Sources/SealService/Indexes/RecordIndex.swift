@@ -97,8 +97,8 @@ package struct RecordIndex {
     }
 
     /// Adds one field's entries of a stored record, where they are missing. One that has too many is not found by them.
-    package func add(_ record: StoredRecord, _ type: IndexedType, _ id: Int64) throws {
-        let subject = try Query.Subject(record, type)
+    /// - Parameter position: its place in the zone's feed.
+    func add(_ subject: Query.Subject, at position: Int64, _ type: IndexedType, _ id: Int64) throws {
         let words = type.searchable.isEmpty ? [] : subject.words
         guard Self.parts(subject.fields, words, type) <= Self.mostParts else { return }
         let ordered =
@@ -108,11 +108,11 @@ package struct RecordIndex {
             for key in IndexKey.entries(of: value) {
                 let isThere = try connection.exists(
                     "SELECT 1 FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3 AND value = $4 AND record = $5",
-                    zone.key + [.integer(id), .blob(key.bytes), .text(record.name)])
-                if !isThere { try insert(key, id, record.name, at: record.position) }
+                    zone.key + [.integer(id), .blob(key.bytes), .text(subject.recordName)])
+                if !isThere { try insert(key, id, subject.recordName, at: position) }
             }
         }
-        try SearchIndex(zone: zone, connection: connection).replace(words, of: record.name, type: type.name)
+        try SearchIndex(zone: zone, connection: connection).replace(words, of: subject.recordName, type: type.name)
     }
 }
 

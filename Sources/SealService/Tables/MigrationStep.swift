@@ -1,0 +1,6 @@
+/// The steps of the schema's history, oldest first. Once released, none changes; a new one is appended.
+enum MigrationStep: String, CaseIterable, Sendable {
+    case baseline = "001-baseline"
+    case feedsByScope = "002-feeds-by-scope"
+    case beginsOfRuns = "003-begins-of-runs"
+}

@@ -1,0 +1,27 @@
+/// A table of the database, as it is declared: once, with all that others have to know of it. What goes with an account
+/// or a zone, what is billed, and the schema's history follow from the declarations of all tables (`Tables`).
+struct Table: Sendable {
+    let name: String
+    /// The columns of its primary key, in their order.
+    let key: String
+    let whose: Whose
+    let erased: Erased
+    let billed: Billed
+    /// Columns besides that name an account, an identity or a user.
+    let mentions: [Mention]
+    /// Its statements in the schema's history, by step.
+    let history: [MigrationStep: String]
+
+    init(
+        _ name: String, key: String, whose: Whose, erased: Erased, billed: Billed, mentions: [Mention] = [],
+        history: [MigrationStep: String]
+    ) {
+        self.name = name
+        self.key = key
+        self.whose = whose
+        self.erased = erased
+        self.billed = billed
+        self.mentions = mentions
+        self.history = history
+    }
+}
