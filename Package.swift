@@ -10,7 +10,8 @@ var house: [SwiftSetting] = [
 ]
 // Continuous integration passes no warning; while one writes, a warning is no reason to stop.
 if ProcessInfo.processInfo.environment["SEALKIT_STRICT"] == "1" { house.append(.treatAllWarnings(as: .error)) }
-/// The core handles secrets and hostile bytes: every unsafe construct in it is marked where it stands.
+/// The core, and what judges on its behalf, handle secrets and hostile bytes: every unsafe construct is marked where it
+/// stands.
 let core: [SwiftSetting] = house + [.strictMemorySafety()]
 
 let package = Package(
@@ -79,6 +80,8 @@ let package = Package(
             swiftSettings: house),
         // Floor 3
         .target(
+            name: "SealClient", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope"], swiftSettings: core),
+        .target(
             name: "SealStorage",
             dependencies: [
                 "SealSystem",
@@ -108,7 +111,9 @@ let package = Package(
         .target(
             name: "SealKit",
             dependencies: [
-                "SealSystem", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding", "SealQuery",
+                "SealSystem", "SealPrimitives", "SealStatements", "SealEnvelope", "SealClient", "SealWire",
+                "SealCoding",
+                "SealQuery",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -211,11 +216,15 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: house),
+        .testTarget(
+            name: "SealClientTests",
+            dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope", "SealClient"], swiftSettings: house),
         .testTarget(name: "SealVectorsTests", dependencies: ["SealVectors"], swiftSettings: house),
         .testTarget(
             name: "SealKitTests",
             dependencies: [
-                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery",
+                "SealKit", "SealClient", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire",
+                "SealQuery",
                 "sealkit", "SealLab",
                 "SealTorture", "CSodium", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -16,12 +17,12 @@ import Testing
     private let ann: UserID
     private let zone = Hash.digest(.link, [1])
     private let share = Hash.digest(.link, [2])
-    private let (ofZone, ofShare): (TrustStore.ScopePlace, TrustStore.ScopePlace)
+    private let (ofZone, ofShare): (ScopePlace, ScopePlace)
 
     init() throws {
         temporary = try TemporaryFolder()
         ann = UserID(try ID16(Array(repeating: 1, count: 16)))
-        (ofZone, ofShare) = (TrustStore.ScopePlace(zone, 1), TrustStore.ScopePlace(share, 1))
+        (ofZone, ofShare) = (ScopePlace(zone, 1), ScopePlace(share, 1))
     }
 
     private func statement(
@@ -51,14 +52,14 @@ import Testing
     }
 
     private func advance(
-        _ trust: TrustStore, from since: String?, to token: String, _ caughtUp: [TrustStore.ScopePlace: Int64]
+        _ trust: TrustStore, from since: String?, to token: String, _ caughtUp: [ScopePlace: Int64]
     ) async throws {
         try await trust.advance(
             zone: zone, incarnation: 1, since: since.map { Data($0.utf8) }, token: Data(token.utf8), caughtUp: caughtUp)
     }
 
     private func noteCaughtUp(
-        _ trust: TrustStore, from start: String?, to end: String, _ caughtUp: [TrustStore.ScopePlace: Int64]
+        _ trust: TrustStore, from start: String?, to end: String, _ caughtUp: [ScopePlace: Int64]
     ) async throws {
         try await trust.noteCaughtUp(
             zone: zone, incarnation: 1, from: start.map { Data($0.utf8) }, to: Data(end.utf8), caughtUp: caughtUp)
@@ -94,7 +95,7 @@ import Testing
         // What it has seen stays good.
         #expect(try await verdict(statement(name: "shared", in: share), trust) == .accepted)
         // Of another life of the share, and of the zone, nothing was read.
-        #expect(try await trust.feed(zone: zone, incarnation: 1, TrustStore.ScopePlace(share, 2))?.caughtUpEpoch == nil)
+        #expect(try await trust.feed(zone: zone, incarnation: 1, ScopePlace(share, 2))?.caughtUpEpoch == nil)
         #expect(try await trust.feed(zone: zone, incarnation: 2, ofZone) == nil)
     }
 

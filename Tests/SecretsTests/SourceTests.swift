@@ -7,8 +7,8 @@ import Testing
 /// right is written out here; a new one has to be looked at.
 @Suite(.timeLimit(.minutes(60))) struct SourceTests {
     static let modules = [
-        "SealPrimitives", "SealStatements", "SealEnvelope", "SealCoding", "SealKit", "SealStorage", "SealService",
-        "SealServer",
+        "SealPrimitives", "SealStatements", "SealEnvelope", "SealClient", "SealCoding", "SealKit", "SealStorage",
+        "SealService", "SealServer",
         "sealkit",
     ]
 

@@ -1,3 +1,4 @@
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -42,12 +43,12 @@ enum RecordGround: Sendable {
 
     /// The scopes that this account reads; nil for the zone's owner, who reads all of them. A participant of the whole
     /// zone is shown nothing of shares that were in it before.
-    var readableScopes: Set<TrustStore.ScopePlace>? {
+    var readableScopes: Set<ScopePlace>? {
         guard case .zone(let ground) = self, ground.views.values.allSatisfy({ $0.user != ground.zone.owner }) else {
             return nil
         }
         return Set(
-            ground.views.values.map { TrustStore.ScopePlace($0.roster.scopeID, $0.roster.incarnations.scope) })
+            ground.views.values.map { ScopePlace($0.roster.scopeID, $0.roster.incarnations.scope) })
     }
 
     /// Whether it has what a record says that it goes by. What is said is not verified yet: it decides only where to

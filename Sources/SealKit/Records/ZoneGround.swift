@@ -1,3 +1,4 @@
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -43,9 +44,9 @@ struct ZoneGround: Sendable {
 
     /// The first epoch of each life of a scope that something may be missing of, once a feed was read to the end of
     /// this answer.
-    func caughtUp(by response: Sealkit_V1_RecordChangesResponse) -> [TrustStore.ScopePlace: Int64] {
+    func caughtUp(by response: Sealkit_V1_RecordChangesResponse) -> [ScopePlace: Int64] {
         guard !response.moreComing else { return [:] }
-        var caughtUp: [TrustStore.ScopePlace: Int64] = [:]
+        var caughtUp: [ScopePlace: Int64] = [:]
         for head in response.scopes {
             let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
             guard let roster = self[scope.id]?.roster else { continue }
@@ -131,8 +132,8 @@ extension Scope {
 extension Roster {
     /// Of each life of the scope that began by the entry with that sequence: the epoch in force there; where the life
     /// ended by then, the one after its last, since nothing of it is still to come.
-    fileprivate func marks(readTo sequence: UInt64) -> [TrustStore.ScopePlace: Int64] {
-        var marks: [TrustStore.ScopePlace: Int64] = [:]
+    fileprivate func marks(readTo sequence: UInt64) -> [ScopePlace: Int64] {
+        var marks: [ScopePlace: Int64] = [:]
         for (index, epoch) in epochs.enumerated() {
             guard epoch.openedAt <= sequence else { break }
             let next = epochs[(index + 1)...].first
@@ -140,7 +141,7 @@ extension Roster {
             // What opens the next life follows the close at once.
             let end = next?.openedAt ?? (isClosed ? nextSequence : .max)
             let isOver = isLast && sequence >= end - 1
-            marks[TrustStore.ScopePlace(scopeID, epoch.context.incarnations.scope)] =
+            marks[ScopePlace(scopeID, epoch.context.incarnations.scope)] =
                 Int64(epoch.number) + (isOver ? 1 : 0)
         }
         return marks

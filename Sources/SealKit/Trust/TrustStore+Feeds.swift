@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SealClient
 import SealPrimitives
 
 /// Where feeds were read to, for what the SDK reads by itself.

@@ -1,28 +1,11 @@
 import Foundation
 import GRDB
+import SealClient
 import SealPrimitives
 import SealStatements
 
 /// Several scopes in one zone: which there are, where a record was seen last, and how far each was read.
 extension TrustStore {
-    /// A life of a scope.
-    struct ScopePlace: Sendable, Hashable {
-        let scope: Digest
-        let incarnation: UInt32
-
-        init(_ scope: Digest, _ incarnation: UInt32) { (self.scope, self.incarnation) = (scope, incarnation) }
-        init(_ place: SealStatements.Statement.FormerScope) { self.init(place.scopeID, place.incarnation) }
-
-        /// Nil for anything but `data`.
-        init?(_ data: Data) {
-            guard data.count == Digest.byteCount + 4, let scope = try? Digest([UInt8](data.prefix(Digest.byteCount)))
-            else { return nil }
-            self.init(scope, data.suffix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) })
-        }
-
-        var data: Data { Data(scope.bytes) + withUnsafeBytes(of: incarnation.littleEndian) { Data($0) } }
-    }
-
     /// How far each scope's records were read without a gap.
     struct ScopeMarks {
         let own: Int64?
@@ -40,7 +23,7 @@ extension TrustStore {
             guard place != ownPlace else { return own }
             if let known = others[place] { return known }
             let epoch = try Int64.fetchOne(
-                db.cachedStatement(sql: "SELECT epoch FROM scopeRead WHERE place = ?"), arguments: [place.data])
+                db.cachedStatement(sql: "SELECT epoch FROM scopeRead WHERE place = ?"), arguments: [Data(place.bytes)])
             others.updateValue(epoch, forKey: place)
             return epoch
         }
@@ -92,6 +75,6 @@ extension TrustStore {
             sql: """
                 INSERT INTO scopeRead (place, epoch) VALUES (?, ?)
                 ON CONFLICT (place) DO UPDATE SET epoch = MAX(epoch, excluded.epoch)
-                """, arguments: [place.data, epoch])
+                """, arguments: [Data(place.bytes), epoch])
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SealClient
 import SealPrimitives
 import SealStatements
 
@@ -38,7 +39,7 @@ extension TrustStore {
                 zone, incarnation, statement.recordName, Int64(bitPattern: statement.revision),
                 Data(sighting.hash.bytes),
                 Int64(statement.kind.rawValue), statement.recordType, Data(statement.creator.id.bytes),
-                Int64(bitPattern: statement.rosterSequence), place == own ? nil : place.data, moment,
+                Int64(bitPattern: statement.rosterSequence), place == own ? nil : Data(place.bytes), moment,
             ])
         return db.changesCount == 1
     }
@@ -92,7 +93,7 @@ extension TrustStore {
     }
 
     private static func statement(_ row: Row, _ zone: Data, _ incarnation: UInt32) throws -> SeenStatement {
-        let place = try (row[6] as Data?).map { ScopePlace($0) } ?? ScopePlace(try Digest(zone), incarnation)
+        let place = try (row[6] as Data?).map { ScopePlace([UInt8]($0)) } ?? ScopePlace(try Digest(zone), incarnation)
         guard let kind = SealStatements.Statement.Kind(rawValue: row[2]), let place else { throw SealError.malformed }
         return SeenStatement(
             kind: kind, recordType: row[3], creator: UserID(try ID16(row[4] as Data)),
@@ -130,7 +131,8 @@ extension TrustStore {
                 let name: String = row[0]
                 guard isMissing(name) else { continue }
                 if let scopes {
-                    guard let place = (row[1] as Data?).map({ ScopePlace($0) }) ?? own, scopes.contains(place) else {
+                    guard let place = (row[1] as Data?).map({ ScopePlace([UInt8]($0)) }) ?? own, scopes.contains(place)
+                    else {
                         continue
                     }
                 }

@@ -1,5 +1,6 @@
 public import Foundation
 import GRDB
+import SealClient
 import SealPrimitives
 import SealStatements
 
