@@ -211,14 +211,15 @@ let package = Package(
         .testTarget(
             name: "SecretsTests",
             dependencies: [
-                "SealKit", "SealStorage", "SealService", "SealServer", "SealEnvelope", "SealStatements",
+                "SealKit", "SealStorage", "SealService", "SealServer", "SealClient", "SealEnvelope", "SealStatements",
                 "SealPrimitives", "SealWire",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: house),
         .testTarget(
             name: "SealClientTests",
-            dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope", "SealClient"], swiftSettings: house),
+            dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope", "SealClient", "SealKit"],
+            swiftSettings: house),
         .testTarget(name: "SealVectorsTests", dependencies: ["SealVectors"], swiftSettings: house),
         .testTarget(
             name: "SealKitTests",

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles the core and the client as Embedded Swift for a browser's machine: proves that it needs no Foundation, no runtime and no
-# operating system. Takes no network; fails when one does not compile, or when it warns.
+# Compiles the core and the client as Embedded Swift for a browser's machine: proves that they need no Foundation, no
+# runtime and no operating system. Takes no network; fails when one does not compile, or when it warns.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +13,10 @@ sodium=$(pkg-config --variable=includedir libsodium)
 mkdir "$out/sodium"
 ln -s "$sodium/sodium.h" "$sodium/sodium" "$out/sodium/"
 
-for module in SealPrimitives SealStatements SealEnvelope SealClient; do
+# compile MODULE FILES…
+compile() {
+    module=$1
+    shift
     echo "$module"
     swiftc -enable-experimental-feature Embedded -target wasm32-unknown-none-wasm \
         -wmo -parse-as-library -Osize -swift-version 6 \
@@ -25,7 +28,12 @@ for module in SealPrimitives SealStatements SealEnvelope SealClient; do
         -Xcc -fmodule-map-file="$root/Sources/CSodium/module.modulemap" \
         -I "$out" -module-name "$module" \
         -emit-module -emit-module-path "$out/$module.swiftmodule" \
-        -c $(find "$root/Sources/$module" -name '*.swift') -o "$out/$module.o"
+        -c "$@" -o "$out/$module.o"
+}
+
+for module in SealPrimitives SealStatements SealEnvelope SealClient; do
+    compile $module $(find "$root/Sources/$module" -name '*.swift')
 done
+compile Uses "$here/Uses.swift"
 ls -l "$out"/*.o
 echo "The core and the client compile as Embedded Swift."

@@ -1,4 +1,5 @@
 public import Foundation
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives

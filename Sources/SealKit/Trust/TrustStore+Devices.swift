@@ -196,11 +196,3 @@ extension TrustStore {
         }
     }
 }
-
-extension Roster {
-    /// Whether this log has the head, or its owner has given the branch up that ends with it.
-    func reaches(_ head: Enrolment.Head) -> Bool {
-        if head.sequence < nextSequence, hashes[Int(head.sequence)] == head.hash { return true }
-        return abandonments.contains { $0.head.sequence == head.sequence && $0.head.hash == head.hash }
-    }
-}

@@ -58,11 +58,6 @@ struct ZoneView: Sendable {
 }
 
 extension Roster {
-    /// Whether an answer goes by this log, or by a beginning of it.
-    func has(_ cited: Sealkit_V1_ScopeHead) -> Bool {
-        cited.sequence < nextSequence && hashes[Int(cited.sequence)].bytes == Array(cited.head)
-    }
-
     /// Somebody beside the owner is in it, invited, or may join by the URL.
     var isSharedWithSomebody: Bool { isShared && (members.count > 1 || !invitations.isEmpty || publicSeat != nil) }
 }

@@ -1,0 +1,54 @@
+public import SealClient
+public import SealEnvelope
+public import SealPrimitives
+public import SealStatements
+
+// Embedded Swift judges the body of a generic only where it is specialised: each one of the client is used here.
+
+/// In place of X-Wing, which nothing here runs.
+enum NoEncryption: HybridEncryption {
+    static func publicKey(seed: SecretBytes) throws(SealError) -> [UInt8] { throw .unsupported }
+    static func seal(_ plaintext: [UInt8], to publicKey: [UInt8], info: [UInt8]) throws(SealError) -> [UInt8] {
+        throw .unsupported
+    }
+    static func open(_ sealed: [UInt8], seed: SecretBytes, info: [UInt8]) throws(SealError) -> [UInt8] {
+        throw .unsupported
+    }
+}
+
+struct NoRandom: RandomSource {
+    mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) {}
+}
+
+public func useIdentity(_ seeds: [AccountSeed]) throws(SealError) -> OwnIdentity {
+    try OwnIdentity(seeds, container: "com.example.notes", using: NoEncryption.self)
+}
+
+public func useReplica(
+    _ scope: Scope, _ own: OwnIdentity, _ tail: RosterTail, _ log: ServerLog, _ floor: Enrolment.Head
+) throws(ClientError) -> [UInt32] {
+    var replica = ScopeReplica<NoEncryption>(scope: scope, user: own.chain.userID)
+    do throws(SealError) {
+        replica = try ScopeReplica(scope: scope, user: own.chain.userID, entries: tail.entries, floor: floor)
+    } catch {
+        throw .invalid(error)
+    }
+    replica.note(tail)
+    if case .behind(let first) = try replica.course(of: tail, asked: replica.roster?.head) {
+        var lost = try replica.giveBack(from: first, grants: tail.grants)
+        while let part = lost.part { try lost.taken(upTo: first + UInt64(part.entries.count)) }
+        replica.noteGivenBack(lost)
+    }
+    let step = try replica.step(tail.entries, isLast: !tail.isMoreComing, as: own)
+    if replica.adopt(step), replica.wantsEarlierGrants {
+        try replica.check(tail, below: replica.epochToAskBelow(oldest: nil))
+        replica.noteAllGrantsAsked()
+    }
+    replica.open(tail.grants, as: own)
+    replica.adopt(try replica.succession(of: log, abandoned: tail.abandoned, asked: replica.head?.hash))
+    var random = NoRandom()
+    let end = try replica.forkEnd(on: log, abandoning: replica.head, as: own, time: 0, random: &random)
+    if let key = end.draft.epochKey { replica.keep(key) }
+    guard replica.isMember, replica.time(of: 0) != nil else { return [] }
+    return Array(replica.currentKeys.keys)
+}
