@@ -235,8 +235,8 @@ let package = Package(
         .testTarget(
             name: "SealServerTests",
             dependencies: [
-                "SealStorage", "SealService", "SealServer", "SealKit", "SealSystem", "SealEnvelope", "SealStatements",
-                "SealPrimitives",
+                "SealStorage", "SealService", "SealServer", "SealKit", "SealClient", "SealSystem", "SealEnvelope",
+                "SealStatements", "SealPrimitives",
                 "SealCoding", "SealWire", "SealSchema", "SealQuery", "SealLab",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),

@@ -52,3 +52,14 @@ public func useReplica(
     guard replica.isMember, replica.time(of: 0) != nil else { return [] }
     return Array(replica.currentKeys.keys)
 }
+
+public func useJudge(_ ground: RecordGround, _ sightings: [Sighting], _ store: MemorySightings) -> [Verdict] {
+    var judge = RecordJudge(store)
+    let verdicts = judge.admit(sightings, asked: ground.asked, accepting: [], readable: ground.readableScopes)
+    for sighting in sightings where judge.newest(sighting.recordName) == nil {
+        guard judge.memory(of: sighting.recordName, readable: nil, asked: 0) == .unseen,
+            judge.lastPlace(of: sighting.recordName) == nil
+        else { return [] }
+    }
+    return judge.living(readable: nil, since: nil) { !$0.isEmpty }.isEmpty ? verdicts : []
+}

@@ -1,3 +1,4 @@
+import SealClient
 import SealLab
 import SealStatements
 import Testing

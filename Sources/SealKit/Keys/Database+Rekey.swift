@@ -121,7 +121,7 @@ extension Database {
             guard !changes.moreComing else { continue }
             let ground = try await known.settled(by: response.scopes, core)
             return try await core.trust.noteCaughtUp(
-                zone: ground.place.zone, incarnation: ground.place.incarnation, from: start,
+                zone: ground.place.scope, incarnation: ground.place.incarnation, from: start,
                 to: changes.changeToken.bytes,
                 caughtUp: ground.caughtUp(by: response))
         }

@@ -246,9 +246,7 @@ actor ZoneKeeper {
 
     @discardableResult
     private func publish() throws(SealKitError) -> ZoneView {
-        guard let roster = replica.roster else { throw refused(.unknownScope) }
-        let next = ZoneView(
-            roster: roster, keys: replica.currentKeys, user: core.userID(), lacksGrants: replica.lacksGrants)
+        guard let next = replica.view else { throw refused(.unknownScope) }
         view = next
         return next
     }
