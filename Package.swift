@@ -218,7 +218,10 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "SealClientTests",
-            dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope", "SealClient", "SealKit"],
+            dependencies: [
+                "SealPrimitives", "SealStatements", "SealEnvelope", "SealClient", "SealWire", "SealCoding", "SealKit",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
             swiftSettings: house),
         .testTarget(name: "SealVectorsTests", dependencies: ["SealVectors"], swiftSettings: house),
         .testTarget(
@@ -292,18 +295,19 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// `make fuzz`: the core alone, and what feeds it to libFuzzer. Nothing else is fetched or built, and without the
-// variable the package has no such targets: they link only with the sanitizer.
+// `make fuzz`: the core and the client alone, and what feeds them to libFuzzer. Nothing else is fetched or built, and
+// without the variable the package has no such targets: they link only with the sanitizer.
 switch ProcessInfo.processInfo.environment["SEALKIT_FUZZ"] {
 case "1":
-    let core = ["CSodium", "SealPrimitives", "SealStatements", "SealEnvelope"]
+    let core = ["CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealClient"]
     package.dependencies = []
     package.products = []
     package.targets.removeAll { !core.contains($0.name) }
     package.targets += [
         .target(name: "CFuzz", path: "Fuzz/Sources/CFuzz"),
         .executableTarget(
-            name: "SealFuzz", dependencies: ["CFuzz", "SealPrimitives", "SealStatements", "SealEnvelope"],
+            name: "SealFuzz",
+            dependencies: ["CFuzz", "SealPrimitives", "SealStatements", "SealEnvelope", "SealClient"],
             path: "Fuzz/Sources/SealFuzz", swiftSettings: house),
     ]
 case "server":
