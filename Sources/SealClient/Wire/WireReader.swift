@@ -23,7 +23,9 @@ public struct WireReader: WireCoder {
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         end = bytes.count
-        left = WireReader.free + WireReader.perByte * bytes.count
+        // In a browser an Int has 32 bits.
+        let (room, isMore) = bytes.count.multipliedReportingOverflow(by: WireReader.perByte)
+        left = isMore ? Int.max : min(room, Int.max - WireReader.free) + WireReader.free
     }
 
     // MARK: Messages
