@@ -63,3 +63,35 @@ public func useJudge(_ ground: RecordGround, _ sightings: [Sighting], _ store: M
     }
     return judge.living(readable: nil, since: nil) { !$0.isEmpty }.isEmpty ? verdicts : []
 }
+
+public func useMessages(_ bytes: [UInt8]) throws(SealError) -> [[UInt8]] {
+    func again<Message: WireMessage>(_: Message.Type) throws(SealError) -> [UInt8] {
+        try Message(protobuf: bytes).protobuf()
+    }
+    return [
+        try again(Wire.RecordChangesResponse.self), try again(Wire.ModifyRecordsRequest.self),
+        try again(Wire.ModifyRecordsResponse.self), try again(Wire.FetchRostersResponse.self),
+        try again(Wire.AppendRosterRequest.self), try again(Wire.ShareMetadataResponse.self),
+        try again(Wire.AcceptShareRequest.self), try again(Wire.CompleteVerificationRequest.self),
+        try again(Wire.CreateAccountRequest.self), try again(Wire.SessionResponse.self),
+        try again(Wire.LookupIdentitiesResponse.self), try again(Wire.EnrolmentStateResponse.self),
+        try again(Wire.UploadState.self), try again(Wire.ModifySubscriptionsRequest.self),
+    ]
+}
+
+public func useShare(
+    _ url: ShareURL, _ pages: [Wire.ShareMetadataResponse], _ owner: Wire.ShareOwnerResponse, _ own: OwnIdentity
+) throws(ShareRefusal) -> [UInt8] {
+    guard let first = pages.first else { throw .endless }
+    var opening = try ShareOpening(
+        url, askedOf: url.origin, container: "com.example.notes", environment: .production, page: SharePage(first))
+    for page in pages.dropFirst() where opening.next != nil { try opening.append(SharePage(page)) }
+    _ = try opening.preview()
+    _ = try SharePlace(owner).owner(
+        try IdentityChain(owner.owner ?? Wire.IdentityChain(), container: "com.example.notes"), behind: url,
+        container: "com.example.notes", environment: .production)
+    guard case .invited(let seat) = try opening.standing(of: own.chain.userID) else { return [] }
+    let draft = try opening.acceptance(of: seat, as: own, using: NoEncryption.self, time: 0)
+    let proof = AddressProof(origin: url.origin, verificationID: [], address: "", routingID: url.routingID)
+    return draft.entry.bytes + proof.answer("1234-5678", key: own.keys.signingKey).signature
+}
