@@ -23,7 +23,7 @@ public struct RecoveryKey: Sendable {
 
     /// Seals the seeds of all generations, oldest first.
     public func seal(_ seeds: [AccountSeed], random: inout some RandomSource) -> [UInt8] {
-        let secret = SecretBytes(joining: seeds.map(\.bytes))
+        let secret = SecretBytes(joining: seeds.map { $0.bytes })
         return AEAD.seal(
             secret, under: Hash.derive(bytes, .recoveryKey, []), associatedData: associatedData, random: &random)
     }

@@ -95,3 +95,29 @@ public func useShare(
     let proof = AddressProof(origin: url.origin, verificationID: [], address: "", routingID: url.routingID)
     return draft.entry.bytes + proof.answer("1234-5678", key: own.keys.signingKey).signature
 }
+
+public func useAccount(
+    _ seeds: [AccountSeed], _ key: RecoveryKey, _ device: ID16, _ listed: [DeviceStatement]
+) throws(SealError) -> [[UInt8]] {
+    var random = NoRandom()
+    var keys = try KeyGenerations(seeds)
+    let own = try OwnIdentity(keys.seeds, container: "com.example.notes", using: NoEncryption.self)
+    let registration = IdentityRegistration(
+        own.chain, container: "com.example.notes", loginKey: keys.loginKey.verificationKey, by: own.keys.signingKey)
+    let bundle = RecoveryBundle(of: keys.all, by: key, .printedKey, random: &random)
+    let answer = ChallengeAnswer(
+        [], to: .login, origin: "https://notes.example.org", by: keys.loginKey, device: (device, "", 0), time: 0)
+    let rotation = LoginRotation(from: keys.loginKey, to: keys.loginKeys[0].verificationKey, origin: "")
+    try keys.add(AccountSeed(random: &random))
+    try DeviceStatement.verify(listed, by: keys.toldKeys)
+    let news = DeviceNews(listed: listed.map { $0.id }, own: device, revision: 2, last: 1, known: [:])
+    guard news.isNewest, keys.beginTelling() || keys.dropUntold(becauseOf: false) else { return [] }
+    let login = Wire.LoginRequest(answer, knownDevices: 0)
+    return [
+        Wire.CreateAccountRequest(answer, recovery: bundle, registrationCode: "").protobuf(),
+        Wire.RotateKeysRequest(rotation, login: login, recovery: [bundle]).protobuf(),
+        Wire.RegisterIdentityRequest(registration, container: "com.example.notes").protobuf(),
+        Wire.DeleteAccountRequest(answer).protobuf(),
+        try EnrolmentInvitation.parse(EnrolmentInvitation.text(device)).bytes,
+    ]
+}
