@@ -10,7 +10,8 @@ var house: [SwiftSetting] = [
 ]
 // Continuous integration passes no warning; while one writes, a warning is no reason to stop.
 if ProcessInfo.processInfo.environment["SEALKIT_STRICT"] == "1" { house.append(.treatAllWarnings(as: .error)) }
-/// The core handles secrets and hostile bytes: every unsafe construct in it is marked where it stands.
+/// The core, and what judges on its behalf, handle secrets and hostile bytes: every unsafe construct is marked where it
+/// stands.
 let core: [SwiftSetting] = house + [.strictMemorySafety()]
 
 let package = Package(
@@ -81,6 +82,8 @@ let package = Package(
             swiftSettings: house),
         // Floor 3
         .target(
+            name: "SealClient", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope"], swiftSettings: core),
+        .target(
             name: "SealVectorChecks", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope"],
             swiftSettings: core),
         .target(
@@ -113,7 +116,9 @@ let package = Package(
         .target(
             name: "SealKit",
             dependencies: [
-                "SealSystem", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding", "SealQuery",
+                "SealSystem", "SealPrimitives", "SealStatements", "SealEnvelope", "SealClient", "SealWire",
+                "SealCoding",
+                "SealQuery",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -211,9 +216,16 @@ let package = Package(
         .testTarget(
             name: "SecretsTests",
             dependencies: [
-                "SealKit", "SealStorage", "SealService", "SealServer", "SealEnvelope", "SealStatements",
+                "SealKit", "SealStorage", "SealService", "SealServer", "SealClient", "SealEnvelope", "SealStatements",
                 "SealPrimitives", "SealWire",
                 .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: house),
+        .testTarget(
+            name: "SealClientTests",
+            dependencies: [
+                "SealPrimitives", "SealStatements", "SealEnvelope", "SealClient", "SealWire", "SealCoding", "SealKit",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
         .testTarget(
@@ -222,7 +234,8 @@ let package = Package(
         .testTarget(
             name: "SealKitTests",
             dependencies: [
-                "SealKit", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire", "SealQuery",
+                "SealKit", "SealClient", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire",
+                "SealQuery",
                 "sealkit", "SealLab",
                 "SealTorture", "CSodium", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -232,8 +245,8 @@ let package = Package(
         .testTarget(
             name: "SealServerTests",
             dependencies: [
-                "SealStorage", "SealService", "SealServer", "SealKit", "SealSystem", "SealEnvelope", "SealStatements",
-                "SealPrimitives",
+                "SealStorage", "SealService", "SealServer", "SealKit", "SealClient", "SealSystem", "SealEnvelope",
+                "SealStatements", "SealPrimitives",
                 "SealCoding", "SealWire", "SealSchema", "SealQuery", "SealLab",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -289,18 +302,19 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// `make fuzz`: the core alone, and what feeds it to libFuzzer. Nothing else is fetched or built, and without the
-// variable the package has no such targets: they link only with the sanitizer.
+// `make fuzz`: the core and the client alone, and what feeds them to libFuzzer. Nothing else is fetched or built, and
+// without the variable the package has no such targets: they link only with the sanitizer.
 switch ProcessInfo.processInfo.environment["SEALKIT_FUZZ"] {
 case "1":
-    let core = ["CSodium", "SealPrimitives", "SealStatements", "SealEnvelope"]
+    let core = ["CSodium", "SealPrimitives", "SealStatements", "SealEnvelope", "SealClient"]
     package.dependencies = []
     package.products = []
     package.targets.removeAll { !core.contains($0.name) }
     package.targets += [
         .target(name: "CFuzz", path: "Fuzz/Sources/CFuzz"),
         .executableTarget(
-            name: "SealFuzz", dependencies: ["CFuzz", "SealPrimitives", "SealStatements", "SealEnvelope"],
+            name: "SealFuzz",
+            dependencies: ["CFuzz", "SealPrimitives", "SealStatements", "SealEnvelope", "SealClient"],
             path: "Fuzz/Sources/SealFuzz", swiftSettings: house),
     ]
 case "server":

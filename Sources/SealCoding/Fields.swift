@@ -5,14 +5,7 @@ import SwiftProtobuf
 
 import struct Foundation.Data
 
-/// A field as it travels: with its stored bytes, or as the digest of bytes that stay where they are (omitted by
-/// `desiredKeys` on the way down, carried over on the way up).
-public enum WireField: Sendable {
-    case stored(StoredField, blob: String?)
-    case digest(Digest)
-    /// Of the public database: not sealed, and nowhere else.
-    case publicAsset(PublicAsset, blob: String)
-
+extension WireField {
     /// - Throws: `malformed`, `invalidLength`.
     public init(_ wire: Sealkit_V1_Field) throws(SealError) {
         switch wire.content {
@@ -31,15 +24,6 @@ public enum WireField: Sendable {
         case .publicAsset(let asset):
             self = .publicAsset(PublicAsset(size: asset.size, root: try Digest(asset.root)), blob: asset.blob)
         case nil: throw .malformed
-        }
-    }
-
-    /// The digest that the statement covers.
-    public func digest(name: String) throws(SealError) -> Digest {
-        switch self {
-        case .stored(let field, _): try field.digest(name: name)
-        case .digest(let digest): digest
-        case .publicAsset(let asset, _): asset.digest(name: name)
         }
     }
 

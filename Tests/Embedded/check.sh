@@ -21,8 +21,9 @@ inputs=$({
     find "${sources[@]/#/Sources/}" Web/core Tests/Embedded -type f | LC_ALL=C sort | xargs sha256sum
 } | sha256sum | cut -d ' ' -f 1)
 
-# The same core with the vectors' judge beside it.
+# The same core with the vectors' judge beside it. What SealClient offers is compiled where it is used, so it is used once.
 build_vectors() {
+    compile_swift "$root" "$out" SealClientUses object Tests/Embedded/Uses.swift
     compile_swift "$root" "$out" SealVectorChecks interface $(swift_files Sources/SealVectorChecks)
     compile_swift "$root" "$out" SealWebVectors object $(swift_files Tests/Embedded/Vectors)
     link_module "$out" vectors.wasm 'SealWeb SealWebVectors' \

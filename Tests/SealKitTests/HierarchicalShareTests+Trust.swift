@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -23,8 +24,8 @@ extension HierarchicalShareTests {
             checkpoint: Checkpoint.none, parent: nil, share: nil, salt: .zero, fieldsDigest: .zero)
     }
 
-    private func sighting(_ statement: Statement) -> TrustStore.Sighting {
-        TrustStore.Sighting(statement, hash: Statement.hash(statement.canonicalBytes()))
+    private func sighting(_ statement: Statement) -> Sighting {
+        Sighting(statement, hash: Statement.hash(statement.canonicalBytes()))
     }
 
     @Test func aRecordOfOneScopeIsNotTakenOverByWritersOfAnother() async throws {
@@ -34,11 +35,11 @@ extension HierarchicalShareTests {
         let (zone, share) = (Hash.digest(.link, [1]), Hash.digest(.link, [2]))
         let first = try statement(1, in: zone, by: ann, owner: ann, previous: .zero)
         let hash = Statement.hash(first.canonicalBytes())
-        func verdict(after statements: [Statement]) async throws -> TrustStore.Verdict? {
+        func verdict(after statements: [Statement]) async throws -> Verdict? {
             let trust = try TrustStore()
-            var last: TrustStore.Verdict?
+            var last: Verdict?
             for one in [first] + statements {
-                last = try await trust.admit([sighting(one)], zone: zone, incarnation: 1).first
+                last = try await trust.admit([sighting(one)], in: ScopePlace(zone, 1)).first
             }
             return last
         }

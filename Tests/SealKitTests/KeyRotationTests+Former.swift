@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealLab
 import SealPrimitives
@@ -53,10 +54,10 @@ extension KeyRotationTests {
         try await world.ann.rotateKeys(world.kept)
         let roster = try await world.anns.view(of: world.bob).roster
         try world.ann.container.core.identity().check(roster)
-        #expect(await failure { try phone.container.core.identity().check(roster) } == .keysReplaced)
+        #expect(throws: ClientError.keysReplaced) { try phone.container.core.identity().check(roster) }
         var random = SystemRandom()
         let forked = try world.ann.starting(from: [world.kept.seeds[0], AccountSeed(random: &random)], trust: nil)
-        #expect(await failure { try forked.container.core.identity().check(roster) } == .integrityFailure)
+        #expect(throws: ClientError.foreignKeys) { try forked.container.core.identity().check(roster) }
         // Nor do they take the roster over, whoever hands it to them.
         let scope = roster.scopeID
         let entries = try await world.bob.container.core.trust.entries(scope: scope)

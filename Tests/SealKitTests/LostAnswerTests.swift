@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealClient
 import SealLab
 import SealPrimitives
 import SealStatements

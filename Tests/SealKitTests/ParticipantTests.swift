@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealLab
 import SealPrimitives
@@ -171,16 +172,19 @@ import Testing
         let shareWide = try ShareURL(try #require(share.url)).secret
         let seat = try #require(metadata.seat)
         let core = bob.container.core
-        let wrong = try shareWide.invitationKeys(scopeID: metadata.roster.scopeID, invitationID: seat.id)
+        let wrong = try shareWide.invitationKeys(scopeID: metadata.opening.roster.scopeID, invitationID: seat.id)
         #expect(wrong.signingKey.verificationKey != seat.signingKey)
         #expect(throws: SealError.authenticationFailed) {
             try Grants<XWingHPKE>.open(
-                metadata.grant, epoch: metadata.roster.currentEpoch, invitation: wrong, keys: core.identity().keys)
+                metadata.opening.grant, epoch: metadata.opening.roster.currentEpoch, invitation: wrong,
+                keys: core.identity().keys)
         }
         // With the secret of its own it opens: the refusal was for the secret.
-        let right = try metadata.url.secret.invitationKeys(scopeID: metadata.roster.scopeID, invitationID: seat.id)
+        let right = try metadata.opening.url.secret.invitationKeys(
+            scopeID: metadata.opening.roster.scopeID, invitationID: seat.id)
         _ = try Grants<XWingHPKE>.open(
-            metadata.grant, epoch: metadata.roster.currentEpoch, invitation: right, keys: core.identity().keys)
+            metadata.opening.grant, epoch: metadata.opening.roster.currentEpoch, invitation: right,
+            keys: core.identity().keys)
         #expect(await failure { try await bob.join(share.url) } == .permissionFailure)
         #expect(await failure { try await carol.join(own) } == .unknownItem)
         try await bob.join(own)

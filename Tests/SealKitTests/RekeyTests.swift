@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealLab
 import SealPrimitives
 import SealStatements
@@ -370,7 +371,7 @@ import Testing
         let third = try await ann.own.recordZoneChanges(inZoneWith: zone, since: second.changeToken)
         let scope = try ann.container.core.scope(of: zone)
         let known = try await ann.container.core.trust.feed(
-            zone: scope.id, incarnation: 1, TrustStore.ScopePlace(scope.id, 1))
+            zone: scope.id, incarnation: 1, ScopePlace(scope.id, 1))
         #expect(known?.token == third.changeToken.bytes && known?.caughtUpEpoch == 2)
     }
 }

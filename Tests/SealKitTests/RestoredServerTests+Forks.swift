@@ -1,3 +1,4 @@
+import SealClient
 import SealLab
 import SealStatements
 import Testing
@@ -75,7 +76,8 @@ extension RestoredServerTests {
             var fork: RosterFork?
             do { try await zone.view(of: bob) } catch { fork = (error as? SealKitError)?.rosterFork }
             let head = try #require(fork?.head)
-            let present = RosterFork.Head(try await zone.view(of: ann).roster)
+            let roster = try await zone.view(of: ann).roster
+            let present = RosterFork.Head(.init(sequence: roster.sequence, hash: roster.head))
             let onIt = await failure { try await ann.own.endFork(of: zone.zoneID, abandoning: present) }
             #expect(onIt == .invalidArguments)
             try await ann.own.endFork(of: zone.zoneID, abandoning: head)

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -36,13 +37,13 @@ import Testing
 
     private func hash(_ statement: Statement) -> Digest { Statement.hash(statement.canonicalBytes()) }
 
-    private func verdict(on last: Statement, after seen: [Statement]) async throws -> TrustStore.Verdict? {
+    private func verdict(on last: Statement, after seen: [Statement]) async throws -> Verdict? {
         let trust = try TrustStore()
         for one in seen {
-            let sighting = TrustStore.Sighting(one, hash: hash(one))
-            #expect(try await trust.admit([sighting], zone: zone, incarnation: 1).first == .accepted)
+            let sighting = Sighting(one, hash: hash(one))
+            #expect(try await trust.admit([sighting], in: ScopePlace(zone, 1)).first == .accepted)
         }
-        return try await trust.admit([.init(last, hash: hash(last))], zone: zone, incarnation: 1).first
+        return try await trust.admit([.init(last, hash: hash(last))], in: ScopePlace(zone, 1)).first
     }
 
     @Test func aRecordCitesNoOlderHeadThanBefore() async throws {
@@ -60,10 +61,10 @@ import Testing
     /// hears of it.
     @Test func whatWasMetBeforeAnAbsenceCountsOnceItIsMetAgain() async throws {
         let trust = try TrustStore()
-        let place = TrustStore.Place(zone: zone, incarnation: 1)
+        let place = ScopePlace(zone, 1)
         let (first, second) = (statement(1, after: nil), statement(2, after: statement(1, after: nil)))
-        func meet(_ one: Statement) async throws -> TrustStore.Verdict? {
-            try await trust.admit([.init(one, hash: hash(one))], zone: zone, incarnation: 1).first
+        func meet(_ one: Statement) async throws -> Verdict? {
+            try await trust.admit([.init(one, hash: hash(one))], in: ScopePlace(zone, 1)).first
         }
         func counts() async throws -> Bool {
             let names = try await trust.living(in: place, scopes: nil) { _ in true }
@@ -120,20 +121,20 @@ import Testing
     /// A record that is gone is nobody's parent.
     @Test func aRecordIsWhereItWasSeenUntilItIsGone() async throws {
         let trust = try TrustStore()
-        let place = TrustStore.Place(zone: zone, incarnation: 1)
+        let place = ScopePlace(zone, 1)
         #expect(try await trust.lastPlace(of: "note", in: place) == nil)
         let first = statement(1, after: nil, by: ann)
-        _ = try await trust.admit([.init(first, hash: hash(first))], zone: zone, incarnation: 1)
+        _ = try await trust.admit([.init(first, hash: hash(first))], in: ScopePlace(zone, 1))
         #expect(try await trust.lastPlace(of: "note", in: place) == first.place)
-        let tombstone = TrustStore.Sighting.Deletion(first, hash: zone)
+        let tombstone = Sighting.Deletion(first, hash: zone)
         _ = try await trust.admit(
-            [.init(first, hash: hash(first), role: .gone(with: tombstone))], zone: zone, incarnation: 1)
+            [.init(first, hash: hash(first), role: .gone(with: tombstone))], in: ScopePlace(zone, 1))
         #expect(try await trust.lastPlace(of: "note", in: place) == nil)
         let again = statement(2, after: first)
-        _ = try await trust.admit([.init(again, hash: hash(again))], zone: zone, incarnation: 1)
+        _ = try await trust.admit([.init(again, hash: hash(again))], in: ScopePlace(zone, 1))
         #expect(try await trust.lastPlace(of: "note", in: place) == first.place)
         let gone = statement(3, after: again, kind: .delete)
-        _ = try await trust.admit([.init(gone, hash: hash(gone))], zone: zone, incarnation: 1)
+        _ = try await trust.admit([.init(gone, hash: hash(gone))], in: ScopePlace(zone, 1))
         #expect(try await trust.lastPlace(of: "note", in: place) == nil)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealLab
 import SealPrimitives
@@ -133,14 +134,17 @@ import Testing
         // grant.
         let bobs = try await bob.container.shareMetadata(for: url)
         let invitation = try #require(bobs.seat)
-        let keys = try ShareURL(url).secret.invitationKeys(scopeID: bobs.roster.scopeID, invitationID: invitation.id)
+        let keys = try ShareURL(url).secret.invitationKeys(
+            scopeID: bobs.opening.roster.scopeID, invitationID: invitation.id)
         #expect(throws: SealError.authenticationFailed) {
             try Grants<XWingHPKE>.open(
-                bobs.grant, epoch: bobs.roster.currentEpoch, invitation: keys, keys: dave.container.core.identity().keys
+                bobs.opening.grant, epoch: bobs.opening.roster.currentEpoch, invitation: keys,
+                keys: dave.container.core.identity().keys
             )
         }
         #expect(throws: SealError.authenticationFailed) {
-            try Grants<XWingHPKE>.open(bobs.grant, epoch: bobs.roster.currentEpoch, invitation: keys, keys: nil)
+            try Grants<XWingHPKE>.open(
+                bobs.opening.grant, epoch: bobs.opening.roster.currentEpoch, invitation: keys, keys: nil)
         }
         #expect(await failure { _ = try await dave.container.accept(bobs) } == .integrityFailure)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -16,12 +17,12 @@ import Testing
     private let ann: UserID
     private let zone = Hash.digest(.link, [1])
     private let share = Hash.digest(.link, [2])
-    private let (ofZone, ofShare): (TrustStore.ScopePlace, TrustStore.ScopePlace)
+    private let (ofZone, ofShare): (ScopePlace, ScopePlace)
 
     init() throws {
         temporary = try TemporaryFolder()
         ann = UserID(try ID16(Array(repeating: 1, count: 16)))
-        (ofZone, ofShare) = (TrustStore.ScopePlace(zone, 1), TrustStore.ScopePlace(share, 1))
+        (ofZone, ofShare) = (ScopePlace(zone, 1), ScopePlace(share, 1))
     }
 
     private func statement(
@@ -40,25 +41,25 @@ import Testing
             fieldsDigest: .zero)
     }
 
-    private func sighting(_ statement: Statement, role: TrustStore.Sighting.Role = .newest) -> TrustStore.Sighting {
-        TrustStore.Sighting(statement, hash: Statement.hash(statement.canonicalBytes()), role: role)
+    private func sighting(_ statement: Statement, role: Sighting.Role = .newest) -> Sighting {
+        Sighting(statement, hash: Statement.hash(statement.canonicalBytes()), role: role)
     }
 
     private func verdict(
-        _ statement: Statement, _ trust: TrustStore, role: TrustStore.Sighting.Role = .newest, asked: Int64? = nil
-    ) async throws -> TrustStore.Verdict? {
-        try await trust.admit([sighting(statement, role: role)], zone: zone, incarnation: 1, asked: asked).first
+        _ statement: Statement, _ trust: TrustStore, role: Sighting.Role = .newest, asked: Int64? = nil
+    ) async throws -> Verdict? {
+        try await trust.admit([sighting(statement, role: role)], in: ScopePlace(zone, 1), asked: asked).first
     }
 
     private func advance(
-        _ trust: TrustStore, from since: String?, to token: String, _ caughtUp: [TrustStore.ScopePlace: Int64]
+        _ trust: TrustStore, from since: String?, to token: String, _ caughtUp: [ScopePlace: Int64]
     ) async throws {
         try await trust.advance(
             zone: zone, incarnation: 1, since: since.map { Data($0.utf8) }, token: Data(token.utf8), caughtUp: caughtUp)
     }
 
     private func noteCaughtUp(
-        _ trust: TrustStore, from start: String?, to end: String, _ caughtUp: [TrustStore.ScopePlace: Int64]
+        _ trust: TrustStore, from start: String?, to end: String, _ caughtUp: [ScopePlace: Int64]
     ) async throws {
         try await trust.noteCaughtUp(
             zone: zone, incarnation: 1, from: start.map { Data($0.utf8) }, to: Data(end.utf8), caughtUp: caughtUp)
@@ -94,7 +95,7 @@ import Testing
         // What it has seen stays good.
         #expect(try await verdict(statement(name: "shared", in: share), trust) == .accepted)
         // Of another life of the share, and of the zone, nothing was read.
-        #expect(try await trust.feed(zone: zone, incarnation: 1, TrustStore.ScopePlace(share, 2))?.caughtUpEpoch == nil)
+        #expect(try await trust.feed(zone: zone, incarnation: 1, ScopePlace(share, 2))?.caughtUpEpoch == nil)
         #expect(try await trust.feed(zone: zone, incarnation: 2, ofZone) == nil)
     }
 
@@ -181,7 +182,7 @@ import Testing
         #expect(try await verdict(second, one) == .accepted)
         #expect(try await verdict(first, other) == .older)
         #expect(try await verdict(statement(2, after: first, epoch: 1), other) == .forked)
-        #expect(try await other.lastSeen("note", in: .init(zone: zone, incarnation: 1))?.revision == 2)
+        #expect(try await other.lastSeen("note", in: ScopePlace(zone, 1))?.revision == 2)
     }
 
     // MARK: What was asked before
@@ -212,7 +213,7 @@ import Testing
         let first = statement()
         #expect(try await verdict(first, trust) == .accepted)
         let asked = try await trust.moment()
-        let gone = TrustStore.Sighting.Role.gone(with: .init(statement(2, name: "list", kind: .delete), hash: share))
+        let gone = Sighting.Role.gone(with: .init(statement(2, name: "list", kind: .delete), hash: share))
         #expect(try await verdict(first, trust, role: gone) == .accepted)
         #expect(try await verdict(first, trust, asked: asked) == .overtaken)
         #expect(try await verdict(first, trust, asked: trust.moment()) == .older)
@@ -220,7 +221,7 @@ import Testing
 
     @Test func aRecordIsHiddenOnlyFromWhoKnewItWhenItAsked() async throws {
         let trust = try TrustStore()
-        let place = TrustStore.Place(zone: zone, incarnation: 1)
+        let place = ScopePlace(zone, 1)
         let asked = try await trust.moment()
         #expect(try await trust.memory(of: "note", in: place, asked: asked) == .unseen)
         #expect(try await verdict(statement(in: share), trust) == .accepted)
@@ -228,14 +229,14 @@ import Testing
         #expect(try await trust.memory(of: "note", in: place, asked: nil) == .seen)
         #expect(try await trust.memory(of: "note", in: place, asked: trust.moment()) == .seen)
         #expect(try await trust.memory(of: "note", in: place, scopes: [ofZone], asked: nil) == .unseen)
-        #expect(try await trust.memory(of: "note", in: .init(zone: zone, incarnation: 2), asked: nil) == .unseen)
+        #expect(try await trust.memory(of: "note", in: ScopePlace(zone, 2), asked: nil) == .unseen)
     }
 
     /// New ones and known ones in any order: each is judged as if it came alone.
     @Test func recordsComeTogetherAsTheyComeAlone() async throws {
         let trust = try TrustStore()
-        func verdicts(_ statements: [Statement]) async throws -> [TrustStore.Verdict] {
-            try await trust.admit(statements.map { sighting($0) }, zone: zone, incarnation: 1)
+        func verdicts(_ statements: [Statement]) async throws -> [Verdict] {
+            try await trust.admit(statements.map { sighting($0) }, in: ScopePlace(zone, 1))
         }
         let (a, b, c) = (statement(name: "a"), statement(name: "b"), statement(name: "c", in: share))
         #expect(try await verdicts([a, b]) == [.accepted, .accepted])
@@ -248,11 +249,11 @@ import Testing
                 .accepted, .accepted, .accepted, .older, .forked, .accepted,
             ])
         #expect(try await trust.moment() == moment + 1)
-        #expect(try await trust.lastSeen("b", in: .init(zone: zone, incarnation: 1))?.revision == 2)
+        #expect(try await trust.lastSeen("b", in: ScopePlace(zone, 1))?.revision == 2)
         // One that goes is gone for those that come after it.
-        let gone = TrustStore.Sighting.Role.gone(with: .init(statement(2, name: "list", kind: .delete), hash: share))
+        let gone = Sighting.Role.gone(with: .init(statement(2, name: "list", kind: .delete), hash: share))
         #expect(
-            try await trust.admit([sighting(a, role: gone), sighting(a)], zone: zone, incarnation: 1) == [
+            try await trust.admit([sighting(a, role: gone), sighting(a)], in: ScopePlace(zone, 1)) == [
                 .accepted, .older,
             ])
     }
@@ -260,7 +261,7 @@ import Testing
     /// A reading that goes on in another process has brought what this device has met since it began.
     @Test func whatWasKnownWhenAReadingBeganHasToCome() async throws {
         let trust = try TrustStore()
-        let place = TrustStore.Place(zone: zone, incarnation: 1)
+        let place = ScopePlace(zone, 1)
         let (old, kept) = (statement(name: "old"), statement(name: "kept"))
         for one in [old, kept] { #expect(try await verdict(one, trust) == .accepted) }
         let beginning = try await trust.moment()
@@ -280,7 +281,8 @@ import Testing
             in: .publicDatabase(
                 PublicGround(
                     scope: Scope(
-                        container: "org.example.notes", environment: .development, owner: ann, zoneName: "notes"))),
+                        container: "org.example.notes", environment: .development, owner: ann, zoneName: "notes"),
+                    asked: nil)),
             .default)
         #expect(error.code == .rollback && error.lateRecord == nil && !error.remedy.contains("accept"))
     }

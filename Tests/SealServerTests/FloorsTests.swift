@@ -58,6 +58,13 @@ import Testing
         #expect(try dependencies(of: "SealKit", in: targets).own.contains("SealEnvelope"))
     }
 
+    /// What a client judges is bytes and values alone, as the core is: a browser has nothing else.
+    @Test func theClientStandsOnTheCoreAlone() throws {
+        let graph = try graph(of: "SealClient", in: try targets())
+        #expect(graph.own == ["SealPrimitives", "SealStatements", "SealEnvelope", "SealClient"])
+        #expect(graph.products.isEmpty)
+    }
+
     /// The vectors' people have secrets that everybody knows.
     @Test(arguments: ["SealKit", "SealServer"]) func noVectorsAreShipped(_ target: String) throws {
         let targets = try targets()

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealPrimitives
 import SealStatements
 import Testing
@@ -102,6 +103,20 @@ import Testing
             fieldsDigest: .zero)
     }
 
+    /// With the key of its epoch.
+    private static func replica(of seed: AccountSeed) throws -> ScopeReplica<XWingHPKE> {
+        var random = SystemRandom()
+        let own = try OwnIdentity([seed], container: "com.example.notes", using: XWingHPKE.self)
+        let scope = Scope(
+            container: "com.example.notes", environment: .production, owner: own.chain.userID, zoneName: "z")
+        let draft = try RosterAuthor<XWingHPKE>(user: own.chain.userID, keys: own.keys).open(
+            scope, following: nil, encryptionScope: .perRecord, identity: own.chain, time: 0, random: &random)
+        var replica = try ScopeReplica<XWingHPKE>(
+            scope: scope, user: own.chain.userID, entries: [draft.entry], floor: nil)
+        replica.open([OwnGrant(epoch: 0, sealed: draft.grants[0].sealed)], as: own)
+        return replica
+    }
+
     /// Of the SDK and the server: those that hold a secret as text, and those that lead to one.
     static func outside() throws -> [Shown] {
         var random = SystemRandom()
@@ -137,9 +152,13 @@ import Testing
                 description: "RecoveryPassphrase", texts: ["canary"]),
             Shown(type: "AccountKeys", value: account.keys, description: "SealKit.AccountKeys", secrets: [seed.bytes]),
             Shown(
-                type: "OwnIdentity", value: try OwnIdentity([seed], container: "com.example.notes"),
+                type: "OwnIdentity",
+                value: try OwnIdentity(
+                    [seed], container: "com.example.notes", using: XWingHPKE.self),
                 description: "OwnIdentity",
                 secrets: [seed.bytes]),
+            Shown(
+                type: "ScopeReplica", value: try replica(of: seed), description: "ScopeReplica", secrets: [seed.bytes]),
             Shown(
                 type: "MemoryKeyStore", value: MemoryKeyStore(try account.secrets),
                 description: "SealKit.MemoryKeyStore",

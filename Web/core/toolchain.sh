@@ -9,7 +9,7 @@ wasi_include=/usr/include/wasm32-wasi
 wasi_lib=/usr/lib/wasm32-wasi/libc.a
 
 # The targets that the module is made of, each after those it imports.
-core_modules=(SealPrimitives SealStatements SealEnvelope SealHPKE)
+core_modules=(SealPrimitives SealStatements SealEnvelope SealClient SealHPKE)
 core_exports=(core_start core_reserve core_release core_call)
 
 c_flags=(

@@ -48,4 +48,6 @@ let targets: [any FuzzTarget.Type] = [
     RecoveryBundleTarget.self,
     EnrolmentPackageTarget.self,
     EnrolmentTranscriptTarget.self,
+    // Client
+    WireTarget.self,
 ]

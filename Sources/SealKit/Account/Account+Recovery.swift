@@ -1,4 +1,5 @@
 public import Foundation
+import SealClient
 public import SealEnvelope
 import SealPrimitives
 import SealWire
@@ -55,11 +56,6 @@ extension Account {
         public var recoveryKeySaved: Date?
         /// When the passphrase was set; nil for none.
         public var passphraseSaved: Date?
-    }
-
-    enum BundleKind: UInt32 {
-        case printedKey = 1
-        case passphrase = 2
     }
 
     // MARK: Getting back
@@ -149,7 +145,7 @@ extension Account {
 
     /// From now on no passphrase brings the account back.
     public func removeRecoveryPassphrase() async throws(SealKitError) {
-        let request = Sealkit_V1_DeleteRecoveryBundleRequest.with { $0.kind = BundleKind.passphrase.rawValue }
+        let request = Sealkit_V1_DeleteRecoveryBundleRequest.with { $0.kind = RecoveryBundle.Kind.passphrase.rawValue }
         let _: Sealkit_V1_AccountResponse = try await call(Endpoints.accounts.deleteRecovery, request)
     }
 
@@ -160,9 +156,8 @@ extension Account {
     public func isGood(_ recoveryKey: RecoveryKey) async throws(SealKitError) -> Bool {
         try await requireSession()
         do {
-            let sealed = try await Account.fetchBundle(of: recoveryKey, transport: client.transport)
-            return SecretBytes.areEqual(
-                SecretBytes(joining: sealed.map(\.bytes)), SecretBytes(joining: seeds.map(\.bytes)))
+            let opened = try await Account.fetchBundle(of: recoveryKey, transport: client.transport)
+            return RecoveryBundle.brings(opened, back: seeds)
         } catch let error where error.code == .unknownItem {
             return false
         }
@@ -174,7 +169,7 @@ extension Account {
             Endpoints.accounts.listRecovery, Sealkit_V1_RecoveryBundlesRequest())
         var status = RecoveryStatus()
         for bundle in response.bundles {
-            switch BundleKind(rawValue: bundle.kind) {
+            switch RecoveryBundle.Kind(rawValue: bundle.kind) {
             case .printedKey: status.recoveryKeySaved = Date(microseconds: bundle.saved)
             case .passphrase: status.passphraseSaved = Date(microseconds: bundle.saved)
             case nil: break
@@ -183,13 +178,15 @@ extension Account {
         return status
     }
 
-    func bundle(of seeds: [AccountSeed], by key: RecoveryKey, _ kind: BundleKind) -> Sealkit_V1_RecoveryBundle {
+    func bundle(
+        of seeds: [AccountSeed], by key: RecoveryKey, _ kind: RecoveryBundle.Kind
+    ) -> Sealkit_V1_RecoveryBundle {
         var random = SystemRandom()
-        let sealed = Data(key.seal(seeds, random: &random))
+        let bundle = RecoveryBundle(of: seeds, by: key, kind, random: &random)
         return .with {
-            $0.recoveryID = Data(key.bundleID.bytes)
-            $0.sealed = sealed
-            $0.kind = kind.rawValue
+            $0.recoveryID = Data(bundle.id.bytes)
+            $0.sealed = Data(bundle.sealed)
+            $0.kind = bundle.kind.rawValue
         }
     }
 }

@@ -1,3 +1,4 @@
+import SealClient
 public import SealEnvelope
 import SealPrimitives
 import SealStatements

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 public import SealEnvelope
 import SealPrimitives
 import SealStatements

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -52,14 +53,14 @@ actor SessionKeeper {
             ) {
                 [client] answer throws(SealKitError) in
                 let request = Sealkit_V1_CreateAccountRequest.with {
-                    $0.loginKey = answer.loginKey
-                    $0.challenge = answer.challenge
+                    $0.loginKey = Data(answer.loginKey.bytes)
+                    $0.challenge = Data(answer.challenge)
                     $0.time = answer.time
-                    $0.signature = answer.signature
-                    $0.deviceID = answer.deviceID
-                    $0.deviceName = answer.deviceName
-                    $0.deviceAdded = answer.deviceAdded
-                    $0.deviceSignature = answer.deviceSignature
+                    $0.signature = Data(answer.signature)
+                    $0.deviceID = Data(answer.device.id.bytes)
+                    $0.deviceName = answer.device.name
+                    $0.deviceAdded = answer.device.added
+                    $0.deviceSignature = Data(answer.device.signature)
                     $0.recovery = recovery
                     $0.registrationCode = registrationCode ?? ""
                 }
@@ -86,14 +87,14 @@ actor SessionKeeper {
 
     private func tellDeletion() async throws(SealKitError) {
         let _: Sealkit_V1_DeleteAccountResponse = try await withAnsweredChallenge(
-            to: Endpoints.accounts.delete.route, by: keys.loginKey, Challenges.deletion
+            to: Endpoints.accounts.delete.route, by: keys.loginKey, .deletion
         ) {
             [client] answer throws(SealKitError) in
             let request = Sealkit_V1_DeleteAccountRequest.with {
-                $0.loginKey = answer.loginKey
-                $0.challenge = answer.challenge
+                $0.loginKey = Data(answer.loginKey.bytes)
+                $0.challenge = Data(answer.challenge)
                 $0.time = answer.time
-                $0.signature = answer.signature
+                $0.signature = Data(answer.signature)
             }
             return try await client.call(Endpoints.accounts.delete, request)
         }
@@ -131,11 +132,10 @@ actor SessionKeeper {
         }
     }
 
-    /// By the newest key. One that this process has made and told may have arrived, though no answer came back.
+    /// By the newest key that the server knows.
     private func newestToken() async throws(SealKitError) -> String {
-        if keys.hasUntold, let token = try await logIn(by: keys.loginKeys[0]) { return token }
-        if let token = try await logIn(by: keys.loginKey) { return token }
-        if !keys.hasUntold { keys.newestIsUnknown() }
+        for key in keys.loginAttempts { if let token = try await logIn(by: key) { return token } }
+        keys.noneIsKnown()
         throw SealKitError(.unknownItem, "the server knows no account with these keys")
     }
 
@@ -143,8 +143,10 @@ actor SessionKeeper {
     private func logIn(by key: SigningKey) async throws(SealKitError) -> String? {
         do {
             let answer = try await withAnsweredChallenge(to: Endpoints.accounts.login.route, by: key) {
-                [client] answer throws(SealKitError) in
-                try await client.call(Endpoints.accounts.login, answer)
+                [client, devices] answer throws(SealKitError) in
+                try await client.call(
+                    Endpoints.accounts.login,
+                    Sealkit_V1_LoginRequest(answer, knownDevices: devices.settledRevision))
             }
             keys.isKnown(key.verificationKey)
             return begun(answer)
@@ -170,15 +172,14 @@ actor SessionKeeper {
     func rotate(
         from former: SigningKey, to new: SigningKey, recovery: [Sealkit_V1_RecoveryBundle]
     ) async throws(SealKitError) {
-        let signed = Challenges.loginRotation(origin: client.transport.origin, newKey: new.verificationKey)
-        let signature = Data(former.sign(signed))
+        let rotation = LoginRotation(from: former, to: new.verificationKey, origin: client.transport.origin)
         current = begun(
             try await withAnsweredChallenge(to: Endpoints.accounts.rotate.route, by: new) {
-                [client, keys] answer throws(SealKitError) in
+                [client, keys, devices] answer throws(SealKitError) in
                 let request = Sealkit_V1_RotateKeysRequest.with {
-                    $0.login = answer
-                    $0.formerLoginKey = Data(former.verificationKey.bytes)
-                    $0.formerSignature = signature
+                    $0.login = Sealkit_V1_LoginRequest(answer, knownDevices: devices.settledRevision)
+                    $0.formerLoginKey = Data(rotation.formerLoginKey.bytes)
+                    $0.formerSignature = Data(rotation.formerSignature)
                     $0.recovery = recovery
                 }
                 let mayHaveArrived = keys.beginTelling()
@@ -224,15 +225,13 @@ actor SessionKeeper {
     ///     is a login that is not accepted now, as its name may be mended any moment.
     private func withAnsweredChallenge<Answer: Sendable>(
         to route: Route, by key: SigningKey,
-        _ message: @escaping @Sendable (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE = Challenges
-            .login,
-        misnamed: SealKitError.Code = .notAuthenticated,
-        _ send: @escaping @Sendable (Sealkit_V1_LoginRequest) async throws(SealKitError) -> Answer
+        _ purpose: ChallengeAnswer.Purpose = .login, misnamed: SealKitError.Code = .notAuthenticated,
+        _ send: @escaping @Sendable (ChallengeAnswer) async throws(SealKitError) -> Answer
     ) async throws(SealKitError) -> Answer {
         do {
             // To whoever calls it is like reading: there is nothing that anybody would have to look up.
             return try await client.attempt(route, .read) { @Sendable () async throws(SealKitError) in
-                try await send(try await self.answerChallenge(by: key, message))
+                try await send(try await self.answerChallenge(by: key, purpose))
             }
         } catch {
             guard error.code == .notAuthenticated, let misnaming = await client.misnaming(as: misnamed) else {
@@ -243,28 +242,31 @@ actor SessionKeeper {
     }
 
     private func answerChallenge(
-        by key: SigningKey, _ message: (_ origin: String, _ challenge: [UInt8], _ time: Int64) -> PAE
-    ) async throws(SealKitError) -> Sealkit_V1_LoginRequest {
-        let publicKey = Data(key.verificationKey.bytes)
+        by key: SigningKey, _ purpose: ChallengeAnswer.Purpose
+    ) async throws(SealKitError) -> ChallengeAnswer {
         let challenge = try await client.call(
-            Endpoints.accounts.challenge, Sealkit_V1_ChallengeRequest.with { $0.loginKey = publicKey }
+            Endpoints.accounts.challenge,
+            Sealkit_V1_ChallengeRequest.with { $0.loginKey = Data(key.verificationKey.bytes) }
         ).challenge
         let device = try await devices.identity()
-        let name = device.name ?? deviceName
-        let time = currentTime()
-        // The origin is the one that this client dialled: an answer that a server passes on is of no use elsewhere.
-        let signed = message(client.transport.origin, [UInt8](challenge), time)
-        return .with {
-            $0.loginKey = publicKey
-            $0.challenge = challenge
-            $0.time = time
-            $0.signature = Data(key.sign(signed))
-            $0.deviceID = Data(device.id.bytes)
-            $0.deviceName = name
-            $0.deviceAdded = device.added
-            $0.deviceSignature = Data(key.sign(Challenges.device(device.id, name: name, added: device.added)))
-            $0.knownDevices = devices.settledRevision
-        }
+        return ChallengeAnswer(
+            [UInt8](challenge), to: purpose, origin: client.transport.origin, by: key,
+            device: (device.id, device.name ?? deviceName, device.added), time: currentTime())
+    }
+}
+
+extension Sealkit_V1_LoginRequest {
+    fileprivate init(_ answer: ChallengeAnswer, knownDevices: UInt64) {
+        self.init()
+        loginKey = Data(answer.loginKey.bytes)
+        challenge = Data(answer.challenge)
+        time = answer.time
+        signature = Data(answer.signature)
+        deviceID = Data(answer.device.id.bytes)
+        deviceName = answer.device.name
+        deviceAdded = answer.device.added
+        deviceSignature = Data(answer.device.signature)
+        self.knownDevices = knownDevices
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -115,14 +116,14 @@ extension Database {
         _ scope: SealStatements.Scope, _ zoneID: RecordZone.ID
     ) async throws(SealKitError) -> Audit.Scope? {
         let keeper = core.keeper(of: scope)
-        let tail: Sealkit_V1_RosterTail
-        do { tail = try await keeper.everything() } catch {
+        let whole: (entries: [SignedRosterEntry], grants: [OwnGrant])
+        do { whole = try await keeper.everything() } catch {
             guard error.code == .zoneNotFound else { throw error }
             try await confirmGone(zoneID)
             return nil
         }
         let (roster, bad) = try await core.witnessing(zone: zoneID) { () async throws(SealKitError) in
-            try replay(tail, scope)
+            try replay(whole.entries, whole.grants, scope)
         }
         guard !roster.isClosed, roster.members[core.userID()] != nil else { return nil }
         let view = try await keeper.current()
@@ -153,26 +154,24 @@ extension Database {
 
     /// The roster from its first entry, and the epochs whose grant does not open, with whoever opened them.
     private func replay(
-        _ tail: Sealkit_V1_RosterTail, _ scope: SealStatements.Scope
+        _ entries: [SignedRosterEntry], _ grants: [OwnGrant], _ scope: SealStatements.Scope
     ) throws(SealKitError) -> (roster: Roster, badGrants: [(epoch: UInt32, author: UserID)]) {
         let roster = try verifying("the roster of the zone \(scope.zoneName)") { () throws(SealError) in
-            let entries = tail.entries.map { SignedRosterEntry($0) }
             guard let roster = try Roster(replaying: entries, scope: scope) else { throw .notNextEntry }
             return roster
         }
         let own = GrantSubject.member(core.userID())
-        let bad = tail.grants.compactMap { grant -> (epoch: UInt32, author: UserID)? in
+        let bad = grants.compactMap { grant -> (epoch: UInt32, author: UserID)? in
             guard let epoch = roster.epoch(grant.epoch, incarnations: roster.incarnations) else { return nil }
-            let sealed = [UInt8](grant.sealed)
             // One that the roster does not commit to is the server's making, or was sealed by this account as it
             // joined.
-            guard epoch.grantHashes[own] == GrantHash.of(sealed) else { return nil }
+            guard epoch.grantHashes[own] == GrantHash.of(grant.sealed) else { return nil }
             let opened = try? core.identity().open { keys throws(SealError) in
-                try Grants<XWingHPKE>.open(sealed, epoch: epoch, as: core.userID(), keys: keys)
+                try Grants<XWingHPKE>.open(grant.sealed, epoch: epoch, as: core.userID(), keys: keys)
             }
-            guard opened == nil, epoch.openedAt < UInt64(tail.entries.count) else { return nil }
+            guard opened == nil, epoch.openedAt < UInt64(entries.count) else { return nil }
             let entry = try? RosterEntry(
-                canonicalBytes: SignedRosterEntry(tail.entries[Int(epoch.openedAt)]).bytes, container: scope.container)
+                canonicalBytes: entries[Int(epoch.openedAt)].bytes, container: scope.container)
             return entry.map { (grant.epoch, $0.author) }
         }
         return (roster, bad)

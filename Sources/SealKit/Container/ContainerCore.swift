@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -242,15 +243,17 @@ private actor Registration {
 
     private func send(_ core: ContainerCore) async throws(SealKitError) {
         let identity = core.identity()
-        let binding = Challenges.loginBinding(container: core.identifier, loginKey: core.account.session.publicKey)
+        let registration = IdentityRegistration(
+            identity.chain, container: core.identifier, loginKey: core.account.session.publicKey,
+            by: identity.keys.signingKey)
         let request = Sealkit_V1_RegisterIdentityRequest.with {
             $0.container = core.identifier
-            $0.chain = identity.chain.wire
-            $0.loginBinding = Data(identity.keys.signingKey.sign(binding))
+            $0.chain = registration.chain.wire
+            $0.loginBinding = Data(registration.loginBinding)
         }
         let response: Sealkit_V1_RegisterIdentityResponse = try await core.account.call(
             Endpoints.accounts.registerIdentity, request)
-        guard response.userRecordName == core.userID().recordName else {
+        do { try registration.check(answer: response.userRecordName) } catch {
             throw await core.noted(
                 SealKitError(.integrityFailure, "the server names this account otherwise than its own keys do"))
         }

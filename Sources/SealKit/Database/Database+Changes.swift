@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -237,7 +238,7 @@ extension Database {
         }
         // Caught up: whatever the server later shows under an epoch before this one, unseen, is back-dated.
         try await core.trust.advance(
-            zone: ground.place.zone, incarnation: ground.place.incarnation, since: token?.bytes, token: response.token,
+            zone: ground.place.scope, incarnation: ground.place.incarnation, since: token?.bytes, token: response.token,
             caughtUp: ground.caughtUp(by: response))
         core.readings.take(part, reading, of: ground.zoneID.hex)
         if response.unsettled, scope == .private { await settleQuietly(zoneID) }

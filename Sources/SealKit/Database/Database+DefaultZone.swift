@@ -1,3 +1,4 @@
+import SealClient
 import SealStatements
 import SealWire
 import SwiftProtobuf

@@ -1,3 +1,4 @@
+import SealClient
 import SealPrimitives
 import SealStatements
 

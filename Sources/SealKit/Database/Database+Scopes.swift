@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -178,9 +179,4 @@ extension Sealkit_V1_ScopeHead {
         shareRecordName == scope.shareRecordName && zone.zoneName == scope.zoneName
             && zone.ownerName == scope.owner.recordName
     }
-}
-
-extension ZoneView {
-    /// The scope is open, and this account in it.
-    var isMember: Bool { !roster.isClosed && roster.members[user] != nil }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealCoding
 import SealPrimitives
 import SealStatements
@@ -150,13 +151,12 @@ public struct Database: Sendable {
         _ readings: [Result<RecordReader.Reading, SealKitError>], in ground: RecordGround, _ zoneID: RecordZone.ID,
         _ accepted: TrustStore.LateStatements?
     ) async throws(SealKitError) -> ([Outcome], overtaken: [Int]) {
-        var sightings: [TrustStore.Sighting] = []
+        var sightings: [Sighting] = []
         sightings.reserveCapacity(readings.count)
         for case .success(let reading) in readings { sightings.append(reading.sighting) }
-        let admitted = try await core.trust.admit(
-            sightings, zone: ground.place.zone, incarnation: ground.place.incarnation, asked: ground.asked,
-            accepted: accepted)
-        var verdicts = try await withOldDepartures(admitted, sightings, in: ground).makeIterator()
+        var verdicts = try await core.trust.admit(
+            sightings, in: ground.place, asked: ground.asked, accepted: accepted, readable: ground.readableScopes
+        ).makeIterator()
         var overtaken: [Int] = []
         let outcomes: [Outcome] = readings.enumerated().map { index, reading in
             reading.flatMap { reading -> Outcome in
@@ -169,25 +169,8 @@ public struct Database: Sendable {
         return (outcomes, overtaken)
     }
 
-    /// A record that left one share for another one was changed there, and then that one ended, or this account left
-    /// it: of the first share there is no newer statement than that by which the record left it. What was seen since in
-    /// scopes that this account may read says that it is not there; what was seen elsewhere does not.
-    private func withOldDepartures(
-        _ verdicts: [TrustStore.Verdict], _ sightings: [TrustStore.Sighting], in ground: RecordGround
-    ) async throws(SealKitError) -> [TrustStore.Verdict] {
-        guard let scopes = ground.readableScopes else { return verdicts }
-        var verdicts = verdicts
-        for (index, sighting) in sightings.enumerated() where sighting.isDeparture {
-            guard case .older = verdicts[index] else { continue }
-            let memory = try await core.trust.memory(
-                of: sighting.recordName, in: ground.place, scopes: scopes, asked: ground.asked)
-            if case .unseen = memory { verdicts[index] = .unknownDeletion }
-        }
-        return verdicts
-    }
-
     /// Why what was seen is not believed; nil where it is.
-    static func refusal(of sighting: TrustStore.Sighting, _ verdict: TrustStore.Verdict?) -> SealKitError? {
+    static func refusal(of sighting: Sighting, _ verdict: Verdict?) -> SealKitError? {
         let name = sighting.recordName
         switch verdict {
         case .accepted, .unknownDeletion: return nil
@@ -222,9 +205,8 @@ public struct Database: Sendable {
 
     /// What this device itself wrote, once acknowledged, has been seen too. Another device's write may have been seen
     /// meanwhile, so an older one is no fault here; another one of the same number is.
-    func noteOwn(_ sightings: [TrustStore.Sighting], ground: RecordGround) async throws(SealKitError) {
-        let place = ground.place
-        let verdicts = try await core.trust.admit(sightings, zone: place.zone, incarnation: place.incarnation)
+    func noteOwn(_ sightings: [Sighting], ground: RecordGround) async throws(SealKitError) {
+        let verdicts = try await core.trust.admit(sightings, in: ground.place)
         guard !verdicts.contains(.forked) else {
             throw await core.noted(
                 SealKitError(

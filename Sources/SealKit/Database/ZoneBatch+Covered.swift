@@ -1,3 +1,4 @@
+import SealClient
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -86,9 +87,9 @@ extension Database {
         try verifying("what goes with record \(target.recordName)") { () throws(SealError) in
             try TakenRecord.check(taken, with: target, in: roster)
         }
-        let sightings = taken.map { TrustStore.Sighting($0.record, role: .covered) }
+        let sightings = taken.map { Sighting($0.record, role: .covered) }
         let verdicts = try await core.trust.admit(
-            sightings, zone: ground.place.zone, incarnation: ground.place.incarnation, asked: ground.asked)
+            sightings, in: ground.place, asked: ground.asked)
         for (sighting, verdict) in zip(sightings, verdicts) {
             if let error = Database.refusal(of: sighting, verdict) { throw error }
         }

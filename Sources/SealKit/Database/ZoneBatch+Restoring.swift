@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements

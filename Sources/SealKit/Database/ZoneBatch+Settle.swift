@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -141,14 +142,14 @@ extension ZoneBatch {
         let (sealed, signature) = signed
         let tree = try verifying("the batch") { () throws(SealError) in try StatementTree(leaves: sealed.map(\.hash)) }
         let names = covered.isEmpty ? [] : Set(items.map(\.id.recordName))
-        var sightings: [TrustStore.Sighting] = []
+        var sightings: [Sighting] = []
         sightings.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {
             guard case .record? = results[index].outcome else { continue }
             let (statement, hash) = (sealed[index].statement, sealed[index].hash)
-            sightings.append(TrustStore.Sighting(statement, hash: hash))
-            let deletion = TrustStore.Sighting.Deletion(statement, hash: hash)
-            sightings += covered(by: item, beside: names).map { TrustStore.Sighting($0, role: .gone(with: deletion)) }
+            sightings.append(Sighting(statement, hash: hash))
+            let deletion = Sighting.Deletion(statement, hash: hash)
+            sightings += covered(by: item, beside: names).map { Sighting($0, role: .gone(with: deletion)) }
         }
         try await database.noteOwn(sightings, ground: ground)
         for (index, item) in items.enumerated() {

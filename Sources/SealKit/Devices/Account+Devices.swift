@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -25,11 +26,12 @@ extension Account {
         let list: Sealkit_V1_DevicesResponse = try await call(Endpoints.devices.list, Sealkit_V1_ListDevicesRequest())
         guard let device = try verified(list).first(where: { $0.id == id }) else { throw Account.noDevice }
         let key = try verifying("the account's login key") { () throws(SealError) in try seed.loginKey() }
+        let renamed = DeviceStatement(id: id, name: name, added: device.added, by: key)
         let request = Sealkit_V1_NameDeviceRequest.with {
             $0.id = Data(id.bytes)
-            $0.name = name
-            $0.added = device.added
-            $0.signature = Data(key.sign(Challenges.device(id, name: name, added: device.added)))
+            $0.name = renamed.name
+            $0.added = renamed.added
+            $0.signature = Data(renamed.signature)
         }
         return try await look(at: try await call(Endpoints.devices.name, request))
     }
@@ -116,29 +118,23 @@ extension Account {
 
     /// Nothing of a list is used unless every device in it has its signature, by the newest keys or by those before.
     private func verified(_ list: Sealkit_V1_DevicesResponse) throws(SealKitError) -> [ListedDevice] {
-        var keys: [VerificationKey] = []
-        for seed in seeds.reversed() {
-            keys.append(
-                try verifying("the account's login key") { () throws(SealError) in try seed.loginKey().verificationKey }
-            )
-        }
-        var devices: [ListedDevice] = []
-        for wire in list.devices {
-            guard let id = try? ID16(wire.id), !devices.contains(where: { $0.id == id }),
-                keys.contains(where: { key in
-                    (try? key.verify(
-                        [UInt8](wire.signature), over: Challenges.device(id, name: wire.name, added: wire.added)))
-                        != nil
-                })
-            else {
-                throw SealKitError(
-                    .integrityFailure,
-                    "the server lists a device of this account that the account's keys did not sign for",
-                    remedy: "distrust the server; who has the account's keys it cannot say")
+        do throws(SealError) {
+            var stated: [DeviceStatement] = []
+            for wire in list.devices {
+                stated.append(
+                    DeviceStatement(
+                        id: try ID16(wire.id), name: wire.name, added: wire.added, signature: [UInt8](wire.signature)))
             }
-            devices.append(ListedDevice(id: id, name: wire.name, added: wire.added, lastSeen: wire.lastSeen))
+            try DeviceStatement.verify(stated, by: keys.toldKeys)
+            return zip(stated, list.devices).map { stated, wire in
+                ListedDevice(id: stated.id, name: stated.name, added: stated.added, lastSeen: wire.lastSeen)
+            }
+        } catch {
+            throw SealKitError(
+                .integrityFailure,
+                "the server lists a device of this account that the account's keys did not sign for",
+                remedy: "distrust the server; who has the account's keys it cannot say")
         }
-        return devices
     }
 
     private static func deviceID(_ text: String) throws(SealKitError) -> ID16 {

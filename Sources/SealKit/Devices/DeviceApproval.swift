@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealWire
@@ -12,7 +13,13 @@ extension Account {
     ///   another account has taken it, and while this device answers another one: it does so one at a time, each at its
     ///   user's word.
     public func approveDevice(_ invitation: String) async throws(SealKitError) -> DeviceApproval {
-        try await DeviceApproval(try EnrolmentID.parse(invitation), account: self)
+        let id: ID16
+        do { id = try EnrolmentInvitation.parse(invitation) } catch {
+            throw SealKitError(
+                .invalidArguments, "this is not what a device shows that is to be enrolled",
+                remedy: "copy the whole of it: 32 digits and letters from a to f, in groups of four")
+        }
+        return try await DeviceApproval(id, account: self)
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -34,7 +35,7 @@ public final class DeviceEnrolment: Sendable {
     private let transcript = Mutex<Enrolment.Transcript?>(nil)
 
     private init(_ device: Enrolment.NewDevice<XWingHPKE>, _ mailbox: EnrolmentMailbox, deviceName: String) {
-        invitation = EnrolmentID.text(device.enrolmentID)
+        invitation = EnrolmentInvitation.text(device.enrolmentID)
         self.device = device
         self.mailbox = mailbox
         self.deviceName = deviceName

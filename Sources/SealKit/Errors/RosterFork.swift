@@ -17,7 +17,9 @@ public struct RosterFork: Sendable, Hashable {
         public let sequence: UInt64
         let hash: Digest
 
-        init(_ roster: Roster) { (sequence, hash) = (roster.sequence, roster.head) }
+        init(_ head: RosterChange.AbandonedHead) { (sequence, hash) = (head.sequence, head.hash) }
+
+        var abandoned: RosterChange.AbandonedHead { RosterChange.AbandonedHead(sequence: sequence, hash: hash) }
 
         /// nil for anything but what `description` gives.
         public init?(_ text: String) {

@@ -1,3 +1,4 @@
+import SealClient
 import SealCoding
 import SealPrimitives
 import SealStatements
@@ -17,7 +18,8 @@ extension Database {
         }
         let ids = Set(recordNames).sorted().map { Record.ID(recordName: $0, zoneID: zoneID) }
         let answer = try await find(
-            ids, in: zoneID, from: .publicDatabase(PublicGround(scope: try zoneScope(zoneID))), desiredKeys: nil)
+            ids, in: zoneID, from: .publicDatabase(PublicGround(scope: try zoneScope(zoneID), asked: nil)),
+            desiredKeys: nil)
         guard case .publicDatabase(let ground) = answer.ground else { throw Database.unanswered(ids[0]) }
         var records: [Verified] = []
         var failures: [Record.ID: SealKitError] = [:]

@@ -1,6 +1,7 @@
 public import Foundation
 import NIOCore
 import NIOFoundationCompat
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -60,11 +61,11 @@ extension Database {
                 (records, failures, ground) = try await verifiedRecords(zoneID, recordNames: recordNames)
                 content = RawExportContent(zone: ground.zone, user: core.userID())
                 for view in ground.views.values.sorted(by: { $0.scope.shareRecordName < $1.scope.shareRecordName }) {
-                    var tail = try await core.keeper(of: view.scope).everything()
+                    let whole = try await core.keeper(of: view.scope).everything()
                     // Whoever opened a key may have given out bad grants: they open nothing for anybody.
-                    tail.grants.removeAll { !opens($0, view.roster) }
+                    let grants = whole.grants.filter { opens($0, view.roster) }
                     let hasLinks = scope == .private && !view.roster.isClosed
-                    content.add(view, tail, shares: hasLinks ? try await rawShares(view) : [])
+                    content.add(view, whole.entries, grants, shares: hasLinks ? try await rawShares(view) : [])
                 }
             }
             for record in records {
@@ -89,10 +90,10 @@ extension Database {
 
     typealias Verified = (wire: Sealkit_V1_Record, outcome: RecordReader.Outcome)
 
-    private func opens(_ grant: Sealkit_V1_Grant, _ roster: Roster) -> Bool {
+    private func opens(_ grant: OwnGrant, _ roster: Roster) -> Bool {
         guard let epoch = roster.epoch(grant.epoch, incarnations: roster.incarnations) else { return true }
         let opened = try? core.identity().open { keys throws(SealError) in
-            try Grants<XWingHPKE>.open([UInt8](grant.sealed), epoch: epoch, as: core.userID(), keys: keys)
+            try Grants<XWingHPKE>.open(grant.sealed, epoch: epoch, as: core.userID(), keys: keys)
         }
         return opened != nil
     }

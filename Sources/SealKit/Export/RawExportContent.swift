@@ -1,3 +1,4 @@
+import SealClient
 import SealCoding
 import SealPrimitives
 import SealStatements
@@ -121,15 +122,13 @@ struct RawExportContent: Encodable {
     }
 
     /// One of the zone's scopes, as the server keeps it.
-    mutating func add(_ view: ZoneView, _ tail: Sealkit_V1_RosterTail, shares: [Share]) {
-        let roster = tail.entries.map { SignedRosterEntry($0) }.map {
-            Entry(bytes: Hex.encode($0.bytes), signature: Hex.encode($0.signature))
-        }
+    mutating func add(_ view: ZoneView, _ entries: [SignedRosterEntry], _ own: [OwnGrant], shares: [Share]) {
+        let roster = entries.map { Entry(bytes: Hex.encode($0.bytes), signature: Hex.encode($0.signature)) }
         let life = view.roster.incarnations
-        let grants = tail.grants.map {
+        let grants = own.map {
             Grant(
                 epoch: $0.epoch, zoneIncarnation: life.zone, scopeIncarnation: life.scope,
-                sealed: Hex.encode([UInt8]($0.sealed)))
+                sealed: Hex.encode($0.sealed))
         }
         if view.scope.shareRecordName.isEmpty {
             (self.roster, self.grants, self.shares) = (roster, grants, shares)

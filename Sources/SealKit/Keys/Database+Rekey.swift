@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -90,7 +91,7 @@ extension Database {
     /// participant and the server slip in the newest key, and a member's signature.
     private func catchUp(_ zoneID: RecordZone.ID, _ roster: Roster) async throws(SealKitError) {
         let zone = (id: roster.scope.ofZone.id, incarnation: roster.incarnations.zone)
-        let place = TrustStore.ScopePlace(roster.scopeID, roster.incarnations.scope)
+        let place = ScopePlace(roster.scopeID, roster.incarnations.scope)
         let known = try await core.trust.feed(zone: zone.id, incarnation: zone.incarnation, place)
         if let epoch = known?.caughtUpEpoch, epoch >= roster.currentEpoch.number { return }
         do {
@@ -120,7 +121,7 @@ extension Database {
             guard !changes.moreComing else { continue }
             let ground = try await known.settled(by: response.scopes, core)
             return try await core.trust.noteCaughtUp(
-                zone: ground.place.zone, incarnation: ground.place.incarnation, from: start,
+                zone: ground.place.scope, incarnation: ground.place.incarnation, from: start,
                 to: changes.changeToken.bytes,
                 caughtUp: ground.caughtUp(by: response))
         }

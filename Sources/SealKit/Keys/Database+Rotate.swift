@@ -1,3 +1,4 @@
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements

@@ -1,4 +1,5 @@
 public import Foundation
+import SealClient
 import SealCoding
 import SealPrimitives
 import SealStatements
@@ -102,15 +103,16 @@ extension Container {
             server: core.account.server, container: container,
             environment: core.environment == .production ? .production : .development, seed: seed, identity: identity)
         try core.requireSignedIn()
+        let registration = IdentityRegistration(
+            credential.chain, container: container, loginKey: core.account.session.publicKey, by: key)
         let request = Sealkit_V1_CreateServerKeyRequest.with {
             $0.name = name
-            $0.chain = credential.chain.wire
-            $0.loginBinding = Data(
-                key.sign(Challenges.loginBinding(container: container, loginKey: core.account.session.publicKey)))
+            $0.chain = registration.chain.wire
+            $0.loginBinding = Data(registration.loginBinding)
         }
         let response: Sealkit_V1_CreateServerKeyResponse = try await core.call(
             .public, Endpoints.management.createServerKey, request)
-        guard response.key.userRecordName == credential.chain.userID.recordName else {
+        do { try registration.check(answer: response.key.userRecordName) } catch {
             throw SealKitError(.integrityFailure, "the server names the new key otherwise than the key itself does")
         }
         return credential

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealStatements
 import SealWire
 import SwiftProtobuf

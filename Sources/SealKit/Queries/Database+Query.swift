@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 public import SealQuery
 import SealStatements
 import SealWire

@@ -1,4 +1,5 @@
 public import Foundation
+import SealClient
 import SealPrimitives
 import SealStatements
 
@@ -20,7 +21,7 @@ public struct LateRecord: Sendable, Hashable {
     public let isAuthorVouchedFor: Bool
     let hash: Digest
 
-    init(_ sighting: TrustStore.Sighting, _ zoneID: RecordZone.ID, isAuthorVouchedFor: Bool) {
+    init(_ sighting: Sighting, _ zoneID: RecordZone.ID, isAuthorVouchedFor: Bool) {
         let statement = sighting.statement
         recordID = Record.ID(recordName: statement.recordName, zoneID: zoneID)
         recordType = statement.recordType
@@ -113,17 +114,16 @@ extension Database {
     }
 
     /// Why what came late is not believed, with what the user may accept.
-    static func late(_ sighting: TrustStore.Sighting, in ground: RecordGround, _ zoneID: RecordZone.ID) -> SealKitError
-    {
+    static func late(_ sighting: Sighting, in ground: RecordGround, _ zoneID: RecordZone.ID) -> SealKitError {
         var record: LateRecord?
-        if case .newest = sighting.role, !sighting.isDeparture, case .zone(let ground) = ground {
+        if sighting.isAcceptable, case .zone(let ground) = ground {
             record = LateRecord(sighting, zoneID, isAuthorVouchedFor: ground.vouches(for: sighting.statement))
         }
         return late(sighting, record)
     }
 
     /// - Parameter record: what the user may accept; nil where there is nothing to accept.
-    static func late(_ sighting: TrustStore.Sighting, _ record: LateRecord? = nil) -> SealKitError {
+    static func late(_ sighting: Sighting, _ record: LateRecord? = nil) -> SealKitError {
         let remedy =
             record == nil
             ? "; nothing of it was taken over"
@@ -134,9 +134,4 @@ extension Database {
             remedy: "either the server kept it back then, or somebody who had that key has written it since" + remedy,
             lateRecord: record)
     }
-}
-
-extension ZoneGround {
-    /// As `Roster.vouches(for:)`, by the roster of the statement's scope.
-    func vouches(for statement: Statement) -> Bool { view(of: statement)?.roster.vouches(for: statement) ?? false }
 }

@@ -1,3 +1,4 @@
+import SealClient
 import SealCoding
 import SealPrimitives
 import SealStatements
@@ -27,7 +28,7 @@ extension RecordReader {
         let base = Record.Base(statement: statement, hash: gone.hash, proof: proof)
         return Reading(
             outcome: .deletion(recordName: statement.recordName, recordType: statement.recordType, base),
-            sighting: TrustStore.Sighting(gone, moved: try origin(of: wire, gone), role: .gone(with: .init(tombstone))))
+            sighting: Sighting(gone, moved: try origin(of: wire, gone), role: .gone(with: .init(tombstone))))
     }
 
     /// A record that is said to go along with a deletion which this device is to sign: verified like any other, except

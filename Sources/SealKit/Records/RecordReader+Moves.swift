@@ -1,3 +1,4 @@
+import SealClient
 import SealCoding
 import SealPrimitives
 import SealStatements
@@ -17,7 +18,7 @@ extension RecordReader {
         let base = Record.Base(statement: statement, hash: verified.hash, proof: proof)
         return Reading(
             outcome: .deletion(recordName: statement.recordName, recordType: statement.recordType, base),
-            sighting: TrustStore.Sighting(verified, isDeparture: true))
+            sighting: Sighting(verified, isDeparture: true))
     }
 
     /// What brought a record into its scope, where others have changed it there since: to who knows it from another

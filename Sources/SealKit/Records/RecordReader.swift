@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -12,13 +13,13 @@ struct RecordReader {
     let zoneID: RecordZone.ID
     /// The fields that were asked for; nil for all. One of them that comes as a digest is withheld, not absent.
     let desiredKeys: [String]?
-    var verifier: RecordGround.Verifier
+    var verifier: RecordVerifier
 
     init(ground: RecordGround, zoneID: RecordZone.ID, desiredKeys: [String]?) {
         self.ground = ground
         self.zoneID = zoneID
         self.desiredKeys = desiredKeys
-        verifier = RecordGround.Verifier(ground)
+        verifier = RecordVerifier(ground)
     }
 
     enum Outcome {
@@ -30,7 +31,7 @@ struct RecordReader {
 
     struct Reading {
         let outcome: Outcome
-        let sighting: TrustStore.Sighting
+        let sighting: Sighting
     }
 
     /// - Parameter recordName: the record that was asked for; nil in a feed.
@@ -59,7 +60,7 @@ struct RecordReader {
         }
         try verified.check(digests)
 
-        let sighting = TrustStore.Sighting(verified, moved: try origin(of: wire, verified))
+        let sighting = Sighting(verified, moved: try origin(of: wire, verified))
         guard statement.kind == .save else {
             let base = Record.Base(statement: statement, hash: verified.hash, proof: proof)
             return Reading(

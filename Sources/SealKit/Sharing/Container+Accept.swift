@@ -1,4 +1,5 @@
 public import Foundation
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -27,12 +28,9 @@ extension Share {
         public var shareType: String { preview?.shareType ?? "" }
         public var thumbnailImageData: Data? { preview?.thumbnailImageData }
 
-        let url: ShareURL
-        let roster: Roster
-        let entries: [SignedRosterEntry]
+        let opening: ShareOpening
         /// What accepting takes; nil for a participant.
         let seat: Seat?
-        let grant: [UInt8]
     }
 
     /// Title, type and thumbnail as the owner or an administrator signed them, by the verified roster.
@@ -44,38 +42,6 @@ extension Share {
         public let authorRole: Participant.Role
         /// When it was signed, by the author's clock.
         public let date: Date
-    }
-
-    /// A seat of the verified roster.
-    enum Seat: Sendable {
-        case invitation(Invitation)
-        case everybody(PublicSeat)
-
-        var id: ID16 {
-            switch self {
-            case .invitation(let invitation): invitation.id
-            case .everybody(let seat): seat.id
-            }
-        }
-
-        var permission: SealStatements.Permission {
-            switch self {
-            case .invitation(let invitation): invitation.permission
-            case .everybody(let seat): seat.permission
-            }
-        }
-
-        var signingKey: VerificationKey {
-            switch self {
-            case .invitation(let invitation): invitation.signingKey
-            case .everybody(let seat): seat.signingKey
-            }
-        }
-
-        /// Whether the grant opens with the acceptor's own key as well.
-        var isForKnownPerson: Bool {
-            if case .invitation(let invitation) = self { invitation.invitee != nil } else { false }
-        }
     }
 }
 
@@ -92,11 +58,11 @@ extension Container {
         let first = try await metadataPage(behind: url, from: 0)
         let core = core
         return try await core.witnessing { () async throws(SealKitError) in
-            let (roster, response) = try await roster(behind: url, first)
-            let preview = try await preview(behind: url, response, roster)
-            var metadata = try metadata(url, response, roster, preview)
-            try await core.contacts.observe(roster.knownIdentities)
-            metadata.ownerIdentity.isVerified = try await !core.contacts.verified(among: [roster.owner]).isEmpty
+            let opening = try await opening(behind: url, first)
+            let preview = try await preview(opening)
+            var metadata = try metadata(opening, preview)
+            try await core.contacts.observe(opening.roster.knownIdentities)
+            metadata.ownerIdentity.isVerified = try await !core.contacts.verified(among: [opening.roster.owner]).isEmpty
             return metadata
         }
     }
@@ -104,46 +70,24 @@ extension Container {
     /// - Throws: `invalidArguments` for a URL that is cut short, altered, or of another server.
     func shareURL(_ text: String) throws(SealKitError) -> ShareURL {
         let url = try verifying("the URL") { () throws(SealError) in try ShareURL(text) }
-        guard url.origin == core.account.server else {
-            throw SealKitError(
-                .invalidArguments, "the share is on another server: \(url.origin)",
-                remedy: "use an account on that server, or make one there")
-        }
+        try judging(url) { () throws(ShareRefusal) in try ShareOpening.check(url, origin: core.account.server) }
         return url
     }
 
-    /// - Throws: `badContainer`.
-    func checkPlace(container: String, environment: String) throws(SealKitError) {
-        guard container == core.identifier, environment == core.environment.name else {
-            throw SealKitError(
-                .badContainer, "the share is in the container \(container), \(environment)",
-                remedy: "open it with that container")
-        }
-    }
-
-    /// The scope that the server names for a URL.
-    ///
-    /// The URL commits to it: another share or owner behind it is refused before anything else.
-    func scope(
-        _ zone: Sealkit_V1_ZoneID, _ shareRecordName: String, behind url: ShareURL
-    ) throws(SealError) -> Scope {
-        let scope = Scope(
-            container: core.identifier, environment: core.environment, owner: try UserID(recordName: zone.ownerName),
-            zoneName: zone.zoneName, shareRecordName: shareRecordName)
-        try url.check(scopeID: scope.id)
-        return scope
+    /// What is refused of an answer about a URL, in the SDK's words.
+    func judging<T>(_ url: ShareURL, _ body: () throws(ShareRefusal) -> T) throws(SealKitError) -> T {
+        do { return try body() } catch { throw SealKitError(error, behind: url) }
     }
 
     private func metadataPage(
         behind url: ShareURL, from first: UInt64
-    ) async throws(SealKitError) -> Sealkit_V1_ShareMetadataResponse {
+    ) async throws(SealKitError) -> SharePage {
         let request = Sealkit_V1_ShareMetadataRequest.with {
             $0.routingID = Data(url.routingID.bytes)
             $0.firstSequence = first
         }
-        let response: Sealkit_V1_ShareMetadataResponse
         do throws(SealKitError) {
-            response = try await core.call(Endpoints.sharing.metadata, request)
+            return SharePage(try await core.call(Endpoints.sharing.metadata, request))
         } catch let error where error.code == .unknownItem {
             // Both look alike to who is not in it, as everything that leads nowhere.
             throw SealKitError(
@@ -151,76 +95,54 @@ extension Container {
                 remedy:
                     "ask whoever sent the URL: the invitation may have been taken back, or the share have a newer URL")
         }
-        try checkPlace(container: response.container, environment: response.environment)
-        return response
     }
 
-    /// The whole roster, each page verified before the next is asked for, and the last page, which says what the caller
-    /// may do, with the entries of all.
-    private func roster(
-        behind url: ShareURL, _ first: Sealkit_V1_ShareMetadataResponse
-    ) async throws(SealKitError) -> (Roster, Sealkit_V1_ShareMetadataResponse) {
-        var page = first
-        var wires = first.entries
-        var roster = try verifying("the share") { () throws(SealError) in
-            let scope = try self.scope(first.zone, first.shareRecordName, behind: url)
-            guard let roster = try Roster(replaying: first.entries.lazy.map { SignedRosterEntry($0) }, scope: scope)
-            else {
-                throw .invalidURL
-            }
-            return roster
+    /// The whole roster, each page verified before the next is asked for.
+    private func opening(behind url: ShareURL, _ first: SharePage) async throws(SealKitError) -> ShareOpening {
+        let core = core
+        var opening = try judging(url) { () throws(ShareRefusal) in
+            try ShareOpening(
+                url, askedOf: core.account.server, container: core.identifier, environment: core.environment,
+                page: first)
         }
-        while page.moreComing {
-            page = try await metadataPage(behind: url, from: roster.nextSequence)
-            guard !page.entries.isEmpty || !page.moreComing, page.zone == first.zone,
-                page.shareRecordName == first.shareRecordName
-            else {
-                throw SealKitError(
-                    .serverRejectedRequest,
-                    "the server says that the share's roster goes on, and gives nothing more of it",
-                    remedy: "try again, and distrust a server that keeps doing so")
+        while let next = opening.next {
+            let page = try await metadataPage(behind: url, from: next)
+            opening = try judging(url) { [opening] () throws(ShareRefusal) in
+                var longer = opening
+                try longer.append(page)
+                return longer
             }
-            let entries = page.entries.map { SignedRosterEntry($0) }
-            roster = try verifying("the share") { [roster] () throws(SealError) in
-                var next = roster
-                for entry in entries { try next.append(entry) }
-                return next
-            }
-            wires += page.entries
         }
-        page.entries = wires
-        _ = try verifying("the share") { [roster] () throws(SealError) in
-            guard !roster.isClosed else { throw .changeNotApplicable }
-        }
-        return (roster, page)
+        return opening
     }
 
     /// - Returns: nil where nobody vouches for it.
-    private func preview(
-        behind url: ShareURL, _ response: Sealkit_V1_ShareMetadataResponse, _ roster: Roster
-    ) async throws(SealKitError) -> Share.Preview? {
-        let (signed, shown) = try verifying("the share's preview") { () throws(SealError) in
-            let signed = try url.secret.openPreview([UInt8](response.preview), scopeID: roster.scopeID)
-            return (signed, try signed.verified(in: roster))
+    private func preview(_ opening: ShareOpening) async throws(SealKitError) -> Share.Preview? {
+        guard let shown = try judging(opening.url, { () throws(ShareRefusal) in try opening.preview() }) else {
+            return nil
         }
-        guard let shown, let author = roster.members[signed.author] else { return nil }
-        guard try await core.trust.admit(signed, behind: url.routingID, scope: roster.scopeID) else {
+        let signed = shown.signed
+        guard try await core.trust.admit(signed, behind: opening.url.routingID, scope: opening.roster.scopeID) else {
             throw SealKitError(
                 .rollback, "the share's title and type are older than those that this device has seen behind the URL",
                 remedy: "do not go by this server's answer; ask whoever sent the URL what is shared")
         }
+        let preview = signed.preview
         return Share.Preview(
-            title: shown.title, shareType: shown.shareType,
-            thumbnailImageData: shown.thumbnail.isEmpty ? nil : Data(shown.thumbnail),
-            authorRecordID: Record.ID(recordName: signed.author.recordName), authorRole: .init(author.role),
+            title: preview.title, shareType: preview.shareType,
+            thumbnailImageData: preview.thumbnail.isEmpty ? nil : Data(preview.thumbnail),
+            authorRecordID: Record.ID(recordName: signed.author.recordName), authorRole: .init(shown.role),
             date: Date(microseconds: signed.time))
     }
 
-    private func metadata(
-        _ url: ShareURL, _ response: Sealkit_V1_ShareMetadataResponse, _ roster: Roster, _ preview: Share.Preview?
-    ) throws(SealKitError) -> Share.Metadata {
-        let member = roster.members[core.userID()]
-        let seat = member == nil ? try seat(response.invitationID, roster) : nil
+    private func metadata(_ opening: ShareOpening, _ preview: Share.Preview?) throws(SealKitError) -> Share.Metadata {
+        let roster = opening.roster
+        let standing = try judging(opening.url) { () throws(ShareRefusal) in try opening.standing(of: core.userID()) }
+        let (member, seat): (Roster.Member?, Seat?) =
+            switch standing {
+            case .member(let member): (member, nil)
+            case .invited(let seat): (nil, seat)
+            }
         let zoneID = core.zoneID(of: roster.scope)
         return Share.Metadata(
             containerIdentifier: core.identifier, zoneID: zoneID,
@@ -230,19 +152,7 @@ extension Container {
             participantRole: member.map { .init($0.role) }
                 ?? (roster.publicSeat?.id == seat?.id ? .publicUser : .privateUser),
             participantPermission: .init(member?.permission ?? seat?.permission),
-            participantStatus: member == nil ? .pending : .accepted, url: url, roster: roster,
-            entries: response.entries.map { SignedRosterEntry($0) }, seat: seat,
-            grant: [UInt8](response.grant.sealed))
-    }
-
-    /// The seat that the server says the caller may take, as the verified roster has it.
-    private func seat(_ id: Data, _ roster: Roster) throws(SealKitError) -> Share.Seat {
-        if let id = try? ID16(id) {
-            if let invitation = roster.invitations[id] { return .invitation(invitation) }
-            if let seat = roster.publicSeat, seat.id == id { return .everybody(seat) }
-        }
-        throw SealKitError(
-            .unknownItem, "the share has no open invitation for this account", remedy: "ask its owner for one")
+            participantStatus: member == nil ? .pending : .accepted, opening: opening, seat: seat)
     }
 
     /// Accepts a share: opens the invitation's grant, joins the roster, and seals the zone's key to oneself.
@@ -257,16 +167,21 @@ extension Container {
         -> RecordZone.ID
     {
         try await whileRosterMoves { round throws(SealKitError) in
-            let metadata = round == 1 ? metadata : try await shareMetadata(for: metadata.url.text())
+            let metadata = round == 1 ? metadata : try await shareMetadata(for: metadata.opening.url.text())
             guard let seat = metadata.seat else {
                 try await adopt(metadata, then: nil)
                 return metadata.zoneID
             }
-            let draft = try await core.witnessing { () async throws(SealKitError) in try acceptance(of: seat, metadata)
+            let opening = metadata.opening
+            let draft = try await core.witnessing { () async throws(SealKitError) in
+                try judging(opening.url) { () throws(ShareRefusal) in
+                    try opening.acceptance(
+                        of: seat, as: core.identity(), using: XWingHPKE.self, time: currentTime())
+                }
             }
             let request = Sealkit_V1_AcceptShareRequest.with {
                 $0.operationID = newOperationID()
-                $0.routingID = Data(metadata.url.routingID.bytes)
+                $0.routingID = Data(opening.url.routingID.bytes)
                 $0.entry = draft.entry.wire
                 $0.token = token?.text ?? ""
                 if let grant = draft.grants.first {
@@ -279,43 +194,29 @@ extension Container {
         }
     }
 
-    private func acceptance(
-        of seat: Share.Seat, _ metadata: Share.Metadata
-    ) throws(SealKitError) -> RosterAuthor<XWingHPKE>.Draft {
-        let roster = metadata.roster
-        let epoch = roster.currentEpoch
-        let keys = try verifying("the invitation") { () throws(SealError) in
-            let keys = try metadata.url.secret.invitationKeys(scopeID: roster.scopeID, invitationID: seat.id)
-            guard keys.signingKey.verificationKey == seat.signingKey else { throw .invalidURL }
-            // Only a grant that a permitted entry committed to is opened, and only the key that the entry names is
-            // used.
-            guard epoch.grantHashes[.invitation(seat.id)] == GrantHash.of(metadata.grant) else { throw .keyMismatch }
-            return keys
-        }
-        let key: EpochKey
-        do throws(SealError) {
-            // Whoever invited may have known earlier keys of this account.
-            key = try core.identity().open { own throws(SealError) in
-                try Grants<XWingHPKE>.open(
-                    metadata.grant, epoch: epoch, invitation: keys, keys: seat.isForKnownPerson ? own : nil)
-            }
-        } catch {
-            throw SealKitError(
-                .integrityFailure,
-                "the invitation's grant does not open (\(error)): it is the one that was signed for, by whoever invited or has opened key \(epoch.number) since",
-                remedy: "ask the owner to open another key with rotateKeys(of:), and accept then")
-        }
-        return try verifying("the invitation") { () throws(SealError) in
-            try core.author.accept(
-                keys, on: roster, identity: core.identity().chain, epochKey: key, time: currentTime())
-        }
-    }
-
     /// From now on this device knows the roster: it starts from what was verified before joining.
     private func adopt(_ metadata: Share.Metadata, then entry: SignedRosterEntry?) async throws(SealKitError) {
         guard !metadata.zoneID.isCurrentUsers else { return }
-        let keeper = core.keeper(of: metadata.roster.scope)
-        _ = try await keeper.adopt(metadata.entries + (entry.map { [$0] } ?? []), grants: [])
+        let keeper = core.keeper(of: metadata.opening.roster.scope)
+        _ = try await keeper.adopt(metadata.opening.entries + (entry.map { [$0] } ?? []), grants: [])
         _ = try await keeper.refresh()
+    }
+}
+
+extension SharePage {
+    init(_ wire: Sealkit_V1_ShareMetadataResponse) {
+        self.init(
+            place: SharePlace(
+                container: wire.container, environment: wire.environment, wire.zone, wire.shareRecordName),
+            entries: wire.entries.map { SignedRosterEntry($0) }, isMoreComing: wire.moreComing,
+            invitationID: [UInt8](wire.invitationID), grant: [UInt8](wire.grant.sealed), preview: [UInt8](wire.preview))
+    }
+}
+
+extension SharePlace {
+    init(container: String, environment: String, _ zone: Sealkit_V1_ZoneID, _ shareRecordName: String) {
+        self.init(
+            container: container, environment: environment, zoneName: zone.zoneName, ownerName: zone.ownerName,
+            shareRecordName: shareRecordName)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -148,10 +149,10 @@ extension Database {
             isAtomic: false,
             progress: .nobody)
         let response = try await batch.send(items, signed, signature: signature, zone: ground.zone)
-        var seen: [TrustStore.Sighting] = []
+        var seen: [Sighting] = []
         for (record, result) in zip(signed, response.results) {
             guard case .record? = result.outcome else { continue }
-            seen.append(TrustStore.Sighting(record.statement, hash: record.hash))
+            seen.append(Sighting(record.statement, hash: record.hash))
         }
         try await noteOwn(seen, ground: .zone(ground))
         return seen.count

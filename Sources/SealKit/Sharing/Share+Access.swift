@@ -1,4 +1,5 @@
 public import Foundation
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -152,17 +153,17 @@ extension Container {
         let url = try shareURL(url)
         let response: Sealkit_V1_ShareOwnerResponse = try await core.call(
             Endpoints.sharing.owner, Sealkit_V1_ShareOwnerRequest.with { $0.routingID = Data(url.routingID.bytes) })
-        try checkPlace(container: response.container, environment: response.environment)
         var random = SystemRandom()
         let requestID = ID16(random: &random)
         let core = core
         let (owner, scope) = try await core.witnessing { () async throws(SealKitError) in
-            let (owner, scope) = try verifying("the share's owner") { () throws(SealError) in
-                let scope = try self.scope(response.zone, response.shareRecordName, behind: url)
-                let owner = try IdentityChain(response.owner, container: core.identifier)
-                // The scope names the owner, whose name certifies the key: nobody else reads the contact.
-                guard owner.userID == scope.owner else { throw .invalidIdentity }
-                return (owner, scope)
+            let place = SharePlace(
+                container: response.container, environment: response.environment, response.zone,
+                response.shareRecordName)
+            let (owner, scope) = try judging(url) { () throws(ShareRefusal) in
+                try place.owner(
+                    try IdentityChain(response.owner, container: core.identifier), behind: url,
+                    container: core.identifier, environment: core.environment)
             }
             try await core.contacts.observe([owner], from: .directory)
             return (owner, scope)

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -86,7 +87,8 @@ struct SharingPlan: Sendable {
             return (draft, roster)
         }
         let keys = draft.epochKey.map { [$0.context.epoch: $0] } ?? [:]
-        let view = ZoneView(roster: roster, keys: keys, user: database.core.userID())
+        let view = ZoneView(
+            roster: roster, keys: keys, user: database.core.userID(), lacksGrants: false)
         let editor = ShareEditor(
             database: database, share: share, view: view, links: OwnerLinks(links: [], shareWide: nil))
         return Opening(

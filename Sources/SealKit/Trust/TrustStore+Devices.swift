@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -63,37 +64,35 @@ extension TrustStore {
             let last = UInt64(
                 bitPattern: try Int64.fetchOne(
                     db, sql: "SELECT revision FROM ownDevice WHERE account = ?", arguments: [account]) ?? 0)
-            let isFirst = last == 0
-            var new: Set<ID16> = []
-            var fresh: Set<ID16> = []
+            var known: [ID16: Bool] = [:]
+            for row in try Row.fetchAll(
+                db, sql: "SELECT id, isNew FROM device WHERE account = ?", arguments: [account])
+            {
+                if let id = try? ID16(row[0] as Data) { known[id] = row[1] as Bool }
+            }
+            let news = DeviceNews(listed: listed.map(\.id), own: own, revision: revision, last: last, known: known)
             for device in listed {
-                let id = Data(device.id.bytes)
-                let known = try Bool.fetchOne(
-                    db, sql: "SELECT isNew FROM device WHERE account = ? AND id = ?", arguments: [account, id])
-                let isNew = device.id != own && (known ?? !isFirst)
-                if isNew { new.insert(device.id) }
-                if isNew, known == nil { fresh.insert(device.id) }
                 try db.execute(
                     sql: """
                         INSERT INTO device (account, id, name, added, lastSeen, isNew) VALUES (?, ?, ?, ?, ?, ?)
                         ON CONFLICT (account, id) DO UPDATE SET name = excluded.name, added = excluded.added,
                             lastSeen = excluded.lastSeen
-                        """, arguments: [account, id, device.name, device.added, device.lastSeen, isNew])
+                        """,
+                    arguments: [
+                        account, Data(device.id.bytes), device.name, device.added, device.lastSeen,
+                        news.new.contains(device.id),
+                    ])
             }
-            // An answer that another has overtaken, or of a server that was restored: what it lacks is not gone by
-            // that.
-            guard revision >= last else { return (new, fresh) }
-            // One that is new and was revoked since stays until the user has seen that it was there.
-            let held = Set(listed.map { Data($0.id.bytes) })
-            for id in try Data.fetchAll(
-                db, sql: "SELECT id FROM device WHERE account = ? AND isNew = 0", arguments: [account])
-            where !held.contains(id) {
-                try db.execute(sql: "DELETE FROM device WHERE account = ? AND id = ?", arguments: [account, id])
+            for id in news.gone {
+                try db.execute(
+                    sql: "DELETE FROM device WHERE account = ? AND id = ?", arguments: [account, Data(id.bytes)])
             }
-            try db.execute(
-                sql: "UPDATE ownDevice SET revision = ?, name = ? WHERE account = ?",
-                arguments: [Int64(bitPattern: revision), listed.first { $0.id == own }?.name, account])
-            return (new, fresh)
+            if news.isNewest {
+                try db.execute(
+                    sql: "UPDATE ownDevice SET revision = ?, name = ? WHERE account = ?",
+                    arguments: [Int64(bitPattern: revision), listed.first { $0.id == own }?.name, account])
+            }
+            return (news.new, news.fresh)
         }
     }
 
@@ -194,13 +193,5 @@ extension TrustStore {
             else { return nil }
             return Enrolment.Head(scopeID: scope, sequence: UInt64(bitPattern: row[0] as Int64), hash: hash)
         }
-    }
-}
-
-extension Roster {
-    /// Whether this log has the head, or its owner has given the branch up that ends with it.
-    func reaches(_ head: Enrolment.Head) -> Bool {
-        if head.sequence < nextSequence, hashes[Int(head.sequence)] == head.hash { return true }
-        return abandonments.contains { $0.head.sequence == head.sequence && $0.head.hash == head.hash }
     }
 }

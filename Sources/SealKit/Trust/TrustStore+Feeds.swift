@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SealClient
 import SealPrimitives
 
 /// Where feeds were read to, for what the SDK reads by itself.
@@ -12,8 +13,7 @@ extension TrustStore {
         return try await reading { db in
             let token = try Data.fetchOne(
                 db, sql: "SELECT token FROM feed WHERE zone = ? AND incarnation = ?", arguments: [key, incarnation])
-            var marks = try ScopeMarks(zone: zone, incarnation: incarnation, db)
-            let epoch = try marks.caughtUp(in: place, db)
+            let epoch = try TrustSightings(ScopePlace(zone, incarnation), late: nil, db).caughtUp(in: place)
             return token.map { ($0, epoch.map { UInt32(clamping: $0) }) }
         }
     }

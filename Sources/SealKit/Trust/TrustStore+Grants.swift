@@ -1,9 +1,8 @@
 import Foundation
 import GRDB
-import SealCoding
+import SealClient
 import SealPrimitives
 import SealStatements
-import SealWire
 
 /// This account's own grants, sealed as they came: a server that has lost them is given them back with the roster.
 extension TrustStore {
@@ -13,13 +12,11 @@ extension TrustStore {
             sealed BLOB NOT NULL, PRIMARY KEY (scope, zoneLife, scopeLife, epoch)) WITHOUT ROWID;
         """
 
-    /// Keeps the user's grants of the roster's present life.
-    func keep(_ grants: [Sealkit_V1_Grant], of user: UserID, in roster: Roster) async throws(SealKitError) {
-        let own = grants.filter { (try? $0.grantSubject()) == .member(user) }
-        guard !own.isEmpty else { return }
-        let held = try await self.grants(of: roster)
-        let known = Dictionary(held.map { ($0.epoch, $0.sealed) }) { $1 }
-        let fresh = own.filter { known[$0.epoch] != $0.sealed }
+    /// Keeps grants of the roster's present life.
+    func keep(_ grants: [OwnGrant], in roster: Roster) async throws(SealKitError) {
+        guard !grants.isEmpty else { return }
+        let held = Set(try await self.grants(of: roster))
+        let fresh = grants.filter { !held.contains($0) }
         guard !fresh.isEmpty else { return }
         let (scope, life) = (Data(roster.scopeID.bytes), roster.incarnations)
         try await writing { db in
@@ -28,13 +25,13 @@ extension TrustStore {
                     sql: """
                         INSERT INTO ownGrant (scope, zoneLife, scopeLife, epoch, sealed) VALUES (?, ?, ?, ?, ?)
                         ON CONFLICT (scope, zoneLife, scopeLife, epoch) DO UPDATE SET sealed = excluded.sealed
-                        """, arguments: [scope, life.zone, life.scope, Int64(grant.epoch), grant.sealed])
+                        """, arguments: [scope, life.zone, life.scope, Int64(grant.epoch), Data(grant.sealed)])
             }
         }
     }
 
     /// Of the roster's present life, the oldest epoch first.
-    func grants(of roster: Roster) async throws(SealKitError) -> [(epoch: UInt32, sealed: Data)] {
+    func grants(of roster: Roster) async throws(SealKitError) -> [OwnGrant] {
         let (scope, life) = (Data(roster.scopeID.bytes), roster.incarnations)
         return try await reading { db in
             try Row.fetchAll(
@@ -42,7 +39,7 @@ extension TrustStore {
                 sql:
                     "SELECT epoch, sealed FROM ownGrant WHERE scope = ? AND zoneLife = ? AND scopeLife = ? ORDER BY epoch",
                 arguments: [scope, life.zone, life.scope]
-            ).map { (UInt32(truncatingIfNeeded: $0[0] as Int64), $0[1] as Data) }
+            ).map { OwnGrant(epoch: UInt32(truncatingIfNeeded: $0[0] as Int64), sealed: [UInt8]($0[1] as Data)) }
         }
     }
 

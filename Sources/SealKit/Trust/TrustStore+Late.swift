@@ -20,12 +20,6 @@ extension TrustStore {
         let zone: RecordZone.ID
         /// Microseconds since 1970.
         let time: Int64
-
-        /// A notice or departure says of others what they have signed: it is not a statement that somebody vouches for.
-        func include(_ sighting: Sighting) -> Bool {
-            guard case .newest = sighting.role, !sighting.isDeparture else { return false }
-            return hashes.contains(sighting.hash)
-        }
     }
 
     struct AcceptedRow: Sendable {
@@ -33,17 +27,6 @@ extension TrustStore {
         let record: String
         let author: UserID
         let accepted: Int64
-    }
-
-    /// In the transaction that takes the statement over.
-    func note(_ sighting: Sighting, _ late: LateStatements, _ db: GRDB.Database) throws {
-        try db.execute(
-            sql: "INSERT INTO lateRecord VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            arguments: [
-                late.container, Int64(late.environment.rawValue), late.zone.ownerName, late.zone.zoneName,
-                sighting.recordName,
-                Data(sighting.hash.bytes), Data(sighting.statement.author.id.bytes), late.time,
-            ])
     }
 
     /// Oldest first.

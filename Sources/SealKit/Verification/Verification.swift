@@ -1,4 +1,5 @@
 public import Foundation
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -59,14 +60,14 @@ public struct Verification: Sendable {
     /// - Throws: `verificationFailed`, whatever was wrong: the code, its age, the number of tries. By this device's
     ///   clock, its age is seen from `expires`.
     public func complete(code: String, discoverable: Bool = false) async throws(SealKitError) -> VerificationToken {
-        let digits = code.filter { !$0.isWhitespace && $0 != "-" }
-        let message = Challenges.verificationCode(
-            origin: core.account.server, verificationID: id, address: address, routingID: routingID, code: digits)
+        let proof = AddressProof(
+            origin: core.account.server, verificationID: id, address: address, routingID: routingID)
+        let answer = proof.answer(code, key: core.identity().keys.signingKey)
         let request = Sealkit_V1_CompleteVerificationRequest.with {
             $0.verificationID = Data(id)
             $0.address = address
-            $0.code = digits
-            $0.signature = Data(core.identity().keys.signingKey.sign(message))
+            $0.code = answer.digits
+            $0.signature = Data(answer.signature)
             $0.isDiscoverable = discoverable
         }
         let response: Sealkit_V1_CompleteVerificationResponse = try await core.call(

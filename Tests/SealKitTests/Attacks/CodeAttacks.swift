@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealLab

@@ -1,5 +1,6 @@
 import CSodium
 import Foundation
+import SealClient
 import SealCoding
 import SealLab
 import SealPrimitives

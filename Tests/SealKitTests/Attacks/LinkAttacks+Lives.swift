@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealCoding
 import SealLab
 import SealPrimitives
@@ -100,7 +101,7 @@ extension LinkAttacks {
         let metadata = try await bob.container.shareMetadata(for: url.text())
         let keys = try url.secret.invitationKeys(scopeID: before.scopeID, invitationID: invitation.id)
         let key = try Grants<XWingHPKE>.open(
-            metadata.grant, epoch: before.currentEpoch, invitation: keys, keys: bob.identity.keys)
+            metadata.opening.grant, epoch: before.currentEpoch, invitation: keys, keys: bob.identity.keys)
         try await AttackedZone.remove(bob, from: zone, of: ann)
         _ = try await ann.own.save(ann.note(in: zone, "after", name: "after"))
         let (fresh, network) = try ann.freshBehindAttacker()
@@ -193,7 +194,7 @@ extension LinkAttacks {
         let metadata = try await bob.container.shareMetadata(for: url.text())
         let keys = try url.secret.invitationKeys(scopeID: view.roster.scopeID, invitationID: invitation.id)
         let key = try Grants<XWingHPKE>.open(
-            metadata.grant, epoch: view.roster.currentEpoch, invitation: keys, keys: bob.identity.keys)
+            metadata.opening.grant, epoch: view.roster.currentEpoch, invitation: keys, keys: bob.identity.keys)
         let forged = try Forgery.record(
             Forgery.statement(by: bob, view, name: "forged"), [("body", .encrypted(.string("not accepted")))], by: bob,
             key: key)

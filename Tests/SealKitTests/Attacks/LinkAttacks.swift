@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealCoding
 import SealLab
 import SealPrimitives

@@ -1,3 +1,4 @@
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealPrimitives
 import SealStatements
 import SealWire

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealClient
 import SealLab
 import SealPrimitives
 import SealStatements
@@ -207,7 +208,7 @@ extension TimeAttacks {
         // Its own from the start: the old device shows something else than the new one.
         let (early, between) = try ann.behindAttacker()
         let second = try await DeviceEnrolment.onItsOwn(direct)
-        let id = try EnrolmentID.parse(second.invitation)
+        let id = try EnrolmentInvitation.parse(second.invitation)
         between.rewrite("enrol/claim", Sealkit_V1_ClaimEnrolmentResponse.self) {
             $0.commitment = Data(attacker.reveal.commitment(enrolmentID: id).bytes)
         }

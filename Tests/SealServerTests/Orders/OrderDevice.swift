@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealKit
 import SealLab
 import SealPrimitives

@@ -1,0 +1,123 @@
+public import SealClient
+public import SealEnvelope
+public import SealPrimitives
+public import SealStatements
+
+// Embedded Swift judges the body of a generic only where it is specialised: each one of the client is used here.
+
+/// In place of X-Wing, which nothing here runs.
+enum NoEncryption: HybridEncryption {
+    static func publicKey(seed: SecretBytes) throws(SealError) -> [UInt8] { throw .unsupported }
+    static func seal(_ plaintext: [UInt8], to publicKey: [UInt8], info: [UInt8]) throws(SealError) -> [UInt8] {
+        throw .unsupported
+    }
+    static func open(_ sealed: [UInt8], seed: SecretBytes, info: [UInt8]) throws(SealError) -> [UInt8] {
+        throw .unsupported
+    }
+}
+
+struct NoRandom: RandomSource {
+    mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) {}
+}
+
+public func useIdentity(_ seeds: [AccountSeed]) throws(SealError) -> OwnIdentity {
+    try OwnIdentity(seeds, container: "com.example.notes", using: NoEncryption.self)
+}
+
+public func useReplica(
+    _ scope: Scope, _ own: OwnIdentity, _ tail: RosterTail, _ log: ServerLog, _ floor: Enrolment.Head
+) throws(ClientError) -> [UInt32] {
+    var replica = ScopeReplica<NoEncryption>(scope: scope, user: own.chain.userID)
+    do throws(SealError) {
+        replica = try ScopeReplica(scope: scope, user: own.chain.userID, entries: tail.entries, floor: floor)
+    } catch {
+        throw .invalid(error)
+    }
+    replica.note(tail)
+    if case .behind(let first) = try replica.course(of: tail, asked: replica.roster?.head) {
+        var lost = try replica.giveBack(from: first, grants: tail.grants)
+        while let part = lost.part { try lost.taken(upTo: first + UInt64(part.entries.count)) }
+        replica.noteGivenBack(lost)
+    }
+    let step = try replica.step(tail.entries, isLast: !tail.isMoreComing, as: own)
+    if replica.adopt(step), replica.wantsEarlierGrants {
+        try replica.check(tail, below: replica.epochToAskBelow(oldest: nil))
+        replica.noteAllGrantsAsked()
+    }
+    replica.open(tail.grants, as: own)
+    replica.adopt(try replica.succession(of: log, abandoned: tail.abandoned, asked: replica.head?.hash))
+    var random = NoRandom()
+    let end = try replica.forkEnd(on: log, abandoning: replica.head, as: own, time: 0, random: &random)
+    if let key = end.draft.epochKey { replica.keep(key) }
+    guard replica.isMember, replica.time(of: 0) != nil else { return [] }
+    return Array(replica.currentKeys.keys)
+}
+
+public func useJudge(_ ground: RecordGround, _ sightings: [Sighting], _ store: MemorySightings) -> [Verdict] {
+    var judge = RecordJudge(store)
+    let verdicts = judge.admit(sightings, asked: ground.asked, accepting: [], readable: ground.readableScopes)
+    for sighting in sightings where judge.newest(sighting.recordName) == nil {
+        guard judge.memory(of: sighting.recordName, readable: nil, asked: 0) == .unseen,
+            judge.lastPlace(of: sighting.recordName) == nil
+        else { return [] }
+    }
+    return judge.living(readable: nil, since: nil) { !$0.isEmpty }.isEmpty ? verdicts : []
+}
+
+public func useMessages(_ bytes: [UInt8]) throws(SealError) -> [[UInt8]] {
+    func again<Message: WireMessage>(_: Message.Type) throws(SealError) -> [UInt8] {
+        try Message(protobuf: bytes).protobuf()
+    }
+    return [
+        try again(Wire.RecordChangesResponse.self), try again(Wire.ModifyRecordsRequest.self),
+        try again(Wire.ModifyRecordsResponse.self), try again(Wire.FetchRostersResponse.self),
+        try again(Wire.AppendRosterRequest.self), try again(Wire.ShareMetadataResponse.self),
+        try again(Wire.AcceptShareRequest.self), try again(Wire.CompleteVerificationRequest.self),
+        try again(Wire.CreateAccountRequest.self), try again(Wire.SessionResponse.self),
+        try again(Wire.LookupIdentitiesResponse.self), try again(Wire.EnrolmentStateResponse.self),
+        try again(Wire.UploadState.self), try again(Wire.ModifySubscriptionsRequest.self),
+    ]
+}
+
+public func useShare(
+    _ url: ShareURL, _ pages: [Wire.ShareMetadataResponse], _ owner: Wire.ShareOwnerResponse, _ own: OwnIdentity
+) throws(ShareRefusal) -> [UInt8] {
+    guard let first = pages.first else { throw .endless }
+    var opening = try ShareOpening(
+        url, askedOf: url.origin, container: "com.example.notes", environment: .production, page: SharePage(first))
+    for page in pages.dropFirst() where opening.next != nil { try opening.append(SharePage(page)) }
+    _ = try opening.preview()
+    _ = try SharePlace(owner).owner(
+        try IdentityChain(owner.owner ?? Wire.IdentityChain(), container: "com.example.notes"), behind: url,
+        container: "com.example.notes", environment: .production)
+    guard case .invited(let seat) = try opening.standing(of: own.chain.userID) else { return [] }
+    let draft = try opening.acceptance(of: seat, as: own, using: NoEncryption.self, time: 0)
+    let proof = AddressProof(origin: url.origin, verificationID: [], address: "", routingID: url.routingID)
+    return draft.entry.bytes + proof.answer("1234-5678", key: own.keys.signingKey).signature
+}
+
+public func useAccount(
+    _ seeds: [AccountSeed], _ key: RecoveryKey, _ device: ID16, _ listed: [DeviceStatement]
+) throws(SealError) -> [[UInt8]] {
+    var random = NoRandom()
+    var keys = try KeyGenerations(seeds)
+    let own = try OwnIdentity(keys.seeds, container: "com.example.notes", using: NoEncryption.self)
+    let registration = IdentityRegistration(
+        own.chain, container: "com.example.notes", loginKey: keys.loginKey.verificationKey, by: own.keys.signingKey)
+    let bundle = RecoveryBundle(of: keys.all, by: key, .printedKey, random: &random)
+    let answer = ChallengeAnswer(
+        [], to: .login, origin: "https://notes.example.org", by: keys.loginKey, device: (device, "", 0), time: 0)
+    let rotation = LoginRotation(from: keys.loginKey, to: keys.loginKeys[0].verificationKey, origin: "")
+    try keys.add(AccountSeed(random: &random))
+    try DeviceStatement.verify(listed, by: keys.toldKeys)
+    let news = DeviceNews(listed: listed.map { $0.id }, own: device, revision: 2, last: 1, known: [:])
+    guard news.isNewest, keys.beginTelling() || keys.dropUntold(becauseOf: false) else { return [] }
+    let login = Wire.LoginRequest(answer, knownDevices: 0)
+    return [
+        Wire.CreateAccountRequest(answer, recovery: bundle, registrationCode: "").protobuf(),
+        Wire.RotateKeysRequest(rotation, login: login, recovery: [bundle]).protobuf(),
+        Wire.RegisterIdentityRequest(registration, container: "com.example.notes").protobuf(),
+        Wire.DeleteAccountRequest(answer).protobuf(),
+        try EnrolmentInvitation.parse(EnrolmentInvitation.text(device)).bytes,
+    ]
+}
