@@ -251,7 +251,7 @@ actor SessionKeeper {
         ).challenge
         let device = try await devices.identity()
         let name = device.name ?? deviceName
-        let time = currentTime()
+        let time = client.pacing.time()
         // The origin is the one that this client dialled: an answer that a server passes on is of no use elsewhere.
         let signed = message(client.transport.origin, [UInt8](challenge), time)
         return .with {
