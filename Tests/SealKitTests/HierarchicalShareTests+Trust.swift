@@ -1,5 +1,6 @@
 import Foundation
 import SealEnvelope
+import SealKitTesting
 import SealPrimitives
 import SealStatements
 import SealWire

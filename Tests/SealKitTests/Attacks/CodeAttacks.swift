@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import SealCoding
 import SealEnvelope
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements

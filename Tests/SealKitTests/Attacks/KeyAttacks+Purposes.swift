@@ -1,6 +1,7 @@
 import CSodium
 import Foundation
 import SealCoding
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements

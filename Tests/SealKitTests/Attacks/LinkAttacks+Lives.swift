@@ -1,5 +1,6 @@
 import Foundation
 import SealCoding
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements
