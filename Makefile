@@ -66,6 +66,7 @@ protobuf: setup ## Generates Sources/SealWire/*.pb.swift again
 	    --swift_out=Sources/SealWire -I Sources/SealWire $(notdir $(wildcard Sources/SealWire/*.proto))
 
 docs: build ## Builds the documentation into .build/docs, without a warning
+	swift build --target SealKitTesting
 	@Tests/Support/docs
 
 format: ## Formats the Swift sources

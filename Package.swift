@@ -20,6 +20,7 @@ let package = Package(
     products: [
         .library(name: "SealKit", targets: ["SealKit"]),
         .library(name: "SealServer", targets: ["SealServer", "SealService", "SealStorage"]),
+        .library(name: "SealKitTesting", targets: ["SealKitTesting"]),
         .executable(name: "sealkit", targets: ["sealkit"]),
     ],
     dependencies: [
@@ -175,6 +176,18 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(
+            name: "SealKitTesting",
+            dependencies: [
+                "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding", "SealService", "SealKit",
+                "SealServer", "SealLab",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            swiftSettings: house),
+        .target(
             name: "SealLab", dependencies: ["SealKit", .product(name: "NIOCore", package: "swift-nio")],
             swiftSettings: house),
         .executableTarget(
@@ -236,11 +249,14 @@ let package = Package(
             dependencies: [
                 "SealKit", "SealClient", "SealEnvelope", "SealStatements", "SealPrimitives", "SealCoding", "SealWire",
                 "SealQuery",
-                "sealkit", "SealLab",
+                "sealkit", "SealKitTesting", "SealLab",
                 "SealTorture", "CSodium", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
+            swiftSettings: house),
+        .testTarget(
+            name: "SealKitTestingTests", dependencies: ["SealKit", "SealService", "SealServer", "SealKitTesting"],
             swiftSettings: house),
         .testTarget(
             name: "SealServerTests",
@@ -295,7 +311,8 @@ let package = Package(
         .testTarget(
             name: "ConsumerTests",
             dependencies: [
-                "SealKit", "ConsumerSwift5", "ConsumerSwift6", "ConsumerMemberImports", "ConsumerBystander",
+                "SealKit", "SealKitTesting", "ConsumerSwift5", "ConsumerSwift6", "ConsumerMemberImports",
+                "ConsumerBystander",
             ],
             path: "Tests/Consumer/Tests", swiftSettings: house),
     ],

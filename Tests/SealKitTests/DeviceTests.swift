@@ -1,5 +1,6 @@
 import Foundation
 import SealEnvelope
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealWire

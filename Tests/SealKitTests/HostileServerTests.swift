@@ -1,4 +1,5 @@
 import Foundation
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements
@@ -31,9 +32,8 @@ import Testing
         let ann = try await Person()
         let zone = try await ann.makeZone()
         let note = try await ann.own.save(ann.note(in: zone, "body"))
-        let deceived = try lookups(ann) { answer in
-            answer.scopes = []
-        }
+        let (deceived, network) = try ann.behindAttacker()
+        network.inject(.withheldHead)
         #expect(await failure { _ = try await deceived.own.record(for: note.recordID) } == .integrityFailure)
     }
 
@@ -67,19 +67,13 @@ import Testing
         let recording = RecordingTransport(try HTTPTransport(server: ann.server.origin))
         _ = try await ann.through(recording).own.record(for: two.recordID)
         let other = try #require(recording.records().first)
-        let lies = [
-            other,
-            Sealkit_V1_Record.with {
-                $0 = other
-                $0.recordName = "one"
-            },
-        ]
-        for lie in lies {
-            let deceived = try lookups(ann) { answer in
-                answer.results = [.with { $0.record = lie }]
-            }
-            #expect(await failure { _ = try await deceived.own.record(for: one.recordID) } == .integrityFailure)
+        let byItsName = try lookups(ann) { answer in
+            answer.results = [.with { $0.record = other }]
         }
+        #expect(await failure { _ = try await byItsName.own.record(for: one.recordID) } == .integrityFailure)
+        let (deceived, network) = try ann.behindAttacker()
+        network.inject(.anotherRecord(two.recordID, shownAs: one.recordID))
+        #expect(await failure { _ = try await deceived.own.record(for: one.recordID) } == .integrityFailure)
     }
 
     @Test func garbageInPlaceOfAnAnswerIsATypedError() async throws {

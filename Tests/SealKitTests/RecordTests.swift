@@ -1,4 +1,5 @@
 import Foundation
+import SealKitTesting
 import SealStatements
 import SealWire
 import SwiftProtobuf

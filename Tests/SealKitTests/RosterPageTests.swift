@@ -1,6 +1,7 @@
 import Foundation
 import SealClient
 import SealCoding
+import SealKitTesting
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -73,26 +74,18 @@ import Testing
     func attack90_pagesThatLeadNowhere() async throws {
         let (ann, bob, zone, url) = try await shared()
         let first = LockedValue<[Sealkit_V1_SignedEntry]>([])
-        let lies: [@Sendable (inout [Sealkit_V1_SignedEntry], inout Bool) -> Void] = [
-            // Nothing, and more to come; the same page again.
-            { entries, more in (entries, more) = ([], true) },
-            { entries, more in
-                if first.value.isEmpty {
-                    let page = Array(entries.prefix(2))
-                    first.change { $0 = page }
-                }
-                (entries, more) = (first.value, true)
-            },
-        ]
-        for lie in lies {
-            first.change { $0 = [] }
-            let (fresh, network) = try ann.freshBehindAttacker()
-            network.rewrite("rosters/fetch", Sealkit_V1_FetchRostersResponse.self) { answer in
-                guard !answer.rosters.isEmpty else { return }
-                var (entries, isMoreComing) = (answer.rosters[0].entries, answer.rosters[0].moreComing)
-                lie(&entries, &isMoreComing)
-                (answer.rosters[0].entries, answer.rosters[0].moreComing) = (entries, isMoreComing)
+        let theSameAgain = ServerFault.rewriting(nil, "rosters/fetch", Sealkit_V1_FetchRostersResponse.self) {
+            _, answer in
+            guard !answer.rosters.isEmpty else { return }
+            if first.value.isEmpty {
+                let page = Array(answer.rosters[0].entries.prefix(2))
+                first.change { $0 = page }
             }
+            (answer.rosters[0].entries, answer.rosters[0].moreComing) = (first.value, true)
+        }
+        for lie in [.endlessRoster(of: zone), theSameAgain] {
+            let (fresh, network) = try ann.freshBehindAttacker()
+            network.inject(lie)
             let id = Record.ID(recordName: "any", zoneID: zone)
             await expectRefused(.serverRejectedRequest) { _ = try await fresh.own.record(for: id) }
             #expect(network.sent(to: "rosters/fetch").count <= 3)

@@ -1,6 +1,7 @@
 import Foundation
 import SealClient
 import SealEnvelope
+import SealKitTesting
 import SealPrimitives
 import SealStatements
 import SealWire

@@ -73,6 +73,15 @@ import Testing
         #expect(try graph(of: "sealkit", in: targets).own.contains("SealVectors"))
     }
 
+    /// An app gets the server into its tests, and into nothing else.
+    @Test func onlyWhatTestsAppsHasSDKAndServer() throws {
+        let targets = try targets()
+        #expect(try graph(of: "SealKit", in: targets).own.isDisjoint(with: ["SealServer", "SealKitTesting"]))
+        #expect(try graph(of: "SealServer", in: targets).own.isDisjoint(with: ["SealKit", "SealKitTesting"]))
+        // The same reading finds both where they are.
+        #expect(try graph(of: "SealKitTesting", in: targets).own.isSuperset(of: ["SealKit", "SealServer"]))
+    }
+
     @Test func storageAndRulesKnowNothingOfHTTP() throws {
         let targets = try targets()
         #expect(try graph(of: "SealStorage", in: targets).products.isDisjoint(with: Self.http))

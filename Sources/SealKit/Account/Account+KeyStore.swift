@@ -47,6 +47,27 @@ extension Account {
         return (try await account.kept(in: store), recoveryKey)
     }
 
+    /// As `create(transport:deviceName:registrationCode:in:)`, with time and chance of the caller's.
+    package static func create(
+        transport: any Transport, pacing: Pacing, deviceName: String, trust: TrustStore, in store: any KeyStore
+    ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
+        let (account, recoveryKey) = try await create(
+            client: Client(transport: transport, pacing: pacing), deviceName: deviceName, trust: trust,
+            registrationCode: nil)
+        return (try await account.kept(in: store), recoveryKey)
+    }
+
+    /// As `load(from:connect:)`, with time and chance of the caller's.
+    package static func load(from store: any KeyStore, transport: any Transport, pacing: Pacing)
+        async throws(SealKitError)
+        -> Account?
+    {
+        guard let secrets = try await store.load() else { return nil }
+        return try Account(
+            seeds: secrets.seeds, client: Client(transport: transport, pacing: pacing),
+            deviceName: secrets.deviceName ?? Account.defaultDeviceName, keyStore: store)
+    }
+
     /// Gets an account back from its recovery key, and keeps it in `store`, which must be empty.
     /// - Throws: `constraintViolation` when the store keeps an account already; as `recover(_:transport:deviceName:)`.
     public static func recover(

@@ -90,10 +90,18 @@ public final class Account: Sendable {
         transport: any Transport, deviceName: String = Account.defaultDeviceName, trust: TrustStore? = nil,
         registrationCode: String? = nil
     ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
+        try await create(
+            client: Client(transport: transport), deviceName: deviceName, trust: trust,
+            registrationCode: registrationCode)
+    }
+
+    static func create(
+        client: Client, deviceName: String, trust: TrustStore?, registrationCode: String?
+    ) async throws(SealKitError) -> (account: Account, recoveryKey: RecoveryKey) {
         var random = SystemRandom()
         let seed = AccountSeed(random: &random)
         let recoveryKey = RecoveryKey(random: &random)
-        let account = try Account(seeds: [seed], transport: transport, deviceName: deviceName)
+        let account = try Account(seeds: [seed], client: client, deviceName: deviceName)
         if let trust { account.deviceKeeper.attach(trust) }
         let bundle = Sealkit_V1_RecoveryBundle.with {
             $0.recoveryID = Data(recoveryKey.bundleID.bytes)

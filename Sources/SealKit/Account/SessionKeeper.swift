@@ -251,7 +251,7 @@ actor SessionKeeper {
         let device = try await devices.identity()
         return ChallengeAnswer(
             [UInt8](challenge), to: purpose, origin: client.transport.origin, by: key,
-            device: (device.id, device.name ?? deviceName, device.added), time: currentTime())
+            device: (device.id, device.name ?? deviceName, device.added), time: client.pacing.time())
     }
 }
 

@@ -255,6 +255,8 @@ extension Database {
             $0.saves = [Sealkit_V1_ZoneSave(zoneScope, draft)]
         }
         let response: Sealkit_V1_ModifyZonesResponse = try await core.call(scope, Endpoints.zones.modify, request)
+        // Of a zone that was refused there is no log to refresh, which would be all that is told.
+        if case .failure(let failure)? = response.results.first?.outcome { throw SealKitError(failure) }
         // Another device may have been faster: the server's log decides, and it is verified like any other.
         _ = try await keeper.refresh()
         return try await zone(in: response.results.first, zoneID)

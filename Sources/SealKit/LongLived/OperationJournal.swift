@@ -125,15 +125,15 @@ public final class OperationJournal: Sendable {
     /// - Throws: `limitExceeded` where there is no room for it.
     func add(_ id: ID16, of account: VerificationKey, _ row: Row) async throws(SealKitError) {
         try await write { db in
-            let (count, bytes) =
+            let (count, size) =
                 try GRDB.Row.fetchOne(
                     db,
                     sql: "SELECT (SELECT COUNT(*) FROM operation), (SELECT COALESCE(SUM(LENGTH(sealed)), 0) FROM row)"
                 ).map { ($0[0] as Int, $0[1] as Int64) } ?? (0, 0)
-            guard count < Self.mostOperations, bytes + Int64(row.sealed.count) <= Self.mostBytes else {
+            guard count < Self.mostOperations, size + Int64(row.sealed.count) <= Self.mostBytes else {
                 throw SealKitError(
                     .limitExceeded,
-                    "the journal holds \(count) operations of \(bytes) bytes; \(Self.mostOperations) and \(Self.mostBytes) are allowed",
+                    "the journal holds \(count) operations of \(size) bytes; \(Self.mostOperations) and \(Self.mostBytes) are allowed",
                     remedy: "wait for those that were begun, and end each once its results are told")
             }
             try db.execute(

@@ -147,7 +147,7 @@ extension SealKitError {
     /// The server asks for time.
     var isThrottle: Bool { code == .requestRateLimited || code == .serviceUnavailable || code == .zoneBusy }
 
-    static let cancelled = SealKitError(.operationCancelled, "the operation was cancelled")
+    package static let cancelled = SealKitError(.operationCancelled, "the operation was cancelled")
 
     static let cancelledChange = SealKitError(
         .operationCancelled, "the operation was cancelled; the change may or may not have been made",

@@ -75,7 +75,7 @@ extension HTTPTransport {
 
 extension TransportResponse {
     /// The failure that a status of 400 or above carries.
-    var failure: SealKitError {
+    package var failure: SealKitError {
         if let failure = try? Sealkit_V1_Failure(serializedBytes: body), !failure.code.isEmpty {
             return SealKitError(failure)
         }

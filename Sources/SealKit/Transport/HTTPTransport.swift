@@ -17,7 +17,7 @@ public final class HTTPTransport: Transport {
         public var certificateAuthorityFile: String?
         /// The version of the wire format that this SDK speaks; a server that does not know it says
         /// `incompatibleVersion`.
-        var wireVersion = "1"
+        package var wireVersion = "1"
 
         public init(requestTimeout: Double = 60, certificateAuthorityFile: String? = nil) {
             self.requestTimeout = requestTimeout
@@ -38,7 +38,8 @@ public final class HTTPTransport: Transport {
     /// address's.
     let hasAnswered = Atomic(false)
 
-    static let contentType = "application/x-protobuf"
+    package static let contentType = "application/x-protobuf"
+    package static let userAgent = "sealkit/1"
     /// More than any answer that a server of ours gives.
     static let maximumResponseBytes = 64 << 20
 
@@ -139,7 +140,7 @@ public final class HTTPTransport: Transport {
         var request = HTTPClientRequest(url: origin + path)
         request.method = method
         request.headers.add(name: "accept", value: HTTPTransport.contentType)
-        request.headers.add(name: "user-agent", value: "sealkit/1")
+        request.headers.add(name: "user-agent", value: HTTPTransport.userAgent)
         request.headers.add(name: "sealkit-wire-version", value: wireVersion)
         for (name, value) in TransportOptions.current.headers { request.headers.add(name: name, value: value) }
         if let token, !token.isEmpty { request.headers.add(name: "authorization", value: "Bearer \(token)") }

@@ -19,8 +19,7 @@ import UnixSignals
 /// try await server.run()
 /// ```
 public struct Server: Sendable {
-    let services: Services
-    private let lock: DataFolderLock
+    private let opened: OpenedServer
     private let signals: SignalService
     private let group: ServiceGroup
 
@@ -70,44 +69,12 @@ public struct Server: Sendable {
         try await configuration.metrics?.tryOut(setting: "metrics")
         if let mail = configuration.mail, mail.check == .required { try await RelayFailure.tryOut(mail) }
 
-        try FreeSpace.requireForNew(configuration.dataFolder)
-        try PrivateFiles.createFolder(at: configuration.dataFolder)
-        try PrivateFiles.createFolder(at: configuration.secretsFolder)
-        lock = try DataFolderLock(folder: configuration.dataFolder)
-        let secrets = try ServerSecrets(folder: configuration.secretsFolder)
-        let messengers =
-            try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
-        let writeTimes = WriteTimes(logger: logger)
         let registry = configuration.metrics.map { _ in MetricsRegistry() }
-        let metrics = ServerMetrics(factories: [registry, replacing.metrics].compactMap { $0 })
-        let budget = configuration.limits.writeBudget
-        let opened = try SQLiteDatabase(
-            path: configuration.dataFolder + "/sealkit.sqlite", migrations: Migration.all,
-            mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting,
-            budget: WriteBudget(
-                limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock,
-                times: writeTimes,
-                metrics: metrics))
-        metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
-        metrics.observe(.dataFreeBytes) { Int(clamping: freeBytes(at: configuration.dataFolder) ?? 0) }
-        if let certificate { metrics.observe(.certificateExpires) { certificate.expires } }
-        let database = replacing.database?(opened) ?? opened
-        let (now, random) = ((replacing.clock ?? systemClock)(), Int64.random(in: 0...Int64.max))
-        try await opened.write(at: .everything) { connection in
-            _ = try ShardedNumber.shard(of: connection)
-            try ServerRuns.begin(now: now, random: random, in: connection)
-            // The data folder is this process's: no other server runs jobs of its database.
-            try JobLease.releaseAll(in: connection)
-        }
-        // Last of what can fail: it starts threads, which only `close()` ends.
-        let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
-        services = Services(
-            database: database, blobs: blobs, messengers: messengers, secrets: secrets, configuration: configuration,
-            writeTimes: writeTimes, metrics: metrics, logger: logger, replacing: replacing)
-
-        PushService.listen(
-            to: database, streams: services.streams, webhooks: services.webhooks, jobs: services.jobs,
-            sessions: services.sessions)
+        opened = try await OpenedServer(
+            configuration, logger: logger, metrics: [registry, replacing.metrics].compactMap { $0 },
+            replacing: replacing)
+        let services = opened.services
+        if let certificate { services.metrics.observe(.certificateExpires) { certificate.expires } }
         let router = try Self.router(services, addRoutes: addRoutes)
         let application = Application(
             router: router,
@@ -129,7 +96,6 @@ public struct Server: Sendable {
         var running: [any Service] = [
             services.jobs,
             ListeningService(listener: application, address: configuration.listen, setting: "listen"),
-            RepeatingService(interval: Transfers.interval) { [transfers = services.transfers] in transfers.cutSlow() },
             RelayService(outbox: services.outbox),
         ]
         if let certificate {
@@ -139,14 +105,12 @@ public struct Server: Sendable {
                 })
         }
         if let address = configuration.metrics, let registry {
-            let listener = MetricsListener(address: address, registry: registry, metrics: metrics, logger: logger)
+            let listener = MetricsListener(
+                address: address, registry: registry, metrics: services.metrics, logger: logger)
             let service = listener.service { replacing.onMetrics?($0) }
             running.append(ListeningService(listener: service, address: address, setting: "metrics"))
         }
-        running += [
-            RepeatingService(interval: EventStreams.heartbeat) { [streams = services.streams] in streams.heartbeat() },
-            PushService(streams: services.streams),
-        ]
+        running += Self.beside(services) + [PushService(streams: services.streams)]
         var group = ServiceGroupConfiguration(
             services: [.init(service: signals, successTerminationBehavior: .gracefullyShutdownGroup)]
                 + running.map { .init(service: $0) },
@@ -181,17 +145,16 @@ public struct Server: Sendable {
     }
 
     /// Closes what `init` opened. `run()` does it; a server that never ran is closed with this.
-    public func close() async {
-        await services.outbox.close()
-        await services.webhooks.close()
-        await services.jobs.release()
-        await services.blobs.close()
-        do {
-            try await services.database.close()
-        } catch {
-            services.logger.error("the database did not close cleanly", metadata: ["error": "\(error)"])
-        }
-        lock.release()
+    public func close() async { await opened.close() }
+
+    var services: Services { opened.services }
+
+    /// What keeps connections alive, and cuts those that have stopped.
+    static func beside(_ services: Services) -> [any Service] {
+        [
+            RepeatingService(interval: Transfers.interval) { [transfers = services.transfers] in transfers.cutSlow() },
+            RepeatingService(interval: EventStreams.heartbeat) { [streams = services.streams] in streams.heartbeat() },
+        ]
     }
 
     static func router(
@@ -228,18 +191,7 @@ public struct Server: Sendable {
         return router
     }
 
-    private static func messengers(
-        _ configuration: ServerConfiguration, _ secrets: ServerSecrets, clock: @escaping @Sendable () -> Int64
-    ) throws -> [Address.Kind: any Messenger] {
-        var messengers: [Address.Kind: any Messenger] = [:]
-        if let mail = configuration.mail { messengers[.email] = try MailMessenger(configuration: mail) }
-        if let sms = configuration.sms {
-            messengers[.phone] = SMSMessenger(configuration: sms, keys: secrets.webhookKeys, clock: clock)
-        }
-        return messengers
-    }
-
-    private static func logger(_ configuration: ServerConfiguration) -> Logger {
+    static func logger(_ configuration: ServerConfiguration) -> Logger {
         let level = Logger.Level(rawValue: configuration.logLevel.rawValue) ?? .info
         let format: StandardErrorLogHandler.Format = configuration.logFormat == .json ? .json : .text
         return Logger(label: "sealkit") { label in

@@ -28,6 +28,8 @@ struct SealRequestContext: RequestContext {
     var isBodyCounted = false
     /// The client's address as the socket shows it; a proxy's when there is one.
     let remoteAddress: SocketAddress?
+    /// False for a request of this process's own, whose sender cancels what it no longer waits for.
+    var hasConnection = true
     /// The connection, with HTTP/2 the stream in it: to cut an answer that nobody reads any more.
     let channel: any Channel
 

@@ -31,6 +31,7 @@ struct NotificationsController: Sendable {
         let lease = StreamLease(streams: streams, id: opened.id)
         let body = ResponseBody { writer in
             defer { lease.end() }
+            guard call.context.hasConnection else { return try await stream.run(&writer) }
             try await call.request.body.consumeWithInboundCloseHandler { _ in
                 try await stream.run(&writer)
             } onInboundClosed: {

@@ -1,6 +1,7 @@
 import Foundation
 import SealClient
 import SealCoding
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements
@@ -143,12 +144,7 @@ import Testing
         }
         // The server answers with the other one's bytes, which are as good in themselves.
         let (ann, hostile) = try world.ann.behindAttacker()
-        _ = try await ann.own.fetchingAssets(.onDemand).record(for: otherID)
-        let blob = try #require(hostile.records.last?.fields.first { $0.name == "file" }?.asset.blob)
-        hostile.rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
-            guard let place = answer.results[0].record.fields.firstIndex(where: { $0.name == "file" }) else { return }
-            answer.results[0].record.fields[place].asset.blob = blob
-        }
+        hostile.inject(.exchangedAsset(of: id, field: "file", with: otherID))
         try await expectNothing(ann, id)
         hostile.beHonest()
         try await expectWhole(ann, id, content)
@@ -199,9 +195,9 @@ import Testing
             bytes.replaceSubrange(start..<start + forged.count, with: forged)
             return bytes
         }
-        network.breakDownloads(startingAt: 0, after: 40_000)
+        let broken = network.breakDownloads(startingAt: 0, after: 40_000)
         try await expectNothing(ann, id)
-        #expect(network.brokenDownloads == 1)
+        #expect(broken.value == 1)
         network.beHonest()
         try await expectWhole(ann, id, content)
     }

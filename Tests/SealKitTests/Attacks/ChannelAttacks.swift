@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import SealClient
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements

@@ -1,6 +1,7 @@
 import Foundation
 import SealClient
 import SealEnvelope
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements

@@ -3,6 +3,7 @@ import NIOCore
 import SealClient
 import SealCoding
 import SealEnvelope
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements

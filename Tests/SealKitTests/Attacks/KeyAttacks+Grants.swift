@@ -2,6 +2,7 @@ import CSodium
 import Foundation
 import SealClient
 import SealCoding
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealWire

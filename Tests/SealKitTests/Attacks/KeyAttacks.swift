@@ -1,6 +1,7 @@
 import Foundation
 import SealClient
 import SealCoding
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements
@@ -24,7 +25,8 @@ import Testing
         // Keys that the server has the seeds of, in a chain that holds.
         let theirs = mallory.identity.chain.wire
         #expect(throws: Never.self) { try IdentityChain(theirs, container: ann.container.containerIdentifier) }
-        network.rewrite("directory/lookup", Sealkit_V1_LookupIdentitiesResponse.self) { $0.results[0].chain = theirs }
+        let malloryID = try mallory.container.userRecordID()
+        network.inject(.exchangedKeys(with: malloryID))
         let bobsID = try bob.container.userRecordID()
         await expectRefused(.integrityFailure, by: .invalidIdentity) {
             _ = try await ann.container.shareParticipant(forUserRecordID: bobsID)
@@ -43,7 +45,7 @@ import Testing
         // An address certifies nothing, so Ann seals to the server's key: but inside to the URL's, which the server
         // never sees.
         network.beHonest()
-        network.rewrite("directory/lookup", Sealkit_V1_LookupIdentitiesResponse.self) { $0.results[0].chain = theirs }
+        network.inject(.exchangedKeys(with: malloryID))
         let zone = try await ann.makeZone()
         var share = Share(recordZoneID: zone)
         let invited = try await ann.container.shareParticipant(forEmailAddress: mail)

@@ -1,5 +1,6 @@
 import Foundation
 import SealClient
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements

@@ -1,6 +1,7 @@
 import Foundation
 import SealClient
 import SealCoding
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements
@@ -200,13 +201,10 @@ import Testing
         let url = try #require(share.url)
         for other in [own, foreign] {
             let (victim, network) = try dave.behindAttacker()
-            let routing = try ShareURL(try #require(other.url)).routingID
-            let swapped: Sealkit_V1_ShareMetadataResponse = try await victim.container.core.call(
-                Endpoints.sharing.metadata, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(routing.bytes) })
             #expect(
                 try await dave.container.shareMetadata(for: try #require(other.url)).title == other.title,
                 "good under its own URL")
-            network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) { $0 = swapped }
+            network.inject(.exchangedShare(with: try #require(other.url)))
             await expectRefused(.invalidArguments) { _ = try await victim.container.shareMetadata(for: url) }
             #expect(network.sent(to: "share/accept").isEmpty)
             network.beHonest()

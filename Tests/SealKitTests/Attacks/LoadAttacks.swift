@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SealKitTesting
 import SealLab
 import SealWire
 import SwiftProtobuf
@@ -105,19 +106,14 @@ import Testing
         }
         #expect(refusal?.reason.contains("too many elements") == true)
         // A client.
-        let empty = try Sealkit_V1_RecordChangesResponse.with {
-            $0.records = Array(repeating: .init(), count: 1_000_000)
-        }.serializedData()
         // As much as its length allows, but in more items than any page has.
-        let padded = try Sealkit_V1_RecordChangesResponse.with {
-            $0.records = Array(repeating: .init(), count: 10_000)
-            $0.token = Data(count: 1 << 20)
-        }.serializedData()
-        for lie in [empty, padded] {
-            let deceived = try ann.through(
-                RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
-                    path.hasSuffix("records/changes") ? lie : body
-                })
+        let padded = ServerFault.rewriting(nil, "records/changes", Sealkit_V1_RecordChangesResponse.self) { _, answer in
+            answer.records = Array(repeating: .init(), count: 10_000)
+            answer.token = Data(count: 1 << 20)
+        }
+        for lie in [.floodedFeed(of: zone), padded] {
+            let (deceived, network) = try ann.behindAttacker()
+            network.inject(lie)
             await expectRefused(.serverRejectedRequest) {
                 _ = try await deceived.own.recordZoneChanges(inZoneWith: zone)
             }

@@ -2,6 +2,7 @@ import Foundation
 import SealClient
 import SealCoding
 import SealEnvelope
+import SealKitTesting
 import SealPrimitives
 import SealStatements
 import SealWire

@@ -2,6 +2,7 @@ import Foundation
 import SealClient
 import SealCoding
 import SealEnvelope
+import SealKitTesting
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -166,8 +167,7 @@ import Testing
         // Written as if nothing had happened, it would be Carol's to read.
         let unaware = try await Forgery.record(by: bob, zone: world.joined, body: "x", view: old)
         #expect(Forgery.opens(unaware, with: try await world.view(world.carol).currentKey()))
-        network.rewrite("zones/changes", Sealkit_V1_DatabaseChangesResponse.self) { $0.modifications = [] }
-        network.rewrite("records/changes", Sealkit_V1_RecordChangesResponse.self) { $0.records = [] }
+        network.inject(.emptyFeed(of: world.joined))
         #expect(
             try await bob.shared.databaseChanges().modifications.map(\.zoneID) == [world.joined],
             "he knows it all the same")

@@ -1,6 +1,7 @@
 import Foundation
 import SealClient
 import SealEnvelope
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements
@@ -44,7 +45,7 @@ import Testing
             "nothing is asked where nothing is missing")
 
         // The feed leaves it out: it is asked for, and comes. Of one page, and of several.
-        network.leaveOut("b")
+        network.inject(.leftOutRecord(Record.ID(recordName: "b", zoneID: zone)))
         for limit in [nil, 2] {
             #expect(try await names(read(device.own, zone, limit: limit)) == all)
             let kept = try await device.container.violations()
@@ -64,7 +65,7 @@ import Testing
         try await ann.container.forget(ann.container.violations())
 
         // And the look-up denies it.
-        network.deny("b")
+        network.inject(.deniedRecord(Record.ID(recordName: "b", zoneID: zone)))
         let denied = try await device.own.recordZoneChanges(inZoneWith: zone)
         expectRefused(denied.modificationResultsByID[Record.ID(recordName: "b", zoneID: zone)]?.error, .rollback)
         #expect(names(denied) == all.subtracting(["b"]))
@@ -81,13 +82,13 @@ import Testing
                 && found.violations.map(\.code) == [.rollback])
         // A device that has never seen it cannot miss it.
         let (novice, hers) = try ann.freshBehindAttacker()
-        hers.leaveOut("b")
+        hers.inject(.leftOutRecord(Record.ID(recordName: "b", zoneID: zone)))
         #expect(try await names(novice.own.recordZoneChanges(inZoneWith: zone)) == all.subtracting(["b"]))
 
         // Gone by a signed deletion it is gone, though the feed says nothing of it.
         network.beHonest()
         try await ann.onFreshDevice().own.deleteRecord(withID: Record.ID(recordName: "c", zoneID: zone))
-        network.leaveOut("c")
+        network.inject(.leftOutRecord(Record.ID(recordName: "c", zoneID: zone)))
         let gone = try await device.own.recordZoneChanges(inZoneWith: zone)
         #expect(gone.deletions.map(\.recordID.recordName) == ["c"] && names(gone) == all.subtracting(["c"]))
         network.beHonest()
@@ -99,17 +100,7 @@ import Testing
 
     private func attack71Zones(_ ann: Person, _ zone: RecordZone.ID) async throws {
         let (device, network) = try ann.behindAttacker()
-        network.lie { path, request, response in
-            if path.hasSuffix("zones/changes") {
-                var answer = try Sealkit_V1_DatabaseChangesResponse(serializedBytes: response.body)
-                answer.modifications = []
-                response.body = try answer.serializedData()
-            } else if path.hasSuffix("zones/lookup"),
-                try Sealkit_V1_LookupZonesRequest(serializedBytes: request).zones.isEmpty
-            {
-                response.body = Data()
-            }
-        }
+        network.inject(.leftOutZone(zone))
         #expect(try await device.own.madeRecordZones().map(\.zoneID) == [zone])
         #expect(try await device.own.databaseChanges().modifications.map(\.zoneID) == [zone])
         let kept = try await ann.container.violations()
@@ -118,24 +109,7 @@ import Testing
         try await ann.container.forget(ann.container.violations())
         #expect(try await device.container.audit().violations.map(\.zoneID) == [zone])
         // Denied as well: it stays in the list, and nothing passes for all of the account's data.
-        network.rewrite("zones/lookup", Sealkit_V1_LookupZonesResponse.self) { answer in
-            answer.results = answer.results.map { result in
-                .with {
-                    $0.zoneID = result.zone.zoneID
-                    $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone")
-                }
-            }
-        }
-        network.lie { path, _, response in
-            if path.hasSuffix("rosters/fetch") {
-                response.body = try Sealkit_V1_FetchRostersResponse.with {
-                    $0.rosters = [.with { $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") }]
-                }.serializedData()
-            } else if path.hasSuffix("records/changes") {
-                response = TransportResponse(
-                    status: 404, body: try Sealkit_V1_Failure(.zoneNotFound, "gone").serializedData())
-            }
-        }
+        network.inject(.deniedZone(zone))
         #expect(try await device.own.madeRecordZones().map(\.zoneID) == [zone])
         await expectRefused(.rollback) { _ = try await device.container.exportData(to: folder("denied")) }
         #expect(try await device.container.audit().failures.map(\.error.code) == [.rollback])
@@ -167,7 +141,7 @@ import Testing
             await expectRefused(.rollback, "nothing is deleted by that") {
                 try await device.own.deleteRecord(withID: id)
             }
-            network.leaveOut("note")
+            network.inject(.leftOutRecord(id))
             await expectRefused(.rollback) {
                 _ = try await device.own.exportRaw(zone, recordNames: ["note"], to: folder("raw"))
             }
@@ -232,7 +206,7 @@ import Testing
         let forged = try await Forgery.record(by: world.bob, zone: world.joined, body: "back-dated", view: bobs)
 
         let (carol, network) = try world.carol.freshBehindAttacker()
-        network.rewrite("records/changes", Sealkit_V1_RecordChangesResponse.self) { $0.records = [] }
+        network.inject(.emptyFeed(of: world.joined))
         #expect(try await carol.shared.recordZoneChanges(inZoneWith: world.joined).modifications.isEmpty)
         network.beHonest()
         func id(_ name: String) -> Record.ID { Record.ID(recordName: name, zoneID: world.joined) }
@@ -271,7 +245,7 @@ import Testing
         // The owner, who says who may write, accepts what a former participant left; sealed again it counts for
         // everybody.
         let (ann, hers) = try world.ann.freshBehindAttacker()
-        hers.rewrite("records/changes", Sealkit_V1_RecordChangesResponse.self) { $0.records = [] }
+        hers.inject(.emptyFeed(of: world.zone))
         _ = try await ann.own.recordZoneChanges(inZoneWith: world.zone)
         hers.beHonest()
         let r2 = Record.ID(recordName: "r2", zoneID: world.zone)
@@ -293,7 +267,7 @@ import Testing
         let file = folder("ann.json")
         try KeyFile.write(ann.account, to: file, passphrase: nil)
         let network = try HostileNetwork(server)
-        network.rewrite("records/changes", Sealkit_V1_RecordChangesResponse.self) { $0.records = [] }
+        network.inject(.emptyFeed(of: zone))
         let trust = try TrustStore(file: URL(fileURLWithPath: file.path + ".trust"))
         let fresh = try ann.starting(from: ann.account.seeds, trust: trust, transport: network)
         _ = try await fresh.own.recordZoneChanges(inZoneWith: zone)
@@ -507,27 +481,5 @@ import Testing
         network.show([forged], citing: [ended])
         await expectRefused(.rollback) { _ = try await ann.own.record(for: late) }
         #expect(try await it.ann.body(of: it.item.recordID) == "item")
-    }
-}
-
-extension HostileNetwork {
-    /// Feeds leave this record out.
-    fileprivate func leaveOut(_ name: String) {
-        rewrite("records/changes", Sealkit_V1_RecordChangesResponse.self) {
-            $0.records.removeAll { $0.recordName == name }
-        }
-    }
-
-    /// Look-ups say that there is no such record.
-    fileprivate func deny(_ name: String) {
-        rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
-            answer.results = answer.results.map { result in
-                guard result.recordName == name else { return result }
-                return .with {
-                    $0.recordName = name
-                    $0.failure = Sealkit_V1_Failure(.unknownItem, "gone")
-                }
-            }
-        }
     }
 }

@@ -1,6 +1,7 @@
 import SealClient
 import SealCoding
 import SealEnvelope
+import SealKitTesting
 import SealPrimitives
 import SealStatements
 import SealWire

@@ -1,5 +1,6 @@
 import Foundation
 import SealClient
+import SealKitTesting
 import SealPrimitives
 import SealStatements
 import SealWire

@@ -2,6 +2,7 @@ import Foundation
 import SealClient
 import SealCoding
 import SealEnvelope
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealWire
@@ -42,19 +43,10 @@ extension RecordAttacks {
             _ = try await ann.own.recordZoneChanges(inZoneWith: world.zone)
         }
         network.beHonest()
-        _ = try await ann.own.record(for: id)
-        let real = try #require(network.records.last)
-        network.show([
-            .with {
-                $0 = real
-                $0.deleted = true
-            }
-        ])
+        network.inject(.unsignedDeletion(of: id))
         await expectRefused(.integrityFailure, by: .wrongContext) { _ = try await ann.own.record(for: id) }
         network.beHonest()
-        network.rewrite("records/lookup", Sealkit_V1_LookupRecordsResponse.self) { answer in
-            answer.results = answer.results.map { _ in .with { $0.failure = Sealkit_V1_Failure(.unknownItem, "gone") } }
-        }
+        network.inject(.deniedRecord(id))
         await expectRefused(.rollback) { _ = try await ann.own.record(for: id) }
         await expectRefused(.rollback, "nor is it deleted by a client that is told so") {
             try await ann.own.deleteRecord(withID: id)

@@ -2,6 +2,7 @@ import Foundation
 import SealClient
 import SealCoding
 import SealEnvelope
+import SealKitTesting
 import SealPrimitives
 import SealWire
 import SwiftProtobuf
@@ -133,25 +134,28 @@ import Testing
         _ = try await ann.own.record(for: note.recordID)
         let real = try #require(network.records.first)
         let id = note.recordID
-        var plain = real
-        plain.fields[0].plain = Value.string("the server's words").wire
-        var absent = real
-        absent.fields = []
         var added = real
         added.fields.append(WireField.stored(.plain(.string("more")), blob: nil).wire(name: "more"))
-        // Each is a record that decodes, with the real author's signature over its statement.
-        for forged in [plain, absent, added] {
+        let more = added
+        let lies: [@Sendable () -> Void] = [
+            { network.inject(.plainField(of: id)) }, { network.inject(.withheldField(of: id)) },
+            { network.show([more]) },
+        ]
+        for lie in lies {
+            network.beHonest()
+            lie()
+            network.forget()
+            await expectRefused(.integrityFailure, by: .fieldMismatch) { _ = try await ann.own.record(for: id) }
+            let partial = try await ann.own.records(for: [id], desiredKeys: [])[id]
+            expectRefused(partial?.error, .integrityFailure, by: .fieldMismatch)
+            // Each is a record that decodes, with the real author's signature over its statement.
+            let forged = try #require(network.records.first)
             let proof = try StatementProof(forged.proof)
             try ann.identity.keys.signingKey.verificationKey.verify(
                 proof.signature,
                 over: StatementTree.signedBytes(
                     root: try proof.root(from: Statement.hash([UInt8](forged.statement))), leafCount: 1))
             #expect(throws: Never.self) { try forged.fields.map { try WireField($0) } }
-            network.beHonest()
-            network.show([forged])
-            await expectRefused(.integrityFailure, by: .fieldMismatch) { _ = try await ann.own.record(for: id) }
-            let partial = try await ann.own.records(for: [id], desiredKeys: [])[id]
-            expectRefused(partial?.error, .integrityFailure, by: .fieldMismatch)
         }
         // With its digest it may be left out, but not where it was asked for.
         var withheld = real

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import SealClient
+import SealKitTesting
 import SealLab
 import SealPrimitives
 import SealStatements
@@ -40,16 +41,12 @@ extension TimeAttacks {
         #expect(audit.outcome == .violated && audit.newDevices == [device])
         // The server can neither make a device up, nor give the thief's another name or date, nor count one twice.
         let lies: [@Sendable (inout Sealkit_V1_DevicesResponse) -> Void] = [
-            {
-                $0.devices.append(
-                    .with {
-                        ($0.id, $0.name, $0.signature) = (Data(repeating: 1, count: 16), "made up", Data(count: 64))
-                    })
-            },
             { $0.devices[1].name = "the television" }, { $0.devices[1].added -= 1 },
             { $0.devices[1].id = Data(repeating: 2, count: 16) },
             { $0.devices[0].signature = $0.devices[1].signature }, { $0.devices.append($0.devices[1]) },
         ]
+        network.inject(.inventedDevice)
+        await expectRefused(.integrityFailure) { _ = try await later.account.devices() }
         for lie in lies {
             network.beHonest()
             network.rewrite("devices/list", Sealkit_V1_DevicesResponse.self, lie)
@@ -120,12 +117,7 @@ extension TimeAttacks {
         let ann = try await Person()
         let (old, network) = try ann.behindAttacker()
         let between = try HostileNetwork(ann.server)
-        var random = SystemRandom()
-        let attacker = try Enrolment.NewDevice<XWingHPKE>(random: &random)
-        let (key, nonce) = (Data(attacker.reveal.grantKey), Data(attacker.reveal.nonce.bytes))
-        network.rewrite("enrol/state", Sealkit_V1_EnrolmentStateResponse.self) { state in
-            if !state.nonce.isEmpty { (state.grantKey, state.nonce) = (key, nonce) }
-        }
+        network.inject(.interceptedEnrolment)
         let enrolment = try await EnrolmentInProgress(old.account, server: between)
         _ = try await enrolment.new.comparison()
         await expectRefused(.integrityFailure) { _ = try await enrolment.old.comparison() }

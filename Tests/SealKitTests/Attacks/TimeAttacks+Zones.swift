@@ -1,6 +1,7 @@
 import Foundation
 import SealClient
 import SealCoding
+import SealKitTesting
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -19,38 +20,15 @@ extension TimeAttacks {
         let world = try await AttackedZone()
         let (ann, network) = try world.ann.behindAttacker()
         let (bob, his) = try world.bob.behindAttacker()
-        for server in [network, his] {
-            server.rewrite("zones/changes", Sealkit_V1_DatabaseChangesResponse.self) { answer in
-                answer.deletions = answer.modifications.map { zone in
-                    .with {
-                        $0.zoneID = zone.zoneID
-                        $0.reason = 2
-                    }
-                }
-                answer.modifications = []
-            }
-            server.rewrite("zones/lookup", Sealkit_V1_LookupZonesResponse.self) { answer in
-                answer.results = answer.results.map { result in
-                    .with {
-                        $0.zoneID = result.zone.zoneID
-                        $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone")
-                    }
-                }
-            }
-        }
+        network.inject(.deletedZone(world.zone, isPurged: true))
+        his.inject(.deletedZone(world.joined, isPurged: true))
         await expectRefused(.rollback) { _ = try await ann.own.databaseChanges() }
         await expectRefused(.rollback) { _ = try await ann.own.recordZone(for: world.zone) }
         await expectRefused(.rollback) { _ = try await bob.shared.databaseChanges() }
         await expectRefused(.rollback) { _ = try await bob.shared.recordZone(for: world.joined) }
         // The roster withheld as well.
-        for server in [network, his] {
-            server.lie { path, _, response in
-                guard path.hasSuffix("rosters/fetch") else { return }
-                response.body = try Sealkit_V1_FetchRostersResponse.with {
-                    $0.rosters = [.with { $0.failure = Sealkit_V1_Failure(.zoneNotFound, "gone") }]
-                }.serializedData()
-            }
-        }
+        network.inject(.deniedZone(world.zone))
+        his.inject(.deniedZone(world.joined))
         await expectRefused(.rollback) { _ = try await ann.own.databaseChanges() }
         await expectRefused(.rollback) { try await ann.own.save(RecordZone(zoneID: world.zone)) }
         #expect(try await ann.container.core.trust.entries(scope: world.view(ann).roster.scopeID).count > 0)
@@ -128,9 +106,7 @@ extension TimeAttacks {
         let (mallory, network) = try bob.behindAttacker()
         let honest = try await bob.container.shareMetadata(for: try #require(share.url))
         #expect(honest.participantPermission == .readOnly && roster.invitations[place.seat]?.permission == .readWrite)
-        network.rewrite("share/metadata", Sealkit_V1_ShareMetadataResponse.self) {
-            $0.invitationID = Data(place.seat.bytes)
-        }
+        network.inject(.offeredSeat(of: place.seat.hex))
         let offered = try await mallory.container.shareMetadata(for: try #require(share.url))
         #expect(offered.seat?.id == place.seat)
         await expectRefused(.invalidArguments) { _ = try await mallory.container.accept(offered) }

@@ -1,63 +1,35 @@
 import Foundation
-import NIOCore
 import SealCoding
+import SealKitTesting
 import SealLab
 import SealStatements
 import SealWire
 import SwiftProtobuf
-import Synchronization
 
 @testable import SealKit
 
-/// A server in an attacker's hands: the real one's answers, rewritten as long as the test says so, and all that was
-/// said kept.
-final class HostileNetwork: Transport {
-    /// One request with its answer, as the server saw it.
-    struct Exchange: Sendable {
-        let path: String
-        let token: String?
-        let request: Data
-        let status: Int
-        let response: Data
-    }
+/// A server in an attacker's hands: the network that apps' tests have, in front of a server process. Beside the lies
+/// of its catalogue (`ServerFault`) a test tells its own.
+typealias HostileNetwork = TestNetwork
 
+extension HostileNetwork {
     typealias Lie =
         @Sendable (_ path: String, _ request: Data, _ response: inout TransportResponse) async throws -> Void
-    typealias BlobLie = @Sendable (_ path: String, _ range: Range<UInt64>, _ bytes: Data) throws -> Data
 
-    private struct State {
-        var lies: [Lie] = []
-        var swallowed: [String] = []
-        var blobLies: [BlobLie] = []
-        var exchanges: [Exchange] = []
-        var uploads: [(path: String, bytes: Data)] = []
-        var duringUpload: (@Sendable () async throws -> Void)?
-        var afterUpload: (@Sendable () -> Void)?
-        var breakPoint: (start: UInt64, after: Int)?
-        var broken = 0
-    }
-
-    private let next: HTTPTransport
-    private let state = Mutex(State())
-    var origin: String { next.origin }
-
-    init(_ server: ServerProcess) throws { next = try HTTPTransport(server: server.origin) }
+    convenience init(_ server: ServerProcess) throws { self.init(try HTTPTransport(server: server.origin)) }
 
     // MARK: What the attacker does
 
     /// From now on.
-    func lie(_ lie: @escaping Lie) { state.withLock { $0.lies.append(lie) } }
+    func lie(_ lie: @escaping Lie) {
+        inject(ServerFault { call, response in try await lie(call.path, call.body, &response) })
+    }
 
     /// Changes every answer to calls whose path ends so.
     func rewrite<Answer: Message>(
         _ suffix: String, _ type: Answer.Type, _ change: @escaping @Sendable (inout Answer) throws -> Void
     ) {
-        lie { path, _, response in
-            guard path.hasSuffix(suffix), response.status < 400 else { return }
-            var answer = try Answer(serializedBytes: response.body)
-            try change(&answer)
-            response.body = try answer.serializedData()
-        }
+        inject(.rewriting(nil, suffix, type) { _, answer in try change(&answer) })
     }
 
     /// Look-ups and feeds answer with these records.
@@ -69,49 +41,46 @@ final class HostileNetwork: Transport {
     }
 
     /// Calls whose path ends so never reach the server: lies answer them.
-    func swallow(_ suffix: String) { state.withLock { $0.swallowed.append(suffix) } }
+    func swallow(_ suffix: String) { inject(ServerFault(swallowing: { $0.hasSuffix(suffix) })) }
 
     /// Changes whatever is downloaded of assets.
-    func rewriteBlobs(_ lie: @escaping BlobLie) { state.withLock { $0.blobLies.append(lie) } }
+    func rewriteBlobs(_ lie: @escaping ServerFault.Downloading) { inject(ServerFault(downloading: lie)) }
 
     /// The next upload arrives as a whole, and its answer is lost; `then` runs before anything else is sent.
-    func loseNextUpload(then: @escaping @Sendable () -> Void) { state.withLock { $0.afterUpload = then } }
-
-    /// Runs when a part of an upload is on its way and others are to come.
-    func duringUpload(_ body: @escaping @Sendable () async throws -> Void) { state.withLock { $0.duringUpload = body } }
+    func loseNextUpload(then: @escaping @Sendable () -> Void) {
+        let isLost = LockedValue(false)
+        inject(
+            ServerFault { call, _ in
+                guard call.isUpload, !isLost.value else { return }
+                isLost.change { $0 = true }
+                then()
+                throw SealKitError(.serverResponseLost, "the hostile network lost the answer")
+            })
+    }
 
     /// The next download that starts there breaks off.
-    func breakDownloads(startingAt start: UInt64, after count: Int) {
-        state.withLock { $0.breakPoint = (start, count) }
-    }
-    var brokenDownloads: Int { state.withLock { $0.broken } }
-
-    /// From now on the real answers.
-    func beHonest() {
-        state.withLock { state in
-            state.lies = []
-            state.swallowed = []
-            state.blobLies = []
-        }
+    /// - Returns: how many did.
+    func breakDownloads(startingAt start: UInt64, after count: Int) -> LockedValue<Int> {
+        let broken = LockedValue(0)
+        inject(
+            ServerFault(breaking: { range in
+                guard range.lowerBound == start, broken.value == 0 else { return nil }
+                broken.change { $0 += 1 }
+                return count
+            }))
+        return broken
     }
 
     // MARK: What the attacker heard
 
-    var exchanges: [Exchange] { state.withLock { $0.exchanges } }
-    func forget() { state.withLock { $0.exchanges = [] } }
-    func sent(to suffix: String) -> [Data] { exchanges.filter { $0.path.hasSuffix(suffix) }.map(\.request) }
-    var uploads: [(path: String, bytes: Data)] { state.withLock { $0.uploads } }
-
     /// Requests, answers, headers and uploads, one after the other.
     var everything: Data {
-        state.withLock { state in
-            var all = Data()
-            for exchange in state.exchanges {
-                all += Data("\(exchange.path)\n\(exchange.token ?? "")\n".utf8) + exchange.request + exchange.response
-            }
-            for upload in state.uploads { all += Data(upload.path.utf8) + upload.bytes }
-            return all
+        var all = Data()
+        for exchange in exchanges {
+            all += Data("\(exchange.path)\n\(exchange.token ?? "")\n".utf8) + exchange.request + exchange.response
         }
+        for upload in uploads { all += Data(upload.path.utf8) + upload.bytes }
+        return all
     }
 
     /// Every record that came in look-ups, as it is stored.
@@ -126,102 +95,6 @@ final class HostileNetwork: Transport {
             }
         }
         return found
-    }
-
-    // MARK: Transport
-
-    func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse {
-        let isSwallowed = state.withLock { $0.swallowed.contains(where: path.hasSuffix) }
-        var response =
-            isSwallowed
-            ? TransportResponse(status: 200, body: Data()) : try await next.post(path, body: body, token: token)
-        try await tellLies(path, body, &response)
-        let exchange = Exchange(
-            path: path, token: token, request: body, status: response.status, response: response.body)
-        state.withLock { $0.exchanges.append(exchange) }
-        return response
-    }
-
-    private func tellLies(_ path: String, _ request: Data, _ response: inout TransportResponse)
-        async throws(SealKitError)
-    {
-        do {
-            for lie in state.withLock({ $0.lies }) { try await lie(path, request, &response) }
-        } catch let error as SealKitError {
-            throw error
-        } catch {
-            throw SealKitError(.internalError, "the hostile network could not make its lie: \(error)")
-        }
-    }
-
-    func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
-        var response = try await next.get(path, token: token)
-        try await tellLies(path, Data(), &response)
-        return response
-    }
-
-    func upload(
-        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
-    ) async throws(SealKitError) -> TransportResponse {
-        let kept = LockedValue(Data())
-        let iterator = Parts(parts)
-        let copied = AsyncThrowingStream<ByteBuffer, any Error> {
-            guard let part = try await iterator.next() else { return nil }
-            if !kept.value.isEmpty { try await self.state.withLock { $0.duringUpload }?() }
-            kept.change { $0 += Data(part.readableBytesView) }
-            return part
-        }
-        let response = try await next.upload(path, length: length, parts: copied, token: token)
-        let then = state.withLock { state in
-            state.uploads.append((path, kept.value))
-            defer { state.afterUpload = nil }
-            return state.afterUpload
-        }
-        guard let then else { return response }
-        then()
-        throw SealKitError(.serverResponseLost, "the hostile network lost the answer")
-    }
-
-    /// Unchecked: the connection is the only reader, and pulls the parts one after the other.
-    private final class Parts: @unchecked Sendable {
-        private var iterator: AsyncThrowingStream<ByteBuffer, any Error>.Iterator
-        init(_ parts: AsyncThrowingStream<ByteBuffer, any Error>) { iterator = parts.makeAsyncIterator() }
-        func next() async throws -> ByteBuffer? { try await iterator.next() }
-    }
-
-    func download(
-        _ path: String, range: Range<UInt64>, token: String, consume: (ByteBuffer) async throws -> Void
-    ) async throws(SealKitError) {
-        let lies = state.withLock { $0.blobLies }
-        guard !lies.isEmpty else { return try await next.download(path, range: range, token: token, consume: consume) }
-        var bytes = Data()
-        try await next.download(path, range: range, token: token) { bytes += Data($0.readableBytesView) }
-        do {
-            for lie in lies { bytes = try lie(path, range, bytes) }
-            let breaks = state.withLock { state -> Int? in
-                guard let point = state.breakPoint, point.start == range.lowerBound else { return nil }
-                state.breakPoint = nil
-                state.broken += 1
-                return point.after
-            }
-            if let breaks {
-                try await consume(ByteBuffer(bytes: bytes.prefix(breaks)))
-                throw SealKitError(.networkFailure, "the hostile network broke the download off")
-            }
-            for start in stride(from: 0, to: bytes.count, by: 60_000) {
-                try await consume(ByteBuffer(bytes: bytes[start..<min(start + 60_000, bytes.count)]))
-            }
-        } catch let error as SealKitError {
-            throw error
-        } catch {
-            throw SealKitError(.internalError, "the hostile network could not make its lie: \(error)")
-        }
-    }
-
-    func events(
-        _ path: String, token: String, lastEventID: String?, consume: (ByteBuffer) async throws -> Void
-    ) async throws(SealKitError) {
-        try await next.events(path, token: token, lastEventID: lastEventID, consume: consume)
     }
 }
 

@@ -1,0 +1,82 @@
+import CoreMetrics
+import Logging
+import SealService
+import SealStorage
+import SealSystem
+
+/// A server's data folder, locked for this process, with everything that works on it: what is served on a socket
+/// (`Server`) or to this process alone (`LocalServer`).
+struct OpenedServer: Sendable {
+    let services: Services
+    private let lock: DataFolderLock
+
+    /// Throws `DataFolderInUse`, `FileError`, or the database's error.
+    /// - Parameters:
+    ///   - metrics: get every measurement.
+    ///   - replacing: what tests put in the place of the real thing.
+    init(
+        _ configuration: ServerConfiguration, logger: Logger, metrics factories: [any MetricsFactory],
+        replacing: ServiceReplacements
+    ) async throws {
+        try FreeSpace.requireForNew(configuration.dataFolder)
+        try PrivateFiles.createFolder(at: configuration.dataFolder)
+        try PrivateFiles.createFolder(at: configuration.secretsFolder)
+        lock = try DataFolderLock(folder: configuration.dataFolder)
+        let secrets = try ServerSecrets(folder: configuration.secretsFolder)
+        let messengers =
+            try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
+        let writeTimes = WriteTimes(logger: logger)
+        let metrics = ServerMetrics(factories: factories)
+        let budget = configuration.limits.writeBudget
+        let opened = try SQLiteDatabase(
+            path: configuration.dataFolder + "/sealkit.sqlite", migrations: Migration.all,
+            mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting,
+            budget: WriteBudget(
+                limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock,
+                times: writeTimes,
+                metrics: metrics))
+        metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
+        metrics.observe(.dataFreeBytes) { Int(clamping: freeBytes(at: configuration.dataFolder) ?? 0) }
+        let database = replacing.database?(opened) ?? opened
+        let (now, random) = ((replacing.clock ?? systemClock)(), Int64.random(in: 0...Int64.max))
+        try await opened.write(at: .everything) { connection in
+            _ = try ShardedNumber.shard(of: connection)
+            try ServerRuns.begin(now: now, random: random, in: connection)
+            // The data folder is this process's: no other server runs jobs of its database.
+            try JobLease.releaseAll(in: connection)
+        }
+        // Last of what can fail: it starts threads, which only `close()` ends.
+        let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
+        services = Services(
+            database: database, blobs: blobs, messengers: messengers, secrets: secrets, configuration: configuration,
+            writeTimes: writeTimes, metrics: metrics, logger: logger, replacing: replacing)
+        PushService.listen(
+            to: database, streams: services.streams, webhooks: services.webhooks, jobs: services.jobs,
+            sessions: services.sessions)
+    }
+
+    /// Closes what `init` opened.
+    func close() async {
+        await services.outbox.close()
+        await services.webhooks.close()
+        await services.jobs.release()
+        await services.blobs.close()
+        do {
+            try await services.database.close()
+        } catch {
+            services.logger.error("the database did not close cleanly", metadata: ["error": "\(error)"])
+        }
+        lock.release()
+    }
+
+    private static func messengers(
+        _ configuration: ServerConfiguration, _ secrets: ServerSecrets, clock: @escaping @Sendable () -> Int64
+    ) throws -> [Address.Kind: any Messenger] {
+        var messengers: [Address.Kind: any Messenger] = [:]
+        if let mail = configuration.mail { messengers[.email] = try MailMessenger(configuration: mail) }
+        if let sms = configuration.sms {
+            messengers[.phone] = SMSMessenger(configuration: sms, keys: secrets.webhookKeys, clock: clock)
+        }
+        return messengers
+    }
+}
