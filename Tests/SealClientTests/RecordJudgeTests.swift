@@ -4,7 +4,7 @@ import SealStatements
 import Testing
 
 /// What a device believes of records, one answer after the other: honest ones, and lies.
-@Suite struct RecordJudgeTests {
+@Suite(.timeLimit(.minutes(60))) struct RecordJudgeTests {
     private let statement: Statements
     private var judge = RecordJudge(MemorySightings())
 

@@ -2,7 +2,7 @@ import SealClient
 import SealPrimitives
 import Testing
 
-@Suite struct ScopePlaceTests {
+@Suite(.timeLimit(.minutes(60))) struct ScopePlaceTests {
     @Test func whatIsKeptIsReadAgain() throws {
         let place = ScopePlace(try Digest(Array(0..<32)), 0x0102_0304)
         #expect(place.bytes == Array(0..<32) + [4, 3, 2, 1])

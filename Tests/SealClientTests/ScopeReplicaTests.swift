@@ -6,7 +6,7 @@ import SealStatements
 import Testing
 
 /// Logs, whole and in pages, honest and not.
-@Suite struct ScopeReplicaTests {
+@Suite(.timeLimit(.minutes(60))) struct ScopeReplicaTests {
     /// Ann's zone with Bob, two epochs.
     private func world() throws -> (ann: Person, bob: Person, log: ScopeLog) {
         let (ann, bob) = (try Person(1), try Person(2))

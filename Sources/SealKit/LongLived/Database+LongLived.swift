@@ -7,8 +7,8 @@ extension Database {
     /// Begins to save and delete records, for as long as it takes, whatever becomes of this process (<doc:LongLived>).
     ///
     /// When it returns, what is to be done is on the disk, and nothing of it has been sent yet:
-    /// ``LongLivedModification/results(progress:perRecordProgress:)`` does that, in this process or in a later one. New assets' files
-    /// stay where they are until then.
+    /// ``LongLivedModification/results(progress:perRecordProgress:)`` does that, in this process or in a later one. New
+    /// assets' files stay where they are until then.
     ///
     /// ```swift
     /// let operation = try await database.beginModifyingRecords(saving: notes)

@@ -1,3 +1,4 @@
+import SealClient
 import SealPrimitives
 import SealStatements
 import SealWire
@@ -98,7 +99,7 @@ extension ZoneBatch {
         guard !stored.isEmpty else { return }
         let ground: RecordGround
         if database.scope == .public {
-            ground = .publicDatabase(PublicGround(scope: try database.zoneScope(zoneID)))
+            ground = .publicDatabase(PublicGround(scope: try database.zoneScope(zoneID), asked: nil))
         } else {
             do throws(SealKitError) {
                 ground = .zone(try await database.groundForWriting(zoneID))
@@ -107,7 +108,7 @@ extension ZoneBatch {
             }
         }
         let sightings = stored.map(\.signed).filter { $0.statement.zoneIncarnation == ground.place.incarnation }
-            .map { TrustStore.Sighting($0.statement, hash: $0.hash) }
+            .map { Sighting($0.statement, hash: $0.hash) }
         try await database.noteOwn(sightings, ground: ground)
     }
 

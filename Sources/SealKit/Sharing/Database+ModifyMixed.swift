@@ -1,5 +1,5 @@
-/// What `Database.modifyRecords(saving:deleting:savePolicy:progress:perRecordProgress:)` saves: a `Record` or a `Share`, in any mixture,
-/// as CloudKit takes them, where a share is a kind of record.
+/// What `Database.modifyRecords(saving:deleting:savePolicy:progress:perRecordProgress:)` saves: a `Record` or a
+/// `Share`, in any mixture, as CloudKit takes them, where a share is a kind of record.
 public protocol SavableRecord: Sendable {
     var recordID: Record.ID { get }
 }

@@ -49,8 +49,8 @@ extension Database {
     }
 
     /// The share that a record of the type `Share.recordType` describes: one that has come in a feed, a fetch, a
-    /// query's page or as the `serverRecord` of a conflict. Whoever looks for it by its id asks the server; this goes by
-    /// the roster that the record was verified with, and asks for nothing that this device has.
+    /// query's page or as the `serverRecord` of a conflict. Whoever looks for it by its id asks the server; this goes
+    /// by the roster that the record was verified with, and asks for nothing that this device has.
     ///
     /// It has no URLs, requests for access or addresses that were sealed to others: ``share(withID:)`` has them for
     /// owner and administrators.

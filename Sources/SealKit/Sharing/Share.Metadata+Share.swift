@@ -1,8 +1,12 @@
+import SealClient
+import SealStatements
+
 extension Share.Metadata {
-    /// The share as its verified roster shows it to whoever has its URL: CloudKit's `CKShare.Metadata.share`. Its title,
-    /// type and thumbnail are those of ``preview``; addresses, URLs and the app's own fields are not for whoever has not
-    /// accepted.
+    /// The share as its verified roster shows it to whoever has its URL: CloudKit's `CKShare.Metadata.share`. Its
+    /// title, type and thumbnail are those of ``preview``; addresses, URLs and the app's own fields are not for whoever
+    /// has not accepted.
     public var share: Share {
+        let roster = opening.roster
         let name = roster.scope.shareRecordName
         var share =
             hierarchicalRootRecordID.map {

@@ -4,7 +4,7 @@ import SealPrimitives
 import Testing
 
 /// What a list of an account's devices is believed, and what is new in it.
-@Suite struct DeviceTests {
+@Suite(.timeLimit(.minutes(60))) struct DeviceTests {
     private static func id(_ byte: UInt8) throws -> ID16 { try ID16([UInt8](repeating: byte, count: 16)) }
 
     private static func key(_ byte: UInt8) throws -> SigningKey {

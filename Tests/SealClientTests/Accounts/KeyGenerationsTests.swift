@@ -4,7 +4,7 @@ import SealPrimitives
 import Testing
 
 /// Which login key is in use, while an account takes a new one.
-@Suite struct KeyGenerationsTests {
+@Suite(.timeLimit(.minutes(60))) struct KeyGenerationsTests {
     private static func seed(_ byte: UInt8) throws -> AccountSeed {
         try AccountSeed(SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
     }

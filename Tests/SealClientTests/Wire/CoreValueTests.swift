@@ -10,7 +10,7 @@ import SwiftProtobuf
 import Testing
 
 /// What messages mean to the core, by hand and by SealCoding.
-@Suite("Values of the core in messages")
+@Suite("Values of the core in messages", .timeLimit(.minutes(60)))
 struct CoreValueTests {
     @Test("A value means the same, or is refused for the same reason")
     func values() throws {

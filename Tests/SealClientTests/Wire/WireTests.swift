@@ -5,7 +5,7 @@ import SealWire
 import Testing
 
 /// Messages that are written and read by hand, against SwiftProtobuf.
-@Suite("Wire")
+@Suite("Wire", .timeLimit(.minutes(60)))
 struct WireTests {
     @Test("Every message has SwiftProtobuf's bytes, and its fields SwiftProtobuf's names", arguments: MessagePair.all)
     func sameBytes(pair: MessagePair) throws {
