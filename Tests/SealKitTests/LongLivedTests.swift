@@ -1,4 +1,5 @@
 import Foundation
+import SealKitTesting
 import SealLab
 import SealWire
 import SwiftProtobuf
