@@ -75,7 +75,8 @@ import Testing
     /// Texts that no command shows: descriptions for logs, statements, and what the wire itself says.
     private static func isShown(_ text: String, in place: String) -> Bool {
         let silent = [
-            "SealKit/Container/Printing.swift", "SealKit/Trust/TrustStore+Contacts.swift",
+            "SealKit/Container/Printing.swift", "SealKit/LongLived/Database+LongLived.swift",
+            "SealKit/Trust/TrustStore+Contacts.swift",
             "SealService/Push/SubscriptionDraft.swift",
             "SealService/Sharing/ZoneChange.swift", "SealServer/Configuration/MessageConfiguration.swift",
         ]

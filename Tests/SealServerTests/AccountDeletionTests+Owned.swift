@@ -112,7 +112,8 @@ extension AccountDeletionTests {
             let ((account, identity), berts) = (try await ids(anna, server), try await ids(bert, server))
             let bertsBefore = try await owned(by: berts.identity, server)
             let before = try await owned(by: identity, server)
-            for table in AccountErasure.owned {
+            // What is searched is there with an index alone.
+            for table in AccountErasure.owned where table.name != "search_document" {
                 #expect(before[table.name] ?? 0 > 0, "\(table.name) is not filled")
             }
             // As if the account had just been closed; the product has its shares ended before, and empties some of

@@ -6,6 +6,10 @@ enum Tables {
         zoneRemains, sharing, records, assets, usage, publicDatabases, schema, indexes, push, registration, jobs,
     ].flatMap { $0 }
 
-    /// In the order in which their rows go.
-    static let erased: [Table] = all.reversed()
+    /// In the order in which their rows go. What may be large goes first, and has all the room of a step.
+    static let erased: [Table] = all.filter(isLarge) + all.reversed().filter { !isLarge($0) }
+
+    private static func isLarge(_ table: Table) -> Bool {
+        if case .withZone(.bySize) = table.erased { true } else { false }
+    }
 }
