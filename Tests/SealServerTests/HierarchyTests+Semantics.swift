@@ -135,7 +135,8 @@ extension HierarchyTests {
             #expect(try await bert.codes([gone], in: share) == [nil])
             let told = try await bert.changes(in: share, since: theirs).records
             #expect(told.map(\.recordName) == ["item"])
-            #expect(told.allSatisfy { $0.deleted })
+            let areGone = told.allSatisfy(\.deleted)
+            #expect(areGone)
             #expect(try await anna.lookup(["item"], in: shared.zone).results.map(\.code) == [.unknownItem])
             // And back: there it goes on after its deletion.
             let item = try SavedRecord(try await bert.lookup(["item"], in: own).results[0].record)
