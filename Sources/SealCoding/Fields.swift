@@ -57,20 +57,6 @@ extension WireField {
     }
 }
 
-extension [Digest] {
-    /// A tree's siblings from the leaf up, one after the other.
-    /// - Throws: `malformed`.
-    fileprivate init(treePath bytes: Data) throws(SealError) {
-        guard bytes.count % Digest.byteCount == 0, bytes.count <= 32 * Digest.byteCount else { throw .malformed }
-        self = []
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            append(try Digest(rest.prefix(Digest.byteCount)))
-            rest = rest.dropFirst(Digest.byteCount)
-        }
-    }
-}
-
 extension Sealkit_V1_DerivedDeletion {
     /// - Throws: `malformed` for a path that is none.
     public func siblings() throws(SealError) -> [Digest] { try [Digest](treePath: path) }
@@ -93,19 +79,9 @@ extension TakenRecord {
     /// - Parameter record: the statement that `wire` brings, verified.
     /// - Throws: `invalidNotice` where the reference is missing; decoding errors.
     public init(_ wire: Sealkit_V1_TakenRecord, record: VerifiedStatement) throws(SealError) {
-        var reference: Value?
-        var others: [FieldDigest] = []
-        others.reserveCapacity(wire.record.fields.count)
-        for wireField in wire.record.fields {
-            let field = try WireField(wireField)
-            if wireField.name == wire.field, reference == nil, case .stored(.plain(let value), _) = field {
-                reference = value
-            } else {
-                others.append(FieldDigest(name: wireField.name, digest: try field.digest(name: wireField.name)))
-            }
+        try self.init(record: record, field: wire.field, fieldsInMessage: wire.record.fields) {
+            field throws(SealError) in (field.name, try WireField(field))
         }
-        guard let reference else { throw .invalidNotice }
-        self.init(record: record, field: wire.field, reference: reference, otherFields: others)
     }
 }
 

@@ -14,36 +14,22 @@ extension Value {
         case .data(let data): self = .data([UInt8](data))
         case .int64(let number): self = .int64(number)
         case .double(let number): self = .double(number)
-        case .date(let seconds): self = .date(try Value.seconds(seconds))
+        case .date(let seconds): self = .date(try Value.canonicalSeconds(seconds))
         case .location(let place):
             self = .location(
                 Location(
                     latitude: place.latitude, longitude: place.longitude, altitude: place.altitude,
                     horizontalAccuracy: place.horizontalAccuracy, verticalAccuracy: place.verticalAccuracy,
-                    course: place.course, speed: place.speed, time: try Value.seconds(place.timestamp)))
+                    course: place.course, speed: place.speed, time: try Value.canonicalSeconds(place.timestamp)))
         case .reference(let reference):
-            guard let action = UInt8(exactly: reference.action).flatMap(ReferenceValue.Action.init(rawValue:)),
-                Names.isPlain(reference.recordName)
-            else { throw .malformed }
-            self = .reference(ReferenceValue(recordName: reference.recordName, action: action))
+            self = .reference(try ReferenceValue(inMessage: reference.recordName, action: reference.action))
         case .list(let list):
-            var elements: [Value] = []
-            elements.reserveCapacity(list.values.count)
-            for element in list.values {
+            self = try Value(listInMessage: list.values) { element throws(SealError) in
                 if case .list = element.kind { throw .malformed }
-                let value = try Value(element)
-                guard value.kind == (elements.first ?? value).kind else { throw .malformed }
-                elements.append(value)
+                return try Value(element)
             }
-            self = .list(elements)
         case nil: throw .malformed
         }
-    }
-
-    /// As in the canonical encoding, a time has one form here.
-    private static func seconds(_ number: Double) throws(SealError) -> Double {
-        guard number.isFinite, number != 0 || number.sign == .plus else { throw .malformed }
-        return number
     }
 
     public var wire: Sealkit_V1_Value {

@@ -321,8 +321,6 @@ extension CanonicalReader {
     }
 
     mutating func date() throws(SealError) -> Double {
-        let seconds = Double(bitPattern: try number(UInt64.self))
-        guard seconds.isFinite, seconds != 0 || seconds.sign == .plus else { throw .malformed }
-        return seconds
+        try Value.canonicalSeconds(Double(bitPattern: try number(UInt64.self)))
     }
 }

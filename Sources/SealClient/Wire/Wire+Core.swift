@@ -12,36 +12,22 @@ extension SealStatements.Value {
         case .data(let data): self = .data(data)
         case .int64(let number): self = .int64(number)
         case .double(let number): self = .double(number)
-        case .date(let seconds): self = .date(try Self.seconds(seconds))
+        case .date(let seconds): self = .date(try Self.canonicalSeconds(seconds))
         case .location(let place):
             self = .location(
                 SealStatements.Location(
                     latitude: place.latitude, longitude: place.longitude, altitude: place.altitude,
                     horizontalAccuracy: place.horizontalAccuracy, verticalAccuracy: place.verticalAccuracy,
-                    course: place.course, speed: place.speed, time: try Self.seconds(place.timestamp)))
+                    course: place.course, speed: place.speed, time: try Self.canonicalSeconds(place.timestamp)))
         case .reference(let reference):
-            guard let byte = UInt8(exactly: reference.action),
-                let action = ReferenceValue.Action(rawValue: byte), Names.isPlain(reference.recordName)
-            else { throw .malformed }
-            self = .reference(ReferenceValue(recordName: reference.recordName, action: action))
+            self = .reference(try ReferenceValue(inMessage: reference.recordName, action: reference.action))
         case .list(let list):
-            var elements: [SealStatements.Value] = []
-            elements.reserveCapacity(list.values.count)
-            for element in list.values {
+            self = try SealStatements.Value(listInMessage: list.values) { element throws(SealError) in
                 if case .list = element.kind { throw .malformed }
-                let value = try SealStatements.Value(element)
-                guard value.kind == (elements.first ?? value).kind else { throw .malformed }
-                elements.append(value)
+                return try SealStatements.Value(element)
             }
-            self = .list(elements)
         case nil: throw .malformed
         }
-    }
-
-    /// As in the canonical encoding, a time has one form here.
-    private static func seconds(_ number: Double) throws(SealError) -> Double {
-        guard number.isFinite, number != 0 || number.sign == .plus else { throw .malformed }
-        return number
     }
 }
 
@@ -131,20 +117,6 @@ extension Wire.Field {
     }
 }
 
-extension [Digest] {
-    /// A tree's siblings from the leaf up, one after the other.
-    /// - Throws: `malformed`.
-    fileprivate init(treePath bytes: [UInt8]) throws(SealError) {
-        guard bytes.count % Digest.byteCount == 0, bytes.count <= 32 * Digest.byteCount else { throw .malformed }
-        self = []
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            append(try Digest(rest.prefix(Digest.byteCount)))
-            rest = rest.dropFirst(Digest.byteCount)
-        }
-    }
-}
-
 extension Wire.DerivedDeletion {
     /// - Throws: `malformed` for a path that is none.
     public func siblings() throws(SealError) -> [Digest] { try [Digest](treePath: path) }
@@ -167,20 +139,9 @@ extension SealStatements.TakenRecord {
     /// - Parameter record: the statement that `wire` brings, verified.
     /// - Throws: `invalidNotice` where the reference is missing; decoding errors.
     public init(_ wire: Wire.TakenRecord, record: VerifiedStatement) throws(SealError) {
-        var reference: SealStatements.Value?
-        var others: [FieldDigest] = []
-        let fields = wire.record?.fields ?? []
-        others.reserveCapacity(fields.count)
-        for wireField in fields {
-            let field = try WireField(wireField)
-            if wireField.name == wire.field, reference == nil, case .stored(.plain(let value), _) = field {
-                reference = value
-            } else {
-                others.append(FieldDigest(name: wireField.name, digest: try field.digest(name: wireField.name)))
-            }
+        try self.init(record: record, field: wire.field, fieldsInMessage: wire.record?.fields ?? []) {
+            field throws(SealError) in (field.name, try WireField(field))
         }
-        guard let reference else { throw .invalidNotice }
-        self.init(record: record, field: wire.field, reference: reference, otherFields: others)
     }
 }
 
