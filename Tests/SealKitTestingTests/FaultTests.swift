@@ -435,6 +435,9 @@ import Testing
             let id = try await saveFile("one", bytes, notes, folder)
             notes.alice.network.inject(.brokenDownloads(after: 40_000))
             #expect(try await content(id, notes, folder) == bytes)
+            // Where each of them breaks off there is an end to trying.
+            notes.alice.network.inject(.brokenDownloads(after: 0, times: 1_000))
+            await expectRefused(.networkFailure) { _ = try await content(id, notes, folder) }
         }
     }
 }

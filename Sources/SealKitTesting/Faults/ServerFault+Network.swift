@@ -1,6 +1,5 @@
 import Foundation
 public import SealKit
-import Synchronization
 
 /// What goes wrong on the way, and a server that is another one, or as it was.
 extension ServerFault {
@@ -72,20 +71,4 @@ extension ServerFault {
 
 extension ServerSnapshot {
     var transport: any Transport { host.transport(from: "10.255.0.1") }
-}
-
-/// So many times, or always.
-private final class Countdown: Sendable {
-    private let left: Mutex<Int?>
-
-    init(_ count: Int?) { left = Mutex(count) }
-
-    func isLeft() -> Bool {
-        left.withLock { left in
-            guard let count = left else { return true }
-            guard count > 0 else { return false }
-            left = count - 1
-            return true
-        }
-    }
 }

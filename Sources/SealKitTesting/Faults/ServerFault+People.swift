@@ -32,7 +32,9 @@ extension ServerFault {
     ) { _, answer in
         guard !answer.nonce.isEmpty else { return }
         var random = SystemRandom()
-        answer.nonce = Data(random.bytes(answer.nonce.count))
+        let attacker = try Enrolment.NewDevice<XWingHPKE>(random: &random).reveal
+        answer.grantKey = Data(attacker.grantKey)
+        answer.nonce = Data(attacker.nonce.bytes)
     }
 
     /// A verification that is begun gets the number of another one, of an address of the attacker's, begun in the name

@@ -48,11 +48,10 @@ extension HostileNetwork {
 
     /// The next upload arrives as a whole, and its answer is lost; `then` runs before anything else is sent.
     func loseNextUpload(then: @escaping @Sendable () -> Void) {
-        let isLost = LockedValue(false)
+        let next = Countdown(1)
         inject(
             ServerFault { call, _ in
-                guard call.isUpload, !isLost.value else { return }
-                isLost.change { $0 = true }
+                guard call.isUpload, next.isLeft() else { return }
                 then()
                 throw SealKitError(.serverResponseLost, "the hostile network lost the answer")
             })
@@ -61,10 +60,10 @@ extension HostileNetwork {
     /// The next download that starts there breaks off.
     /// - Returns: how many did.
     func breakDownloads(startingAt start: UInt64, after count: Int) -> LockedValue<Int> {
-        let broken = LockedValue(0)
+        let (next, broken) = (Countdown(1), LockedValue(0))
         inject(
             ServerFault(breaking: { range in
-                guard range.lowerBound == start, broken.value == 0 else { return nil }
+                guard range.lowerBound == start, next.isLeft() else { return nil }
                 broken.change { $0 += 1 }
                 return count
             }))
