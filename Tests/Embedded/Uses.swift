@@ -3,7 +3,8 @@ public import SealEnvelope
 public import SealPrimitives
 public import SealStatements
 
-// Embedded Swift judges the body of a generic only where it is specialised: each one of the client is used here.
+// Embedded Swift judges the body of a generic only where it is specialised: each of the client is used here, and each
+// message of a call.
 
 /// In place of X-Wing, which nothing here runs.
 enum NoEncryption: HybridEncryption {
@@ -69,13 +70,46 @@ public func useMessages(_ bytes: [UInt8]) throws(SealError) -> [[UInt8]] {
         try Message(protobuf: bytes).protobuf()
     }
     return [
-        try again(Wire.RecordChangesResponse.self), try again(Wire.ModifyRecordsRequest.self),
-        try again(Wire.ModifyRecordsResponse.self), try again(Wire.FetchRostersResponse.self),
-        try again(Wire.AppendRosterRequest.self), try again(Wire.ShareMetadataResponse.self),
-        try again(Wire.AcceptShareRequest.self), try again(Wire.CompleteVerificationRequest.self),
-        try again(Wire.CreateAccountRequest.self), try again(Wire.SessionResponse.self),
-        try again(Wire.LookupIdentitiesResponse.self), try again(Wire.EnrolmentStateResponse.self),
-        try again(Wire.UploadState.self), try again(Wire.ModifySubscriptionsRequest.self),
+        try again(Wire.AbandonUploadRequest.self), try again(Wire.AbandonUploadResponse.self),
+        try again(Wire.AcceptShareRequest.self), try again(Wire.AcceptShareResponse.self),
+        try again(Wire.AccountResponse.self), try again(Wire.AnswerEnrolmentRequest.self),
+        try again(Wire.AppendRosterRequest.self), try again(Wire.AppendRosterResponse.self),
+        try again(Wire.BeginUploadRequest.self), try again(Wire.BeginVerificationRequest.self),
+        try again(Wire.BeginVerificationResponse.self), try again(Wire.ChallengeRequest.self),
+        try again(Wire.ChallengeResponse.self), try again(Wire.ClaimEnrolmentRequest.self),
+        try again(Wire.ClaimEnrolmentResponse.self), try again(Wire.CompleteVerificationRequest.self),
+        try again(Wire.CompleteVerificationResponse.self), try again(Wire.CreateAccountRequest.self),
+        try again(Wire.DatabaseChangesRequest.self), try again(Wire.DatabaseChangesResponse.self),
+        try again(Wire.DeleteAccountRequest.self), try again(Wire.DeleteAccountResponse.self),
+        try again(Wire.DeleteRecoveryBundleRequest.self), try again(Wire.DeliverEnrolmentRequest.self),
+        try again(Wire.DevicesResponse.self), try again(Wire.EndEnrolmentRequest.self),
+        try again(Wire.EnrolmentResponse.self), try again(Wire.EnrolmentStateRequest.self),
+        try again(Wire.EnrolmentStateResponse.self), try again(Wire.FetchRostersRequest.self),
+        try again(Wire.FetchRostersResponse.self), try again(Wire.FinishUploadRequest.self),
+        try again(Wire.FinishUploadResponse.self), try again(Wire.LimitsResponse.self),
+        try again(Wire.LinksRequest.self), try again(Wire.LinksResponse.self),
+        try again(Wire.ListDevicesRequest.self), try again(Wire.ListSubscriptionsRequest.self),
+        try again(Wire.ListSubscriptionsResponse.self), try again(Wire.LoginRequest.self),
+        try again(Wire.LookupIdentitiesRequest.self), try again(Wire.LookupIdentitiesResponse.self),
+        try again(Wire.LookupRecordsRequest.self), try again(Wire.LookupRecordsResponse.self),
+        try again(Wire.LookupSubscriptionsRequest.self), try again(Wire.LookupSubscriptionsResponse.self),
+        try again(Wire.LookupZonesRequest.self), try again(Wire.LookupZonesResponse.self),
+        try again(Wire.ModifyRecordsRequest.self), try again(Wire.ModifyRecordsResponse.self),
+        try again(Wire.ModifySubscriptionsRequest.self), try again(Wire.ModifySubscriptionsResponse.self),
+        try again(Wire.ModifyZonesRequest.self), try again(Wire.ModifyZonesResponse.self),
+        try again(Wire.NameDeviceRequest.self), try again(Wire.OpenEnrolmentRequest.self),
+        try again(Wire.OpenEnrolmentResponse.self), try again(Wire.RecordChangesRequest.self),
+        try again(Wire.RecordChangesResponse.self), try again(Wire.RecoverRequest.self),
+        try again(Wire.RecoverResponse.self), try again(Wire.RecoveryBundlesRequest.self),
+        try again(Wire.RecoveryBundlesResponse.self), try again(Wire.RegisterIdentityRequest.self),
+        try again(Wire.RegisterIdentityResponse.self), try again(Wire.RequestShareAccessRequest.self),
+        try again(Wire.RequestShareAccessResponse.self), try again(Wire.RevealEnrolmentRequest.self),
+        try again(Wire.RevokeDeviceRequest.self), try again(Wire.RosterRequest.self),
+        try again(Wire.RotateKeysRequest.self), try again(Wire.SessionResponse.self),
+        try again(Wire.ShareMetadataRequest.self), try again(Wire.ShareMetadataResponse.self),
+        try again(Wire.ShareOwnerRequest.self), try again(Wire.ShareOwnerResponse.self),
+        try again(Wire.ZonesRecordChangesRequest.self), try again(Wire.ZonesRecordChangesResponse.self),
+        try again(Wire.UploadState.self),
     ]
 }
 

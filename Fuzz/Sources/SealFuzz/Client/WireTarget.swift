@@ -51,7 +51,7 @@ enum WireTarget: FuzzTarget {
         require((try? again.digest(name: wire.name)) == digest, "a field that comes back as another")
     }
 
-    /// What a page reads, and the requests whose parts it does not.
+    /// Whatever a server answers, and the requests whose parts it does not.
     private nonisolated(unsafe) static let messages = [
         Kind(Wire.Value.self), Kind(Wire.Field.self), Kind(Wire.Record.self), Kind(Wire.RecordChangesResponse.self),
         Kind(Wire.ZonesRecordChangesResponse.self), Kind(Wire.LookupRecordsResponse.self),
@@ -64,5 +64,13 @@ enum WireTarget: FuzzTarget {
         Kind(Wire.LookupIdentitiesResponse.self), Kind(Wire.EnrolmentStateResponse.self), Kind(Wire.UploadState.self),
         Kind(Wire.LimitsResponse.self), Kind(Wire.ModifySubscriptionsRequest.self),
         Kind(Wire.LookupSubscriptionsResponse.self), Kind(Wire.Notification.self), Kind(Wire.Failure.self),
+        Kind(Wire.AbandonUploadResponse.self), Kind(Wire.AccountResponse.self), Kind(Wire.AppendRosterResponse.self),
+        Kind(Wire.BeginVerificationResponse.self), Kind(Wire.ChallengeResponse.self),
+        Kind(Wire.ClaimEnrolmentResponse.self), Kind(Wire.CompleteVerificationResponse.self),
+        Kind(Wire.DeleteAccountResponse.self), Kind(Wire.EnrolmentResponse.self),
+        Kind(Wire.FinishUploadResponse.self), Kind(Wire.ListSubscriptionsResponse.self),
+        Kind(Wire.ModifySubscriptionsResponse.self), Kind(Wire.ModifyZonesResponse.self),
+        Kind(Wire.OpenEnrolmentResponse.self), Kind(Wire.RegisterIdentityResponse.self),
+        Kind(Wire.RequestShareAccessResponse.self),
     ]
 }
