@@ -238,7 +238,7 @@ let package = Package(
             name: "SealClientTests",
             dependencies: [
                 "SealPrimitives", "SealStatements", "SealEnvelope", "SealClient", "SealWire", "SealCoding", "SealKit",
-                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+                "SealLab", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
         .testTarget(

@@ -3,7 +3,6 @@ import Foundation
 import HTTPTypes
 import SealSystem
 import SealWire
-import Synchronization
 import Testing
 
 @testable import SealServer
@@ -35,7 +34,7 @@ import Testing
     /// As many reads as Swift's cooperative pool has threads wait for a task, which only that pool runs.
     @Test func readsLeaveTheCooperativePool() async throws {
         let database = try open()
-        let (begun, end) = (Counted(), DispatchSemaphore(value: 0))
+        let (begun, end) = (RunCounter(), DispatchSemaphore(value: 0))
         let count = ProcessInfo.processInfo.activeProcessorCount
         let ended = try await withThrowingTaskGroup(of: Bool.self) { group -> [Bool] in
             for _ in 0..<count {
@@ -56,12 +55,6 @@ import Testing
         }
         #expect(ended == Array(repeating: true, count: count + 1))
         try await database.close()
-    }
-
-    private final class Counted: Sendable {
-        private let value = Mutex(0)
-        var count: Int { value.withLock { $0 } }
-        func increment() { value.withLock { $0 += 1 } }
     }
 
     /// What is asked for while all readers are at work waits, and is refused where the database is closed meanwhile.

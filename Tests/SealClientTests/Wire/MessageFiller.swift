@@ -1,13 +1,14 @@
 import SealClient
+import SealLab
 
 /// Fills messages with what the seed gives, by their own descriptions of their fields.
 struct MessageFiller: WireCoder {
     typealias Failure = Never
 
-    var random: SeededNumbers
+    var random: SeededRandom
     private var depth = 0
 
-    init(seed: UInt64) { random = SeededNumbers(seed) }
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     mutating func message<Message: WireMessage>(_: Message.Type = Message.self) -> Message {
         var message = Message()

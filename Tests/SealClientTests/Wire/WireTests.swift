@@ -1,5 +1,6 @@
 import Foundation
 import SealClient
+import SealLab
 import SealPrimitives
 import SealWire
 import Testing
@@ -37,7 +38,7 @@ struct WireTests {
 
     @Test("Whatever is read of altered bytes, SwiftProtobuf reads alike", arguments: MessagePair.all)
     func alteredBytes(pair: MessagePair) {
-        var random = SeededNumbers(7)
+        var random = SeededRandom(seed: 7)
         var (taken, refused) = (0, 0)
         for seed in 0..<150 {
             var bytes = pair.fill(UInt64(seed % 20))

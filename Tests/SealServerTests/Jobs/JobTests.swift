@@ -91,7 +91,7 @@ import Testing
     @Test func aJobThatIsWokenRunsWhereThereIsSomethingToDo() async throws {
         let database = try open()
         let isThere = Mutex(false)
-        let runs = Counter()
+        let runs = RunCounter()
         let job = Job(.garbage, .whenThereIs { _ in isThere.withLock { $0 } }, leavesWork: []) { _ in
             isThere.withLock { $0 = false }
             runs.increment()
@@ -172,7 +172,7 @@ import Testing
 
     @Test func atTheEndNoStepIsBegunAnyMore() async throws {
         let database = try open()
-        let steps = Counter()
+        let steps = RunCounter()
         let isOver = Mutex<Bool?>(nil)
         let endless = Job(.erasure, Self.always, leavesWork: []) { turn in
             do {
@@ -295,15 +295,8 @@ import Testing
         }
     }
 
-    private func counted(_ name: Job.Name, _ schedule: Job.Schedule) -> (runs: Counter, job: Job) {
-        let runs = Counter()
+    private func counted(_ name: Job.Name, _ schedule: Job.Schedule) -> (runs: RunCounter, job: Job) {
+        let runs = RunCounter()
         return (runs, Job(name, schedule, leavesWork: []) { _ in runs.increment() })
-    }
-
-    /// How often something ran.
-    private final class Counter: Sendable {
-        private let value = Mutex(0)
-        var count: Int { value.withLock { $0 } }
-        func increment() { value.withLock { $0 += 1 } }
     }
 }
