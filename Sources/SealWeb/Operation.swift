@@ -1,4 +1,4 @@
-/// What the host may ask of the module, by number: `core.mjs` has the same ones.
+/// What the host may ask of the module, by number: `operations.mjs` has the same ones.
 enum Operation: UInt32 {
     // Of the module
     case about = 1
