@@ -87,6 +87,37 @@ import Testing
         for read in again { #expect(try await read.value) }
     }
 
+    /// Whoever waits for a reader that cannot be made is told so, as whoever it was to be made for is.
+    @Test func readsThatGetNoConnectionAreAnswered() async throws {
+        let database = try open()
+        for suffix in ["", "-wal", "-shm"] {
+            try FileManager.default.removeItem(atPath: folder.file("db.sqlite" + suffix))
+        }
+        let reads = (0..<200).map { _ in Task { try await database.read { try $0.exists("SELECT 1 FROM t") } } }
+        for read in reads { await #expect(throws: (any Error).self) { try await read.value } }
+        #expect(database.busyReaders == 0)
+        #expect(database.waitingReads == 0)
+        try? await database.close()
+    }
+
+    /// However many texts of statements there are, those that run meanwhile go on.
+    @Test func aStatementGoesOnWhileOthersAreForgotten() async throws {
+        let database = try open()
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1), (2), (3)") }
+        let seen = try await database.read { connection in
+            try connection.rows("SELECT id FROM t ORDER BY id") { row in
+                let id = try row.int64("id")
+                for number in 0..<1_500 {
+                    let found = try connection.first("SELECT \(id * 1_500 + Int64(number)) AS n") { try $0.int64("n") }
+                    guard found == id * 1_500 + Int64(number) else { return Int64(0) }
+                }
+                return id
+            }
+        }
+        #expect(seen == [1, 2, 3])
+        try await database.close()
+    }
+
     @Test func aFullDiskLeavesNothingHalfWritten() async throws {
         let database = try open()
         try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (0)") }

@@ -27,6 +27,12 @@ final class SQLiteReaders: Sendable {
         var busy = 0
         var waiting = TurnQueue<Payer, any ReadJob>()
         var isClosed = false
+
+        mutating func takeAllWaiting() -> [any ReadJob] {
+            var all: [any ReadJob] = []
+            while let next = waiting.next() { all.append(next.element) }
+            return all
+        }
     }
 
     private let state = Mutex(State())
@@ -44,15 +50,7 @@ final class SQLiteReaders: Sendable {
 
     /// Runs `body` in one snapshot, which begins with its first statement.
     func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
-        try await withCheckedThrowingContinuation { continuation in
-            let job = PendingRead(body: body, continuation: continuation)
-            do {
-                guard let reader = try self.reader(for: job) else { return }
-                reader.thread.async { self.run(job, on: reader) }
-            } catch {
-                job.fail(error)
-            }
-        }
+        try await withCheckedThrowingContinuation { begin(PendingRead(body: body, continuation: $0)) }
     }
 
     var counts: (busy: Int, waiting: Int) { state.withLock { ($0.busy, $0.waiting.count) } }
@@ -61,23 +59,20 @@ final class SQLiteReaders: Sendable {
     func close() throws {
         let (idle, waiting) = state.withLock { state in
             state.isClosed = true
-            var waiting: [any ReadJob] = []
-            while let next = state.waiting.next() { waiting.append(next.element) }
             defer { state.idle = [] }
-            return (state.idle, waiting)
+            return (state.idle, state.takeAllWaiting())
         }
         for job in waiting { job.fail(StorageError.closed) }
         for reader in idle { try reader.close() }
     }
 
-    /// - Returns: nil where the job has to wait.
-    private func reader(for job: any ReadJob) throws -> Reader? {
+    private func begin(_ job: any ReadJob) {
         enum Found {
             case idle(Reader)
-            case room, none
+            case room, none, closed
         }
-        let found = try state.withLock { state throws(StorageError) -> Found in
-            guard !state.isClosed else { throw .closed }
+        let found = state.withLock { state -> Found in
+            guard !state.isClosed else { return .closed }
             if let reader = state.idle.popLast() {
                 state.busy += 1
                 return .idle(reader)
@@ -90,17 +85,26 @@ final class SQLiteReaders: Sendable {
             return .room
         }
         switch found {
-        case .idle(let reader): return reader
-        case .none: return nil
+        case .idle(let reader): reader.thread.async { self.run(job, on: reader) }
         case .room:
-            do {
-                return Reader(
-                    thread: DispatchQueue(label: "sealkit.storage.reader", qos: .userInitiated),
-                    database: try DatabaseQueue(path: path, configuration: configuration))
-            } catch {
-                state.withLock { $0.busy -= 1 }
-                throw error
+            let thread = DispatchQueue(label: "sealkit.storage.reader", qos: .userInitiated)
+            thread.async { self.open(on: thread, for: job) }
+        case .none: break
+        case .closed: job.fail(StorageError.closed)
+        }
+    }
+
+    private func open(on thread: DispatchQueue, for job: any ReadJob) {
+        do {
+            let database = try DatabaseQueue(path: path, configuration: configuration)
+            run(job, on: Reader(thread: thread, database: database))
+        } catch {
+            let stranded = state.withLock { state -> [any ReadJob] in
+                state.busy -= 1
+                // Somebody who is at work takes those that wait.
+                return state.busy > 0 ? [] : state.takeAllWaiting()
             }
+            for job in [job] + stranded { job.fail(error) }
         }
     }
 
@@ -112,8 +116,9 @@ final class SQLiteReaders: Sendable {
         }
         var job = first
         while true {
-            job.run(on: reader.database, reader.statements)
-            // One look decides: a read that comes between two would find nobody idle, and wait for nobody.
+            let answer = job.run(on: reader.database, reader.statements)
+            // One look decides: a read that comes between two would find nobody idle, and wait for nobody. It comes
+            // before the answer: whoever reads again at once finds this reader.
             let next = state.withLock { state -> Next in
                 guard !state.isClosed else {
                     state.busy -= 1
@@ -124,6 +129,7 @@ final class SQLiteReaders: Sendable {
                 state.idle.append(reader)
                 return .idle
             }
+            answer()
             switch next {
             case .job(let waiting): job = waiting
             case .idle: return
@@ -137,7 +143,8 @@ final class SQLiteReaders: Sendable {
 
 /// A read and who waits for it: it is answered once.
 private protocol ReadJob: Sendable {
-    func run(on database: DatabaseQueue, _ statements: SQLiteStatements)
+    /// - Returns: what answers it.
+    func run(on database: DatabaseQueue, _ statements: SQLiteStatements) -> @Sendable () -> Void
     func fail(_ error: any Error)
 }
 
@@ -151,17 +158,17 @@ private final class PendingRead<T: Sendable>: ReadJob {
         (self.body, self.continuation) = (body, continuation)
     }
 
-    func run(on database: DatabaseQueue, _ statements: SQLiteStatements) {
-        continuation.resume(
-            with: Result {
-                try database.unsafeRead { database in
-                    let connection = SQLiteConnection(database: database, statements: statements)
-                    try connection.execute("BEGIN")
-                    // It has written nothing: ending the snapshot is all that this does.
-                    defer { connection.rollBack() }
-                    return try body(connection)
-                }
-            })
+    func run(on database: DatabaseQueue, _ statements: SQLiteStatements) -> @Sendable () -> Void {
+        let result = Result {
+            try database.unsafeRead { database in
+                let connection = SQLiteConnection(database: database, statements: statements)
+                try connection.execute("BEGIN")
+                // It has written nothing: ending the snapshot is all that this does.
+                defer { connection.rollBack() }
+                return try body(connection)
+            }
+        }
+        return { [continuation] in continuation.resume(with: result) }
     }
 
     func fail(_ error: any Error) { continuation.resume(throwing: error) }

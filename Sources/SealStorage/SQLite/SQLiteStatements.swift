@@ -14,32 +14,35 @@ final class SQLiteStatements: @unchecked Sendable {
         }
     }
 
+    /// Texts have lists of numbers in them, of shares for instance: there is no end to what may be asked.
+    private static let most = 1_000
     private var prepared: [String: Prepared] = [:]
 
     /// - Parameter database: always the same one.
     func statement(_ sql: String, of database: Database) throws(StorageError) -> Prepared {
         if let known = prepared[sql] {
             // A query whose rows lead to the same query again (walking a parent chain) needs a statement of its own.
-            guard sqlite3_stmt_busy(known.statement.sqliteStatement) == 0 else {
-                return try prepare { () throws in try database.makeStatement(sql: sql) }
-            }
+            guard sqlite3_stmt_busy(known.statement.sqliteStatement) == 0 else { return try prepare(sql, database) }
             return known
         }
-        let new = try prepare { () throws in try database.cachedStatement(sql: sql) }
+        let new = try prepare(sql, database)
+        // One that is running is kept by whoever runs it.
+        if prepared.count >= Self.most { removeAll() }
         prepared[sql] = new
         return new
     }
 
     func removeAll() { prepared = [:] }
 
-    private func prepare(_ make: () throws -> Statement) throws(StorageError) -> Prepared {
+    private func prepare(_ sql: String, _ database: Database) throws(StorageError) -> Prepared {
         let statement: Statement
         do {
-            statement = try make()
+            statement = try database.makeStatement(sql: sql)
         } catch {
-            let error = error as? DatabaseError
+            let failure = error as? DatabaseError
             throw StorageError(
-                code: error?.extendedResultCode.rawValue ?? SQLITE_ERROR, message: error?.message ?? "", systemError: 0)
+                code: failure?.extendedResultCode.rawValue ?? SQLITE_ERROR, message: failure?.message ?? "\(error)",
+                systemError: 0)
         }
         return try Prepared(statement)
     }
