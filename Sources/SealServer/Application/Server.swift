@@ -75,7 +75,13 @@ public struct Server: Sendable {
             replacing: replacing)
         let services = opened.services
         if let certificate { services.metrics.observe(.certificateExpires) { certificate.expires } }
-        let router = try Self.router(services, addRoutes: addRoutes)
+        let router: Router<SealRequestContext>
+        do {
+            router = try Self.router(services, addRoutes: addRoutes)
+        } catch {
+            await opened.close()
+            throw error
+        }
         let application = Application(
             router: router,
             server: http,
