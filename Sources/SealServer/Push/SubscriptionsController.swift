@@ -27,7 +27,7 @@ struct SubscriptionsController: Sendable {
         let (session, path) = (call.session, call.path)
         let operation = try RepeatableOperation(
             message, of: Endpoints.subscriptions.modify, path, try message.serializedBytes())
-        try Self.checkCount(message.saves.count + message.deletes.count)
+        try RequestItems.check(message.saves.count + message.deletes.count, "subscriptions")
         let drafts = message.saves.map { save in
             (
                 save.subscriptionID,
@@ -69,7 +69,7 @@ struct SubscriptionsController: Sendable {
         _ message: Sealkit_V1_LookupSubscriptionsRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_LookupSubscriptionsResponse {
         let (session, path) = (call.session, call.path)
-        try Self.checkCount(message.subscriptionIds.count)
+        try RequestItems.check(message.subscriptionIds.count, "subscriptions")
         let response = try await transactions.read { connection -> Sealkit_V1_LookupSubscriptionsResponse in
             let caller = try Caller(session, container: path.container, in: connection)
             let subscriptions = Subscriptions(caller: caller, path: path, connection: connection)
@@ -91,14 +91,6 @@ struct SubscriptionsController: Sendable {
             return try Subscriptions(caller: caller, path: path, connection: connection).all()
         }
         return Sealkit_V1_ListSubscriptionsResponse.with { $0.subscriptions = all }
-    }
-
-    private static func checkCount(_ count: Int) throws(ServerError) {
-        guard count <= Limits.itemsPerRequest else {
-            throw ServerError(
-                .limitExceeded, "A request takes at most \(Limits.itemsPerRequest) subscriptions.",
-                remedy: "Send fewer at once.")
-        }
     }
 }
 

@@ -101,9 +101,7 @@ struct QueriesController: Sendable {
         guard try IndexBuilds.areFinished(for: query, type, schema, in: connection) else { return nil }
         try check(zoneCount: scope.zones.count)
         let seal = try CursorSeal(cursorKey, query, zone: scope.asked, user: scope.user, scope.path)
-        let limit =
-            message.resultsLimit == 0
-            ? usualResults : min(Int(message.resultsLimit), SealStatements.Limits.itemsPerRequest)
+        let limit = RequestItems.limit(message.resultsLimit, usual: usualResults)
         let pager = QueryPager(
             query: query, type: type, zones: scope.zones, rights: scope.rights,
             cursor: message.cursor.isEmpty

@@ -14,8 +14,10 @@ package enum RequestItems {
     }
 
     /// How many an answer holds.
-    /// - Parameter wanted: what the request says; 0 for as many as there may be.
-    package static func limit(_ wanted: UInt32) -> Int {
-        wanted == 0 ? Limits.itemsPerRequest : min(Int(wanted), Limits.itemsPerRequest)
+    /// - Parameters:
+    ///   - wanted: what the request says; 0 for the usual.
+    ///   - usual: as many as there may be, for most.
+    package static func limit(_ wanted: UInt32, usual: Int = Limits.itemsPerRequest) -> Int {
+        wanted == 0 ? usual : min(Int(wanted), Limits.itemsPerRequest)
     }
 }

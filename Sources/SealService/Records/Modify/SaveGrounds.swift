@@ -9,26 +9,12 @@ struct SaveGround: Sendable {
         let path: DatabasePath
         let ownerName: String
         let zoneName: String
-
-        init(account: Int64, path: DatabasePath, ownerName: String, zoneName: String) {
-            self.account = account
-            self.path = path
-            self.ownerName = ownerName
-            self.zoneName = zoneName
-        }
     }
 
     let callerID: Int64
     let userID: UserID
     let owner: Int64
     let zone: Int64
-
-    init(callerID: Int64, userID: UserID, owner: Int64, zone: Int64) {
-        self.callerID = callerID
-        self.userID = userID
-        self.owner = owner
-        self.zone = zone
-    }
 }
 
 /// The grounds of saves, remembered: who saves again is judged by what held the last time, without a look into the
@@ -36,8 +22,6 @@ struct SaveGround: Sendable {
 final class SaveGrounds: Sendable {
     private static let most = 4_096
     private let grounds = Mutex<[SaveGround.Key: SaveGround]>([:])
-
-    init() {}
 
     func find(_ key: SaveGround.Key) -> SaveGround? { grounds.withLock { $0[key] } }
 
