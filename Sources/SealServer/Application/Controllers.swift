@@ -36,10 +36,15 @@ enum Controllers {
         DirectoryController(transactions: services.transactions, rates: services.rates, addresses: services.addresses)
             .addRoutes(to: router)
         VerificationController(
-            transactions: services.transactions, rates: services.rates, addresses: services.addresses,
-            clock: services.clock, randomBytes: services.randomBytes, origin: services.origin, outbox: services.outbox,
-            seats: services.seats, sendingRefusals: services.sendingRefusals, tokenIssuer: services.tokenIssuer,
-            codes: services.addresses.codeHasher()
+            beginning: BeginVerification(
+                transactions: services.transactions, limits: services.rates.limits.sending,
+                refusals: services.sendingRefusals, addresses: services.addresses, outbox: services.outbox,
+                clock: services.clock, randomBytes: services.randomBytes),
+            completion: CompleteVerification(
+                transactions: services.transactions, rates: services.rates, codes: services.addresses.codeHasher(),
+                seats: services.seats, tokenIssuer: services.tokenIssuer, clock: services.clock,
+                randomBytes: services.randomBytes),
+            tokenKeys: services.tokenIssuer.keys
         ).addRoutes(to: router)
         AddressesController(transactions: services.transactions, addresses: services.addresses).addRoutes(to: router)
         ZonesController(

@@ -90,7 +90,7 @@ final class Services: Sendable {
         challenges = LoginChallenges(key: SecretBytes(random: &random))
         loginTerms = LoginTerms(origin: origin, challenges: challenges, database: database, clock: clock)
         addresses = secrets.addresses
-        feedNames = secrets.addresses.feedNames()
+        feedNames = FeedNames(key: secrets.addresses.feedKey())
         tokenIssuer = TokenIssuer(keys: secrets.tokenKeys, origin: origin)
         tokenVerifier = TokenVerifier(keys: secrets.tokenKeys, origin: origin)
         seats = replacing.seats ?? SharingPlaceholderSeats()

@@ -18,7 +18,7 @@ struct SubscriptionsController: Sendable {
         router.on(Endpoints.subscriptions.modify) { try await modify($0, $1) }
         router.on(Endpoints.subscriptions.lookup) { try await lookup($0, $1) }
         router.on(Endpoints.subscriptions.list) { try await list($0, $1) }
-        router.on(Endpoints.server.webhookKeys) { _ in VerificationController.published(webhookKeys) }
+        router.on(Endpoints.server.webhookKeys) { _ in webhookKeys.published }
     }
 
     private func modify(

@@ -4,6 +4,11 @@ package import SealPrimitives
 ///
 /// Nothing in those words was chosen by whoever asked for the code: no name, no title, no link.
 package struct CodeMessage: Sendable {
+    /// How long a code is good, in microseconds.
+    static let lifetime: Int64 = 10 * 60_000_000
+    /// How far a clock may be set back without what was made before losing its use.
+    static let clockTolerance: Int64 = 2 * 60_000_000
+
     package let recipient: String
     package let code: String
     /// One of `MessageTexts.all`.

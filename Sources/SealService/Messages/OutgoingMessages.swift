@@ -47,7 +47,7 @@ struct OutgoingMessages: Sendable {
     func takeOver(now: Int64, in connection: any SQLConnection) throws -> [WaitingMessage] {
         try connection.execute(
             "DELETE FROM outgoing_message WHERE expires <= $1 OR expires > $2",
-            [.integer(now), .integer(now + PendingVerification.lifetime + PendingVerification.clockTolerance)])
+            [.integer(now), .integer(now + CodeMessage.lifetime + CodeMessage.clockTolerance)])
         var waiting: [WaitingMessage] = []
         var unreadable: [ID16] = []
         try connection.run("SELECT id, kind, sealed, attempts, expires FROM outgoing_message ORDER BY expires", []) {

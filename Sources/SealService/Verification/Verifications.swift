@@ -4,12 +4,11 @@ package import SealStorage
 
 /// A code that was sent and is waited for.
 package struct PendingVerification: Sendable {
-    package static let lifetime: Int64 = 10 * 60_000_000
+    package static let lifetime = CodeMessage.lifetime
+    static let clockTolerance = CodeMessage.clockTolerance
     package static let tries: Int64 = 5
     package static let idBytes = 16
     static let codeDigits = 8
-    /// How far a clock may be set back without what was made before losing its use.
-    static let clockTolerance: Int64 = 2 * 60_000_000
 
     package let id: [UInt8]
     package let account: Int64

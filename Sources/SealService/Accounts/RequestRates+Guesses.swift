@@ -1,11 +1,8 @@
-import SealService
-import SealWire
-
 extension RequestRates {
     /// Whoever saves a passphrase's bundle learns whether somebody else has its id, as whoever asks for one does: each
     /// counts as a guess at a passphrase.
     /// - Throws: `requestRateLimited`.
-    func countGuesses(_ bundles: [RecoveryBundle], by subjects: [RateLimiter.Subject]) throws(ServerError) {
+    package func countGuesses(_ bundles: [RecoveryBundle], by subjects: [RateLimiter.Subject]) throws(ServerError) {
         let guesses = bundles.count(where: \.kind.isGuessable)
         guard guesses > 0 else { return }
         for subject in subjects {

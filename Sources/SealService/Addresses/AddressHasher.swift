@@ -25,7 +25,7 @@ package struct AddressHasher: Sendable {
     package func cursorKey() -> SecretBytes { ServerHash.key(key, .cursorKey) }
 
     /// Names feeds and their readers in change tokens, over restarts too.
-    package func feedNames() -> FeedNames { FeedNames(key: ServerHash.key(key, .feedKey)) }
+    package func feedKey() -> SecretBytes { ServerHash.key(key, .feedKey) }
 
     /// Seals messages that wait to be sent.
     package func outboxKey() -> SecretBytes { ServerHash.key(key, .outboxKey) }
