@@ -49,12 +49,12 @@ import Testing
                 // Hidden by `Share`.
                 "SealKit/Sharing/Share.swift: public internal(set) var url: String?",
                 "SealKit/Sharing/Share.swift: var oneTimeURLs: [String: String] = [:]",
-                // Hidden by `Sessions.Issued`.
-                "SealService/Accounts/Sessions.swift: package let token: String",
-                // A hash.
-                "SealService/Devices/Session.swift: package let tokenHash: [UInt8]",
                 // Hidden by `WebhookRow`.
                 "SealService/Push/WebhookRow.swift: package let url: String",
+                // A hash.
+                "SealService/Sessions/Session.swift: package let tokenHash: [UInt8]",
+                // Hidden by `Sessions.Issued`.
+                "SealService/Sessions/Sessions.swift: package let token: String",
                 // Hidden by `MailConfiguration`, and by `SMSConfiguration`.
                 "SealServer/Configuration/MessageConfiguration.swift: public var url: String",
                 "SealServer/Configuration/MessageConfiguration.swift: public var password: String?",

@@ -30,8 +30,9 @@ enum Controllers {
         DevicesController(transactions: services.transactions, sessions: services.sessions, clock: services.clock)
             .addRoutes(to: router)
         EnrolmentController(
-            transactions: services.transactions, rates: services.rates, clock: services.clock,
-            randomBytes: services.randomBytes
+            enrolment: DeviceEnrolment(
+                transactions: services.transactions, rates: services.rates, clock: services.clock,
+                randomBytes: services.randomBytes)
         ).addRoutes(to: router)
         DirectoryController(transactions: services.transactions, rates: services.rates, addresses: services.addresses)
             .addRoutes(to: router)

@@ -37,7 +37,7 @@ enum LimitTable {
             row("participantsPerShare", Limits.participantsPerScope, "participants", .tooManyParticipants),
             row("previewBytes", Limits.previewBytes, "bytes", .limitExceeded),
             row("recoveryBundleBytes", RecoveryBundle.mostBytes, "bytes", .invalidArguments),
-            row("enrolmentPackageBytes", EnrolmentController.mostPackageBytes, "bytes", .limitExceeded),
+            row("enrolmentPackageBytes", DeviceEnrolment.mostPackageBytes, "bytes", .limitExceeded),
             row("deviceNameBytes", Limits.nameBytes, "bytes", .invalidArguments),
             row("deleteSelfReferences", DeleteReference.limit, "records", .limitExceeded),
             row("cascadedDeletions", Cascade.limit, "records", .limitExceeded),

@@ -1,26 +1,26 @@
-package import Foundation
-package import SealPrimitives
+import Foundation
+import SealPrimitives
 import SealStatements
-package import SealStorage
-package import SealWire
+import SealStorage
+import SealWire
 import SwiftProtobuf
 
 /// The mailboxes by which one device brings the account to another, in the caller's transaction. The server reads
 /// nothing of what it passes on; each message is put in once, and the same again changes nothing.
 package enum Enrolments {
-    package static let lifetime: Int64 = 600_000_000
-    package static let nonceBytes = 32
-    package static let grantKeyBytes = 1_216
+    static let lifetime: Int64 = 600_000_000
+    static let nonceBytes = 32
+    static let grantKeyBytes = 1_216
     /// That many at once, over all accounts: a new device has none yet that could be counted.
     package static let mostOpen = 10_000
 
     /// Which of the two devices asks.
-    package enum Side: Sendable {
+    enum Side: Sendable {
         case new(ticketHash: [UInt8])
         case old(Session)
     }
 
-    package static func open(
+    static func open(
         _ id: ID16, ticketHash: [UInt8], commitment: [UInt8], now: Int64, in connection: any SQLConnection
     ) throws -> Int64 {
         try sweep(now: now, in: connection)
@@ -47,7 +47,7 @@ package enum Enrolments {
     }
 
     /// The first account that asks has it.
-    package static func claim(
+    static func claim(
         _ id: ID16, account: Int64, now: Int64, in connection: any SQLConnection
     ) throws -> (commitment: Data, expires: Int64) {
         let found = try connection.first(
@@ -69,7 +69,7 @@ package enum Enrolments {
     /// - Parameters:
     ///   - message: its columns and what is to be in them.
     ///   - earlier: a column of the other device's message that has to be there before.
-    package static func put(
+    static func put(
         _ message: [(column: StaticString, bytes: [UInt8])], after earlier: String?, _ id: ID16, by side: Side,
         now: Int64,
         in connection: any SQLConnection
@@ -103,7 +103,7 @@ package enum Enrolments {
     }
 
     /// What the other device has put in so far.
-    package static func state(
+    static func state(
         _ id: ID16, of side: Side, now: Int64, in connection: any SQLConnection
     ) throws -> Sealkit_V1_EnrolmentStateResponse {
         let (first, second, third) =
@@ -134,7 +134,7 @@ package enum Enrolments {
     }
 
     /// Nothing is left of it. One that is gone already is gone.
-    package static func end(_ id: ID16, by side: Side, in connection: any SQLConnection) throws {
+    static func end(_ id: ID16, by side: Side, in connection: any SQLConnection) throws {
         switch side {
         case .new(let ticketHash):
             try connection.execute(
@@ -148,7 +148,7 @@ package enum Enrolments {
     /// Some of those that have expired: each may hold a whole account's secrets, some megabytes.
     /// - Returns: whether there may be more.
     @discardableResult
-    package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
+    static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
         try connection.dropSome(of: "enrolment", key: "id", where: "expires <= $1", [.integer(now)], count: sweptAtOnce)
             > 0
     }
