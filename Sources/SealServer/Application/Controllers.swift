@@ -106,7 +106,8 @@ enum Controllers {
         ).addRoutes(to: router)
         RolesController(transactions: services.transactions, schemas: services.schemas).addRoutes(to: router)
         ManagementTokensController(
-            transactions: services.transactions, clock: services.clock, randomBytes: services.randomBytes
+            tokens: ContainerTokens(
+                transactions: services.transactions, clock: services.clock, randomBytes: services.randomBytes)
         ).addRoutes(to: router)
     }
 }

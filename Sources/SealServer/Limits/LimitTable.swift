@@ -123,7 +123,7 @@ enum LimitTable {
         row("rolesPerSchema", SchemaLimits.roles, "roles", .invalidArguments),
         row("schemaBytes", SchemaLimits.textBytes, "bytes", .invalidArguments),
         row("managementTokens", ManagementTokens.mostPerContainer, "tokens", .limitExceeded),
-        row("managementTokenSeconds", Int(ManagementTokensController.longestLifetime), "seconds", .invalidArguments),
+        row("managementTokenSeconds", Int(ContainerTokens.longestLifetime), "seconds", .invalidArguments),
         row("serverKeys", ServerKeys.mostPerAccount, "keys", .limitExceeded),
     ]
 

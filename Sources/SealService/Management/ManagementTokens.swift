@@ -1,6 +1,5 @@
 import Foundation
 import SealPrimitives
-import SealService
 import SealStorage
 import SealSystem
 import SealWire
@@ -9,14 +8,13 @@ import SealWire
 ///
 /// A token is `sealkit-management-` and 32 random bytes in base64url. The operator's lies in the secrets folder and is
 /// good for every container; tokens made with it are good for one. The server keeps hashes.
-struct ManagementTokens: Sendable {
-    static let prefix = "sealkit-management-"
-    static let mostPerContainer = 100
-    static let mostPerPage = 1_000
-    static let fileName = "management.token"
+package struct ManagementTokens: Sendable {
+    package static let prefix = "sealkit-management-"
+    package static let mostPerContainer = 100
+    package static let fileName = "management.token"
 
     /// What a token is good for.
-    enum Authority: Sendable, Equatable {
+    private enum Authority: Sendable, Equatable {
         case every
         case container(String)
     }
@@ -25,7 +23,7 @@ struct ManagementTokens: Sendable {
 
     /// Reads `management.token` in the secrets folder, or makes it at the first start. To replace the operator's token,
     /// remove the file and restart.
-    init(secretsFolder: String, randomBytes: (Int) -> [UInt8]) throws {
+    package init(secretsFolder: String, randomBytes: (Int) -> [UInt8]) throws {
         let path = secretsFolder + "/" + Self.fileName
         if FileStatus(path: path) == nil, errno == ENOENT {
             var contents = Array((Self.prefix + Base64URL.encode(SecretBytes(copying: randomBytes(32))) + "\n").utf8)
@@ -56,10 +54,7 @@ struct ManagementTokens: Sendable {
         if constantTimeEqual(hash, operatorHash) { return .every }
         // Looked up by hash: what a comparison's time could tell about a hash is of no use to find a token.
         let container = try await transactions.read { connection in
-            try connection.first(
-                "SELECT container FROM management_token WHERE token_hash = $1 AND (expires IS NULL OR expires > $2)",
-                [.blob(hash), .integer(now)]
-            ) { try $0.text("container") }
+            try ManagementTokenRows.container(of: hash, now: now, in: connection)
         }
         guard let container else { throw Self.refused }
         return .container(container)
@@ -71,7 +66,9 @@ struct ManagementTokens: Sendable {
 
     /// For calls about one container.
     /// - Throws: `notAuthenticated`; `permissionFailure` for another container's token.
-    func require(_ token: Substring?, for container: String, _ transactions: Transactions, now: Int64) async throws {
+    package func require(
+        _ token: Substring?, for container: String, _ transactions: Transactions, now: Int64
+    ) async throws {
         let authority = try await authority(of: token, transactions, now: now)
         guard authority == .every || authority == .container(container) else {
             throw ServerError(
@@ -81,7 +78,7 @@ struct ManagementTokens: Sendable {
     }
 
     /// For calls that only the server's operator may make.
-    func requireOperator(_ token: Substring?, _ transactions: Transactions, now: Int64) async throws {
+    package func requireOperator(_ token: Substring?, _ transactions: Transactions, now: Int64) async throws {
         guard try await authority(of: token, transactions, now: now) == .every else {
             throw ServerError(
                 .permissionFailure, "This needs the operator's management token.",
