@@ -102,7 +102,9 @@ enum Controllers {
             transactions: services.transactions, rates: services.rates, streams: services.streams, clock: services.clock
         ).addRoutes(to: router)
         SchemaController(
-            transactions: services.transactions, clock: services.clock, jobs: services.jobs, schemas: services.schemas
+            management: SchemaManagement(
+                transactions: services.transactions, schemas: services.schemas, jobs: services.jobs,
+                clock: services.clock)
         ).addRoutes(to: router)
         RolesController(transactions: services.transactions, schemas: services.schemas).addRoutes(to: router)
         ManagementTokensController(

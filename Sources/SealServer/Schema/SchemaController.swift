@@ -1,138 +1,27 @@
 import Hummingbird
 import SealSchema
 import SealService
-import SealStatements
-import SealStorage
 import SealWire
 import SwiftProtobuf
 
 /// `schema/export`, `import`, `deploy`, `reset`: with a management token. The path's environment is the one that is
 /// read or changed.
 struct SchemaController: Sendable {
-    let transactions: Transactions
-    let clock: @Sendable () -> Int64
-    let jobs: Jobs
-    let schemas: SchemaStore
+    let management: SchemaManagement
 
     func addRoutes(to router: EndpointRouter) {
-        router.on(Endpoints.management.exportSchema) { try await export($0, $1) }
-        router.on(Endpoints.management.importSchema) { try await importing($0, $1) }
-        router.on(Endpoints.management.deploySchema) { try await deploy($0, $1) }
-        router.on(Endpoints.management.resetSchema) { try await reset($0, $1) }
-    }
-
-    private func export(
-        _ message: Sealkit_V1_ExportSchemaRequest, _ call: ManagementCall
-    ) async throws -> Sealkit_V1_ExportSchemaResponse {
-        let (container, environment) = (call.container, call.environment)
-        let schemas = self.schemas
-        let stored = try await transactions.read { try schemas.schema(container, environment, in: $0) }
-        return Sealkit_V1_ExportSchemaResponse.with { $0.schema = stored.schema.text }
-    }
-
-    /// Replaces development's schema. Records stay as they are; those of types or fields that went can still be read.
-    private func importing(
-        _ message: Sealkit_V1_ImportSchemaRequest, _ call: ManagementCall
-    ) async throws -> Sealkit_V1_ChangeSchemaResponse {
-        let (container, environment) = (call.container, call.environment)
-        guard environment == .development else {
-            throw ServerError(
-                .invalidArguments, "Schemas are imported into development only.",
-                remedy: "Import the schema there, try it, then deploy it to production.")
+        router.on(Endpoints.management.exportSchema) { _, call in
+            let schema = try await management.schema(call.container, call.environment)
+            return Sealkit_V1_ExportSchemaResponse.with { $0.schema = schema.text }
         }
-        let target: Schema
-        do throws(SchemaError) { target = try Schema(parsing: message.schema).completed } catch {
-            throw ServerError(
-                .invalidArguments, "The schema is wrong at \(error).",
-                remedy: "Mend it there; sealkit schema validate checks a file without a server.")
+        router.on(Endpoints.management.importSchema) { message, call in
+            try await management.importing(message, call.container, call.environment)
         }
-        return try await change(container, .development, dryRun: message.validateOnly) { _, production in
-            let losses = SchemaDifference(from: production, to: target).losses
-            guard losses.isEmpty else {
-                throw ServerError(
-                    .invalidArguments,
-                    "Production has what this schema lacks or declares otherwise: \(Self.list(losses)).",
-                    remedy: "Keep it: what was deployed stays. Export production's schema to see it.")
-            }
-            return target
+        router.on(Endpoints.management.deploySchema) { message, call in
+            try await management.deploy(message, call.container, call.environment)
         }
-    }
-
-    /// Brings production to development's schema: additive only.
-    private func deploy(
-        _ message: Sealkit_V1_DeploySchemaRequest, _ call: ManagementCall
-    ) async throws -> Sealkit_V1_ChangeSchemaResponse {
-        let (container, environment) = (call.container, call.environment)
-        guard environment == .production else {
-            throw ServerError(
-                .invalidArguments, "A deployment changes production.", remedy: "Name production in the path.")
+        router.on(Endpoints.management.resetSchema) { message, call in
+            try await management.reset(message, call.container, call.environment)
         }
-        return try await change(container, .production, dryRun: message.dryRun) { development, production in
-            let losses = SchemaDifference(from: production, to: development).losses
-            guard losses.isEmpty else {
-                throw ServerError(
-                    .invalidArguments, "Production would lose something: \(Self.list(losses)).",
-                    remedy: "Bring it back in development: what was deployed stays. sealkit schema reset does so.")
-            }
-            return development
-        }
-    }
-
-    /// Brings development back to production's schema. Records stay: the logs of their zones are signed by their
-    /// owners, and no server can close them.
-    private func reset(
-        _ message: Sealkit_V1_ResetSchemaRequest, _ call: ManagementCall
-    ) async throws -> Sealkit_V1_ChangeSchemaResponse {
-        let (container, environment) = (call.container, call.environment)
-        guard environment == .development else {
-            throw ServerError(
-                .invalidArguments, "Production cannot be reset.", remedy: "Name development in the path.")
-        }
-        return try await change(container, .development, dryRun: message.dryRun) { _, production in production }
-    }
-
-    /// - Parameter target: what the environment is to have, from development's and production's schemas.
-    private func change(
-        _ container: String, _ environment: SealStatements.Environment, dryRun: Bool,
-        to target: @escaping @Sendable (_ development: Schema, _ production: Schema) throws -> Schema
-    ) async throws -> Sealkit_V1_ChangeSchemaResponse {
-        let schemas = self.schemas
-        let now = clock()
-        let judge: @Sendable (any SQLConnection) throws -> (StoredSchema, Schema, SchemaDifference) = { connection in
-            let development = try schemas.schema(container, .development, in: connection)
-            let production = try schemas.schema(container, .production, in: connection)
-            let target = try target(development.schema, production.schema)
-            let stored = environment == .development ? development : production
-            return (stored, target, SchemaDifference(from: stored.schema, to: target))
-        }
-        let difference: SchemaDifference
-        if dryRun {
-            difference = try await transactions.read { try judge($0).2 }
-        } else {
-            difference = try await transactions.write(at: .everything) { connection in
-                let (stored, target, difference) = try judge(connection)
-                guard !difference.changes.isEmpty else { return difference }
-                let (_, change) = try SchemaTables.write(
-                    target, over: stored, marksHistory: environment == .development, in: connection)
-                try SchemaFollowers.follow(change, now: now, connection)
-                return difference
-            }
-            jobs.wake(.indexes)
-        }
-        return .with {
-            $0.applied = !dryRun
-            $0.differences = difference.changes.map { change in
-                .with {
-                    $0.description_p = change.description
-                    $0.loses = change.isLoss
-                }
-            }
-        }
-    }
-
-    /// The first few, as people read them.
-    private static func list(_ changes: [SchemaDifference.Change]) -> String {
-        let shown = changes.prefix(5).map(\.description).joined(separator: ", ")
-        return changes.count > 5 ? shown + " and \(changes.count - 5) more" : shown
     }
 }
