@@ -106,7 +106,9 @@ enum Controllers {
                 transactions: services.transactions, schemas: services.schemas, jobs: services.jobs,
                 clock: services.clock)
         ).addRoutes(to: router)
-        RolesController(transactions: services.transactions, schemas: services.schemas).addRoutes(to: router)
+        RolesController(
+            management: RoleManagement(transactions: services.transactions, schemas: services.schemas)
+        ).addRoutes(to: router)
         ManagementTokensController(
             tokens: ContainerTokens(
                 transactions: services.transactions, clock: services.clock, randomBytes: services.randomBytes)

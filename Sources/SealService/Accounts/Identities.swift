@@ -31,6 +31,14 @@ package enum Identities {
         ) { try row($0, container) }
     }
 
+    /// `identity.id`; nil for a user whom the server does not know.
+    package static func id(of user: UserID, container: String, in connection: any SQLConnection) throws -> Int64? {
+        try connection.first(
+            "SELECT id FROM identity WHERE container = $1 AND user_name = $2",
+            [.text(container), .text(user.recordName)]
+        ) { try $0.int64("id") }
+    }
+
     /// Cheap: the chain is neither read nor checked.
     package static func idAndName(
         account: Int64, container: String, in connection: any SQLConnection

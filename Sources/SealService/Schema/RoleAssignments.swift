@@ -1,21 +1,16 @@
-package import SealStatements
-package import SealStorage
+import SealStatements
+import SealStorage
 
 /// Who has which custom roles, in the caller's transaction. The system's roles (`_world`, `_icloud`, `_creator`) follow
 /// from who asks and are never assigned.
-package enum RoleAssignments {
-    package struct Assignment: Sendable {
-        package let user: String
-        package let role: String
-
-        package init(user: String, role: String) {
-            self.user = user
-            self.role = role
-        }
+enum RoleAssignments {
+    struct Assignment: Sendable {
+        let user: String
+        let role: String
     }
 
     /// The custom roles of one user.
-    package static func roles(
+    static func roles(
         of user: UserID, _ container: String, _ environment: Environment, in connection: any SQLConnection
     ) throws -> Set<String> {
         Set(
@@ -26,7 +21,7 @@ package enum RoleAssignments {
     }
 
     /// Twice is once.
-    package static func assign(
+    static func assign(
         _ role: String, to user: UserID, _ container: String, _ environment: Environment,
         in connection: any SQLConnection
     ) throws {
@@ -38,7 +33,7 @@ package enum RoleAssignments {
     }
 
     /// Returns whether the user had the role.
-    package static func revoke(
+    static func revoke(
         _ role: String, from user: UserID, _ container: String, _ environment: Environment,
         in connection: any SQLConnection
     ) throws -> Bool {
@@ -48,7 +43,7 @@ package enum RoleAssignments {
     }
 
     /// Assignments in order, from after a given one on.
-    package static func page(
+    static func page(
         after last: Assignment, limit: Int, _ container: String, _ environment: Environment,
         in connection: any SQLConnection
     ) throws -> [Assignment] {

@@ -62,10 +62,7 @@ package struct Rosters {
 
     /// nil for somebody whose account a restored server has lost as well.
     static func viewer(_ user: UserID, _ zone: ZoneRow, _ connection: any SQLConnection) throws -> Int64? {
-        try connection.first(
-            "SELECT id FROM identity WHERE container = $1 AND user_name = $2",
-            [.text(zone.container), .text(user.recordName)]
-        ) { try $0.int64("id") }
+        try Identities.id(of: user, container: zone.container, in: connection)
     }
 
     private mutating func takeAway(_ next: NextEntry, _ scope: ScopeRow) throws {

@@ -91,11 +91,7 @@ package enum DatabaseFeed {
         _ scope: ScopeRow, from user: UserID, until sequence: UInt64, in connection: any SQLConnection
     ) throws {
         let zone = scope.zone
-        let viewer = try connection.first(
-            "SELECT id FROM identity WHERE container = $1 AND user_name = $2",
-            [.text(zone.container), .text(user.recordName)]
-        ) { try $0.int64("id") }
-        guard let viewer else { return }
+        guard let viewer = try Identities.id(of: user, container: zone.container, in: connection) else { return }
         if scope.share != nil, try remains(scope, to: viewer, until: sequence, in: connection) {
             return
         }
