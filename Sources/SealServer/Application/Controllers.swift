@@ -11,9 +11,12 @@ enum Controllers {
             origin: services.origin, outbox: services.outbox, configuration: services.configuration
         ).addRoutes(to: router)
         AccountsController(
-            transactions: services.transactions, sessions: services.sessions, rates: services.rates,
-            clock: services.clock, randomBytes: services.randomBytes, challenges: services.challenges,
-            loginTerms: services.loginTerms, registration: services.registration
+            transactions: services.transactions, sessions: services.sessions,
+            creation: CreateAccount(
+                transactions: services.transactions, rates: services.rates, terms: services.loginTerms,
+                registration: services.registration, randomBytes: services.randomBytes),
+            login: LogIn(
+                transactions: services.transactions, terms: services.loginTerms, randomBytes: services.randomBytes)
         ).addRoutes(to: router)
         RecoveryController(transactions: services.transactions, rates: services.rates, clock: services.clock).addRoutes(
             to: router)

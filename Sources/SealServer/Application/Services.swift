@@ -24,7 +24,6 @@ final class Services: Sendable {
     let transfers: Transfers
     let quotas: Quotas
     let registration: Registration
-    let challenges: LoginChallenges
     let loginTerms: LoginTerms
     let sessions: Sessions
     let addresses: AddressHasher
@@ -87,8 +86,9 @@ final class Services: Sendable {
         )
         transfers = Transfers(now: replacing.instant ?? { .now })
         registration = Registration(Registration.Mode(configuration.registration), key: secrets.registrationKey)
-        challenges = LoginChallenges(key: SecretBytes(random: &random))
-        loginTerms = LoginTerms(origin: origin, challenges: challenges, database: database, clock: clock)
+        loginTerms = LoginTerms(
+            origin: origin, challenges: LoginChallenges(key: SecretBytes(random: &random)), database: database,
+            clock: clock)
         addresses = secrets.addresses
         feedNames = FeedNames(key: secrets.addresses.feedKey())
         tokenIssuer = TokenIssuer(keys: secrets.tokenKeys, origin: origin)

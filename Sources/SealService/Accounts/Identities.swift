@@ -49,6 +49,15 @@ package enum Identities {
         ) { (try $0.int64("id"), try UserID(recordName: try $0.text("user_name"))) }
     }
 
+    /// All of an account's.
+    static func names(
+        of account: Int64, in connection: any SQLConnection
+    ) throws -> [(container: String, user: String)] {
+        try connection.rows(
+            "SELECT container, user_name FROM identity WHERE account = $1 ORDER BY container", [.integer(account)]
+        ) { (container: try $0.text("container"), user: try $0.text("user_name")) }
+    }
+
     /// The chain as it travels, unchecked: those who receive it check it anyway.
     package static func wireChain(
         account: Int64, container: String, in connection: any SQLConnection

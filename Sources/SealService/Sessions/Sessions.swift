@@ -147,6 +147,18 @@ package final class Sessions: Sendable {
             "SELECT 1 FROM session WHERE token_hash = $1 AND expires > $2", [.blob(session.tokenHash), .integer(now)])
     }
 
+    /// What a session's account is called, and when the session expires; nil once it has ended.
+    static func standing(
+        of session: Session, in connection: any SQLConnection
+    ) throws -> (account: String, expires: Int64)? {
+        try connection.first(
+            """
+            SELECT account.name, session.expires FROM session JOIN account ON account.id = session.account
+            WHERE token_hash = $1
+            """, [.blob(session.tokenHash)]
+        ) { (account: try $0.text("name"), expires: try $0.int64("expires")) }
+    }
+
     /// Ends one session: at once, on every route.
     package func end(_ session: Session, in database: any SQLDatabase) async throws {
         try await database.write(at: .everything) { connection in
