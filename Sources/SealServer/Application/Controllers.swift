@@ -60,8 +60,9 @@ enum Controllers {
             rosters: services.rosters, schemas: services.schemas
         ).addRoutes(to: router)
         QueriesController(
-            transactions: services.transactions, addresses: services.addresses, jobs: services.jobs,
-            schemas: services.schemas
+            query: QueryRecords(
+                transactions: services.transactions, schemas: services.schemas,
+                cursorKey: services.addresses.cursorKey(), jobs: services.jobs)
         ).addRoutes(to: router)
         RostersController(
             transactions: services.transactions, rates: services.rates, addresses: services.addresses,

@@ -111,7 +111,7 @@ enum LimitTable {
         row("queryValueBytes", Query.Limits.valueBytes, "bytes", .invalidArguments),
         row("queryWords", Query.Limits.words, "words", .invalidArguments),
         row("querySortKeys", Query.Limits.sortDescriptors, "keys", .invalidArguments),
-        row("queryZones", QueriesController.mostZones, "zones", .limitExceeded),
+        row("queryZones", QueryRecords.mostZones, "zones", .limitExceeded),
         row("querySortedZones", QueryPager.mostOrderedZones, "zones", .limitExceeded),
         row("queryRecordsInOrder", QueryRun.mostOrdered, "records", .limitExceeded),
     ]

@@ -50,7 +50,7 @@ extension LimitProbe {
                 [], server, sortedBy: (0..<amount).map { Query.SortDescriptor(key: "k\($0)", ascending: true) })
         },
         LimitProbe(name: "queryZones") { _, amount in
-            try await code { try QueriesController.check(zoneCount: amount) }
+            try await code { try QueryRecords.check(zoneCount: amount) }
         },
         LimitProbe(name: "querySortedZones") { server, amount in
             let anna = try await Person.ready(server)
