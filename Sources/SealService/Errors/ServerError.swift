@@ -21,6 +21,10 @@ package struct ServerError: Error, Sendable {
         self.retryAfter = retryAfter
     }
 
+    /// Whether it is one item's of a batch alone, whose failure it becomes: what the server refuses about it. What the
+    /// server fails at ends the request, and so does a zone that is busy, which passes by itself.
+    package var isOfItem: Bool { code != .internalError && code != .zoneBusy }
+
     /// As part of an answer: the failure of one item of a batch.
     package var failure: Sealkit_V1_Failure {
         var failure = Sealkit_V1_Failure(code, reason, remedy: remedy, retryAfter: retryAfter)

@@ -19,6 +19,11 @@ package struct Subscriptions {
         (self.caller, self.path, self.connection) = (caller, path, connection)
     }
 
+    package init(of session: Session, _ path: DatabasePath, in connection: any SQLConnection) throws {
+        self.init(
+            caller: try Caller(session, container: path.container, in: connection), path: path, connection: connection)
+    }
+
     private var database: SubscribedDatabase { SubscribedDatabase(path.database) }
     private var key: [SQLValue] {
         [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .integer(database.rawValue)]
@@ -35,6 +40,15 @@ package struct Subscriptions {
         try SubscriptionDraft.check(id: id)
         guard let body = try body(id) else { throw Self.unknown }
         return try Sealkit_V1_Subscription(serializedBytes: body)
+    }
+
+    /// A result for each id.
+    package func lookup(
+        _ message: Sealkit_V1_LookupSubscriptionsRequest
+    ) throws -> Sealkit_V1_LookupSubscriptionsResponse {
+        var response = Sealkit_V1_LookupSubscriptionsResponse()
+        response.results = try message.subscriptionIds.map { id in try .init(id) { .subscription(try find(id)) } }
+        return response
     }
 
     private func body(_ id: String) throws -> Data? {

@@ -33,7 +33,7 @@ package struct ChangesPage {
             one.blob(1, try zone.zone.serializedBytes())
             do {
                 one.blob(2, try changes(zone, room: RecordFeed.pageBytes - writer.bytes.count))
-            } catch let error as ServerError where error.code != .internalError {
+            } catch let error as ServerError where error.isOfItem {
                 one.blob(3, try error.failure.serializedBytes())
             }
             writer.blob(1, one.bytes)
