@@ -77,11 +77,14 @@ package final class LocalServer: Sendable {
     /// - Parameters:
     ///   - data: where there is nothing yet.
     ///   - secrets: likewise.
+    /// - Throws: `CocoaError` for what is there, and for what cannot be read or written.
     package func copy(data: String, secrets: String) async throws {
         let configuration = opened.services.configuration
+        guard !FileManager.default.fileExists(atPath: data) else { throw CocoaError(.fileWriteFileExists) }
         try await opened.services.database.write(at: .everything) { _ in
             // The writer is this closure's: nothing is written meanwhile, nor moved from the journal into the database.
-            try? FileManager.default.removeItem(atPath: data)
+            // A transaction that is run again finds what it left the time before.
+            if FileManager.default.fileExists(atPath: data) { try FileManager.default.removeItem(atPath: data) }
             try FileManager.default.copyItem(atPath: configuration.dataFolder, toPath: data)
         }
         try FileManager.default.copyItem(atPath: configuration.secretsFolder, toPath: secrets)
