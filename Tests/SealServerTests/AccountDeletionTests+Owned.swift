@@ -103,6 +103,42 @@ extension AccountDeletionTests {
         }
     }
 
+    /// With the commit that closes the account, before anything is erased step by step.
+    @Test func whatFindsItsZonesAndItsRolesGoAtOnce() async throws {
+        try await RunningServer.with { server in
+            let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
+            for person in [anna, bert] {
+                var zone = try await person.makeZone("open")
+                let link = Sealkit_V1_Link.with { $0.routingID = Data(randomBytes(16)) }
+                try await person.append(
+                    try person.next(on: zone, [.settings(.init(linkID: Digest(randomBytes(32))))]), to: &zone,
+                    links: [link])
+            }
+            let berts = try await ids(bert, server).identity
+            try await server.services.database.write(at: .everything) { connection in
+                // Seats for addresses keep an account from being deleted: the server has left this one behind.
+                try connection.execute(
+                    """
+                    INSERT INTO placeholder_address (owner, zone, share, invitation, address_hash)
+                    SELECT owner, zone, 0, $1, $2 FROM zone WHERE name = 'open'
+                    """, [.blob([1]), .blob([2])])
+                for user in [anna.user, bert.user] {
+                    try RoleAssignments.assign("editor", to: user, TestClient.container, .production, in: connection)
+                }
+            }
+            let left = try await server.services.database.write(at: .everything) { connection in
+                #expect(try AccountDeletion.close(anna.client.loginKey.verificationKey, in: connection).count == 1)
+                return try ["link", "placeholder_address", "role_assignment"].map { table in
+                    let whose = table == "role_assignment" ? "user_name" : "owner"
+                    return try connection.rows("SELECT CAST(\(whose) AS TEXT) AS whose FROM \(table)") {
+                        try $0.text("whose")
+                    }
+                }
+            }
+            #expect(left == [["\(berts)"], ["\(berts)"], [bert.name]])
+        }
+    }
+
     @Test func everyTableOfWhatIsOwnedIsFilledAndEmptied() async throws {
         try await RunningServer.with(webhookOrigins: [Self.webhooks]) { server in
             let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))

@@ -48,6 +48,11 @@ import Testing
             for column in [table.whose.column].compactMap({ $0 }) + table.mentions.map(\.column) {
                 #expect(found.columns.contains(column), "\(table.name) has no \(column)")
             }
+            // Users are told apart by their container.
+            for mention in table.mentions {
+                guard case .atClosing = mention.meaning else { continue }
+                #expect(found.columns.contains("container"), "\(table.name)")
+            }
             // What goes with a zone is found by it.
             if table.whose == .zone { #expect(table.key.hasPrefix("owner, zone"), "\(table.name)") }
         }
@@ -64,6 +69,7 @@ import Testing
             case .apart(let how): #expect(!how.isEmpty, "\(table.name)")
             case .kept(let why): #expect(!why.isEmpty, "\(table.name)")
             }
+            if table.findsZones { #expect(table.whose == .zone, "\(table.name)") }
             if case .free(let why) = table.billed { #expect(!why.isEmpty, "\(table.name)") }
         }
     }

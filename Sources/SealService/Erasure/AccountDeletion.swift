@@ -40,6 +40,13 @@ package enum AccountDeletion {
     /// The identities of an account by its number, before or after it was closed.
     private static let identities = "(SELECT id FROM identity WHERE account = $1)"
 
+    /// Where it is named by others, in rows that go at once.
+    private static let mentions: [(table: Table, column: String)] = Tables.erased.flatMap { table in
+        table.mentions.compactMap { mention in
+            if case .atClosing = mention.meaning { (table, mention.column) } else { nil }
+        }
+    }
+
     private static func checkShares(of account: Int64, in connection: any SQLConnection) throws {
         let own = try connection.exists(
             """
@@ -77,15 +84,16 @@ package enum AccountDeletion {
         let closed: [SQLValue] = [.integer(-account)]
         try connection.execute("UPDATE zone SET closed = 1, watched = 0 WHERE owner IN \(identities)", closed)
         try connection.execute("UPDATE share SET closed = 1 WHERE owner IN \(identities)", closed)
-        // Nobody finds a zone of it by a link, or by an address, any more.
-        for table in ["link", "placeholder_address"] {
-            try connection.execute("DELETE FROM \(table) WHERE owner IN \(identities)", closed)
+        for table in Tables.erased where table.findsZones {
+            try connection.execute("DELETE FROM \(table.name) WHERE owner IN \(identities)", closed)
         }
-        try connection.execute(
-            """
-            DELETE FROM role_assignment
-            WHERE (container, user_name) IN (SELECT container, user_name FROM identity WHERE account = $1)
-            """, closed)
+        for (table, column) in mentions {
+            try connection.execute(
+                """
+                DELETE FROM \(table.name)
+                WHERE (container, \(column)) IN (SELECT container, user_name FROM identity WHERE account = $1)
+                """, closed)
+        }
         try connection.execute("INSERT INTO account_deletion (account, swept) VALUES ($1, 0)", [.integer(account)])
     }
 }

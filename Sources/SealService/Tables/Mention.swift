@@ -5,8 +5,8 @@ struct Mention: Sendable {
         case itsOwn
         /// Somebody with whose account the row goes as well, under a further condition.
         case erased(where: String?)
-        /// The same, by statements of their own.
-        case apart(_ how: String)
+        /// A user's name in the row's container: the row goes at once when that account is closed.
+        case atClosing
         /// The row stays.
         case kept(_ why: String)
     }

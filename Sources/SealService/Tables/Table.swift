@@ -9,12 +9,14 @@ struct Table: Sendable {
     let billed: Billed
     /// Columns besides that name an account, an identity or a user.
     let mentions: [Mention]
+    /// Whether others find a zone by its rows: those go at once when its owner's account is closed, before all else.
+    let findsZones: Bool
     /// Its statements in the schema's history, by step.
     let history: [MigrationStep: String]
 
     init(
         _ name: String, key: String, whose: Whose, erased: Erased, billed: Billed, mentions: [Mention] = [],
-        history: [MigrationStep: String]
+        findsZones: Bool = false, history: [MigrationStep: String]
     ) {
         self.name = name
         self.key = key
@@ -22,6 +24,7 @@ struct Table: Sendable {
         self.erased = erased
         self.billed = billed
         self.mentions = mentions
+        self.findsZones = findsZones
         self.history = history
     }
 }

@@ -81,7 +81,7 @@ extension Tables {
             "role_assignment", key: "container, environment, user_name, role", whose: .container,
             erased: .kept("the operator's"),
             billed: .free("the operator's"),
-            mentions: [.init("user_name", .apart("AccountDeletion takes the account's roles"))],
+            mentions: [.init("user_name", .atClosing)],
             history: [
                 .baseline: """
                 CREATE TABLE role_assignment (

@@ -40,6 +40,7 @@ extension Tables {
         Table(
             "link", key: "owner, zone, share, invitation", whose: .zone, erased: .withZone(.byKey),
             billed: .rows(.init(values: ["kept_secret", "preview"])),
+            findsZones: true,
             history: [
                 .baseline: """
                 CREATE TABLE link (
@@ -58,6 +59,7 @@ extension Tables {
         Table(
             "placeholder_address", key: "owner, zone, share, invitation", whose: .zone, erased: .withZone(.byKey),
             billed: .rows(.init(values: [])),
+            findsZones: true,
             history: [
                 .baseline: """
                 CREATE TABLE placeholder_address (
