@@ -24,27 +24,14 @@ struct ServerKeysController: Sendable {
         _ message: Sealkit_V1_CreateServerKeyRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_CreateServerKeyResponse {
         let (session, path) = (call.session, call.path)
-        let (name, binding) = (message.name, [UInt8](message.loginBinding))
-        guard (1...255).contains(name.utf8.count),
-            !name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
-        else {
-            throw ServerError(
-                .invalidArguments, "A server-to-server key's name has 1 to 255 bytes and no control characters.",
-                remedy: "Name it after the server that it is for.")
-        }
-        let chain = try Identities.chain(message.chain, container: path.container)
-        guard chain.signed.count == 1 else {
-            throw ServerError(
-                .invalidArguments, "A server-to-server key is of one generation.",
-                remedy: "Make a new key, and revoke the old one.")
-        }
+        let chain = try ServerKeys.chain(message, container: path.container)
         let now = clock()
         try rates.count(.serverKeyCreation, .account(session.accountID))
         let accountName = Hex.encode(randomBytes(16))
         let key = try await transactions.write(as: session, at: .everything) { connection in
-            try Identities.checkBinding(binding, of: chain, to: session.accountID, in: connection)
+            try Identities.checkBinding([UInt8](message.loginBinding), of: chain, to: session.accountID, in: connection)
             return try ServerKeys.create(
-                chain, name: name, by: session, path, accountName: accountName, now: now, in: connection)
+                chain, name: message.name, by: session, path, accountName: accountName, now: now, in: connection)
         }
         return Sealkit_V1_CreateServerKeyResponse.with { $0.key = key }
     }

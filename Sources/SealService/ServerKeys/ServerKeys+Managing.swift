@@ -25,6 +25,27 @@ extension ServerKeys {
         }
     }
 
+    /// The identity of a key that is to be made, verified.
+    /// - Throws: `invalidArguments` for its name, or more than one generation; `integrityFailure`.
+    package static func chain(
+        _ message: Sealkit_V1_CreateServerKeyRequest, container: String
+    ) throws(ServerError) -> IdentityChain {
+        guard (1...255).contains(message.name.utf8.count),
+            !message.name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 })
+        else {
+            throw ServerError(
+                .invalidArguments, "A server-to-server key's name has 1 to 255 bytes and no control characters.",
+                remedy: "Name it after the server that it is for.")
+        }
+        let chain = try Identities.chain(message.chain, container: container)
+        guard chain.signed.count == 1 else {
+            throw ServerError(
+                .invalidArguments, "A server-to-server key is of one generation.",
+                remedy: "Make a new key, and revoke the old one.")
+        }
+        return chain
+    }
+
     /// Makes the key's user. The same request again changes nothing: an answer that was lost costs nothing.
     /// - Parameter accountName: for the account behind it; nobody can guess it.
     package static func create(
