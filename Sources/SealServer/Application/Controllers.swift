@@ -37,8 +37,10 @@ enum Controllers {
                 transactions: services.transactions, rates: services.rates, clock: services.clock,
                 randomBytes: services.randomBytes)
         ).addRoutes(to: router)
-        DirectoryController(transactions: services.transactions, rates: services.rates, addresses: services.addresses)
-            .addRoutes(to: router)
+        DirectoryController(
+            lookup: LookUpIdentities(
+                transactions: services.transactions, rates: services.rates, addresses: services.addresses)
+        ).addRoutes(to: router)
         VerificationController(
             beginning: BeginVerification(
                 transactions: services.transactions, limits: services.rates.limits.sending,

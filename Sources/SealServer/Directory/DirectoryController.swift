@@ -1,84 +1,12 @@
 import Hummingbird
-import SealPrimitives
 import SealService
-import SealStatements
-import SealStorage
 import SealWire
-import SwiftProtobuf
 
 /// Who is behind a user record name or a proven address: the keys that an invitation is sealed to.
 struct DirectoryController: Sendable {
-    static let mostHandles = 100
-
-    let transactions: Transactions
-    let rates: RequestRates
-    let addresses: AddressHasher
+    let lookup: LookUpIdentities
 
     func addRoutes(to router: EndpointRouter) {
-        router.on(Endpoints.people.lookup) { try await lookup($0, $1) }
-    }
-
-    /// What a handle is looked up by. Addresses are hashed before the database is asked.
-    private enum Handle: Sendable {
-        case user(UserID)
-        case address([UInt8])
-    }
-
-    /// One result a handle, in order; one without a chain for a person whom nobody here is known to be. Who has an
-    /// address is told only where they allowed it: everything else about it is as if nobody had it.
-    private func lookup(
-        _ message: Sealkit_V1_LookupIdentitiesRequest, _ call: SessionCall
-    ) async throws -> Sealkit_V1_LookupIdentitiesResponse {
-        let session = call.session
-        let container = try Names.requireContainer(message.container)
-        guard message.handles.count <= Self.mostHandles else {
-            throw ServerError(
-                .limitExceeded, "One request looks up at most \(Self.mostHandles) handles.",
-                remedy: "Split the request.")
-        }
-        let handles = message.handles.map { info in Result { () throws(ServerError) in try handle(info) } }
-        // By account, not by session: logging in again must not give another try at guessing who has an account.
-        try rates.count(.lookup, .account(session.accountID), amount: handles.count)
-        let found = try await transactions.read { [handles] connection in
-            try handles.map { handle -> Sealkit_V1_IdentityChain? in
-                switch try? handle.get() {
-                case nil: return nil
-                case .user(let user):
-                    return try Identities.wireChain(user: user, container: container, isLive: true, in: connection)
-                case .address(let hash):
-                    return try Identities.wireChain(discoverableAddress: hash, container: container, in: connection)
-                }
-            }
-        }
-        let answer = Sealkit_V1_LookupIdentitiesResponse.with {
-            $0.results = zip(message.handles, zip(handles, found)).map { info, result in
-                .with {
-                    $0.handle = info
-                    if case .failure(let error) = result.0 { $0.failure = error.failure }
-                    if let chain = result.1 { $0.chain = chain }
-                }
-            }
-        }
-        return answer
-    }
-
-    private func handle(_ info: Sealkit_V1_LookupInfo) throws(ServerError) -> Handle {
-        do {
-            switch info.handle {
-            case .userRecordName(let name): return .user(try UserID(recordName: name))
-            case .email(let text): return .address(addresses.hash(try Address(email: text)))
-            case .phone(let text): return .address(addresses.hash(try Address(phone: text)))
-            case nil:
-                throw ServerError(
-                    .invalidArguments, "The handle names nobody.",
-                    remedy: "Give a user record name, an e-mail address or a phone number.")
-            }
-        } catch let error as ServerError {
-            throw error
-        } catch {
-            throw ServerError(
-                .invalidArguments, "This is not a user record name.",
-                remedy: "A user record name is an underscore and 32 lower-case hexadecimal digits.")
-        }
+        router.on(Endpoints.people.lookup) { try await lookup.run($0, by: $1.session) }
     }
 }

@@ -26,7 +26,7 @@ enum LimitTable {
             row("recordsAbove", StoredParents.mostClimbed, "records", .limitExceeded),
             row("entriesGivenBack", RosterRestore.most, "entries", .limitExceeded),
             row("fieldsWanted", Limits.fieldsPerRecord, "fields", .limitExceeded),
-            row("handlesPerLookup", DirectoryController.mostHandles, "items", .limitExceeded),
+            row("handlesPerLookup", LookUpIdentities.mostHandles, "items", .limitExceeded),
             // Of what is sent
             row("nameBytes", Limits.nameBytes, "bytes", .invalidArguments),
             row("recordBytes", Limits.recordBytes, "bytes", .limitExceeded),

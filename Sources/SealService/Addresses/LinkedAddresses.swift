@@ -48,19 +48,33 @@ package enum LinkedAddresses {
         ) { try wire($0, addresses) }
     }
 
-    /// Nil where it is not the account's: whether it is anybody's is not told apart.
+    /// - Throws: `unknownItem` where it is not the account's: whether it is anybody's is not told apart.
     package static func setDiscoverable(
-        _ isDiscoverable: Bool, _ hash: [UInt8], of account: Int64, _ addresses: AddressHasher,
+        _ isDiscoverable: Bool, _ handle: AddressHandle, of account: Int64, _ addresses: AddressHasher,
         in connection: any SQLConnection
-    ) throws -> Sealkit_V1_LinkedAddress? {
-        try connection.first(
-            "UPDATE linked_address SET discoverable = $3 WHERE address_hash = $1 AND account = $2 RETURNING \(columns)",
-            [.blob(hash), .integer(account), .integer(isDiscoverable ? 1 : 0)]
-        ) { try wire($0, addresses) }
+    ) throws -> Sealkit_V1_LinkedAddress {
+        let changed = try handle.hash(of: account, addresses, in: connection).flatMap { hash in
+            try connection.first(
+                """
+                UPDATE linked_address SET discoverable = $3 WHERE address_hash = $1 AND account = $2
+                RETURNING \(columns)
+                """, [.blob(hash), .integer(account), .integer(isDiscoverable ? 1 : 0)]
+            ) { try wire($0, addresses) }
+        }
+        guard let changed else {
+            throw ServerError(
+                .unknownItem, "This address is not linked to the account.",
+                remedy: "Prove it first: begin a verification of it.")
+        }
+        return changed
     }
 
-    package static func unlink(_ hash: [UInt8], from account: Int64, in connection: any SQLConnection) throws -> Bool {
-        try connection.execute(
+    /// - Returns: whether it was linked.
+    package static func unlink(
+        _ handle: AddressHandle, from account: Int64, _ addresses: AddressHasher, in connection: any SQLConnection
+    ) throws -> Bool {
+        guard let hash = try handle.hash(of: account, addresses, in: connection) else { return false }
+        return try connection.execute(
             "DELETE FROM linked_address WHERE address_hash = $1 AND account = $2", [.blob(hash), .integer(account)]) > 0
     }
 
