@@ -24,11 +24,7 @@ struct RecoveryController: Sendable {
         let id = try RecoveryBundle.id(message.recoveryID)
         let client = call.context.client
         try rates.count(.recovery, .client(client))
-        guard let sealed = try await transactions.read({ try RecoveryBundle.find(id, in: $0) }) else {
-            throw ServerError(
-                .unknownItem, "The server has no recovery bundle under this id.",
-                remedy: "Check the recovery key, and that this is the account's server.")
-        }
+        let sealed = try await transactions.read { try RecoveryBundle.find(id, in: $0) }
         return Sealkit_V1_RecoverResponse.with { $0.sealed = sealed }
     }
 

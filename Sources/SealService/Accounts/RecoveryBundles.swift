@@ -51,14 +51,19 @@ package struct RecoveryBundle: Sendable {
         try ID16(wire: bytes, "A recovery id", remedy: "Send the id that the recovery key gives.")
     }
 
-    package static func find(_ id: ID16, in connection: any SQLConnection) throws -> Data? {
+    /// - Throws: `unknownItem`.
+    package static func find(_ id: ID16, in connection: any SQLConnection) throws -> Data {
         // Two accounts may have bundles of two kinds under it: a passphrase's, of which nobody plants many, comes
         // first.
-        try connection.first(
+        let sealed = try connection.first(
             "SELECT sealed FROM recovery_bundle WHERE recovery_id = $1 ORDER BY kind DESC", [.blob(id.bytes)]
-        ) {
-            try $0.data("sealed")
+        ) { try $0.data("sealed") }
+        guard let sealed else {
+            throw ServerError(
+                .unknownItem, "The server has no recovery bundle under this id.",
+                remedy: "Check the recovery key, and that this is the account's server.")
         }
+        return sealed
     }
 
     /// Makes this the account's bundle of its kind, in place of any other.

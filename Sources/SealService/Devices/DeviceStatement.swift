@@ -32,13 +32,15 @@ package struct DeviceStatement: Sendable {
     }
 
     /// - Throws: unless the key has signed it.
-    package func verify(by loginKey: VerificationKey) throws(ServerError) {
-        do {
-            try loginKey.verify(signature, over: Challenges.device(id, name: name, added: added))
-        } catch {
-            throw ServerError(
-                .notAuthenticated, "The signature does not hold for the device's id, name and time.",
-                remedy: "Sign them with the account's login key.")
-        }
+    func verify(by loginKey: VerificationKey) throws(ServerError) {
+        guard isSigned(by: loginKey) else { throw Self.notSigned }
     }
+
+    func isSigned(by loginKey: VerificationKey) -> Bool {
+        (try? loginKey.verify(signature, over: Challenges.device(id, name: name, added: added))) != nil
+    }
+
+    static let notSigned = ServerError(
+        .notAuthenticated, "The signature does not hold for the device's id, name and time.",
+        remedy: "Sign them with the account's login key.")
 }

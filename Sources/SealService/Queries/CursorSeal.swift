@@ -1,11 +1,11 @@
-package import SealPrimitives
-package import SealQuery
-package import SealStatements
+import SealPrimitives
+import SealQuery
+import SealStatements
 import SealWire
 import SwiftProtobuf
 
 /// Seals the cursors of one query, asked by one user in one place: they open for nothing else, and show nothing.
-package struct CursorSeal: Sendable {
+struct CursorSeal: Sendable {
     private let key: SecretBytes
     /// Of the user, the database, the zone and the query, by what they are called in public.
     private let subject: [UInt8]
@@ -13,7 +13,7 @@ package struct CursorSeal: Sendable {
     /// - Parameters:
     ///   - zone: nil for all of the database's.
     ///   - user: nil in the public database, where each page is judged by what its reader may see.
-    package init(_ key: SecretBytes, _ query: Query, zone: ZoneRow?, user: UserID?, _ path: DatabasePath) throws {
+    init(_ key: SecretBytes, _ query: Query, zone: ZoneRow?, user: UserID?, _ path: DatabasePath) throws {
         self.key = key
         var writer = CanonicalWriter()
         writer.optionalString(user?.recordName)
@@ -29,7 +29,7 @@ package struct CursorSeal: Sendable {
     /// Lengths tell of lengths: what is sealed is filled up to a multiple of so many bytes.
     private static let padding = 1_024
 
-    package func close(_ cursor: [UInt8]) -> [UInt8] {
+    func close(_ cursor: [UInt8]) -> [UInt8] {
         var random = SystemRandom()
         var writer = CanonicalWriter(capacity: Self.padding)
         writer.blob(cursor)
@@ -39,7 +39,7 @@ package struct CursorSeal: Sendable {
     }
 
     /// - Throws: `authenticationFailed` for whatever was not made here for this.
-    package func open(_ sealed: [UInt8]) throws(SealError) -> [UInt8] {
+    func open(_ sealed: [UInt8]) throws(SealError) -> [UInt8] {
         var reader = CanonicalReader(try AEAD.open(sealed, under: key, associatedData: subject))
         return try reader.blob(atMost: sealed.count)
     }

@@ -4,11 +4,11 @@ import SealWire
 import SwiftProtobuf
 
 /// A page of results as it travels.
-package enum QueryAnswer {
+enum QueryAnswer {
     /// A serialized `QueryRecordsResponse`:
     /// `{ matches = 1 { scope = 1, record = 2 }, cursor = 2, scopes = 3, authors = 4 }`. It ends where it has no room
     /// for the next record; a larger record goes alone.
-    package static func serialized(
+    static func serialized(
         _ pager: QueryPager, _ page: QueryPager.Page, asked: ZoneRow?, desired: Set<String>?
     ) throws -> [UInt8] {
         var writer = WireWriter(capacity: 64 * 1024)

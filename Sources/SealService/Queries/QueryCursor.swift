@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import SealPrimitives
 import SealQuery
 import SealStatements
@@ -6,12 +6,12 @@ import SealWire
 
 /// Where a query goes on. Opaque to clients: it may name a record that its reader is not allowed to find, where a page
 /// has ended among such. So it is sealed (`CursorSeal`), and what may be seen is judged anew for each page.
-package struct QueryCursor: Equatable {
+struct QueryCursor: Equatable {
     /// Which driver the candidates came by.
     let driver: UInt8
     /// The zone that the place is in, by its number.
-    package let zone: Int64
-    package let place: QueryPlace
+    let zone: Int64
+    let place: QueryPlace
     /// The place in each zone's feed at which the query began there.
     let snapshots: [Int64: Int64]
 
@@ -24,7 +24,7 @@ package struct QueryCursor: Equatable {
     static let expired = ServerError(
         .changeTokenExpired, "The cursor is not good any more.", remedy: "Ask from the start.")
 
-    package func data(_ seal: CursorSeal) -> Data {
+    func data(_ seal: CursorSeal) -> Data {
         var writer = CanonicalWriter(capacity: 512)
         writer.number(driver)
         writer.number(zone)
@@ -42,7 +42,7 @@ package struct QueryCursor: Equatable {
     /// - Parameters:
     ///   - seal: of what the cursor must be of.
     ///   - keys: how many keys the query's order has.
-    package init(_ data: Data, _ seal: CursorSeal, keys: Int) throws(ServerError) {
+    init(_ data: Data, _ seal: CursorSeal, keys: Int) throws(ServerError) {
         guard data.count <= Self.mostBytes else { throw Self.damaged }
         guard data.first == Self.version else { throw Self.expired }
         do {
@@ -69,7 +69,7 @@ package struct QueryCursor: Equatable {
         }
     }
 
-    package init(driver: UInt8, zone: Int64, place: QueryPlace, snapshots: [Int64: Int64]) {
+    init(driver: UInt8, zone: Int64, place: QueryPlace, snapshots: [Int64: Int64]) {
         self.driver = driver
         self.zone = zone
         self.place = place

@@ -1,61 +1,41 @@
-package import SealQuery
+import SealQuery
 import SealStatements
-package import SealStorage
+import SealStorage
 import SealWire
 
 /// One page of a query over one zone or several.
 package struct QueryPager {
-    package let query: Query
-    package let type: IndexedType
+    let query: Query
+    let type: IndexedType
     /// In the order of their numbers.
-    package let zones: [ZoneRow]
+    let zones: [ZoneRow]
     /// The caller's, in the public database; nil elsewhere.
-    package let rights: PublicRights?
-    package let cursor: QueryCursor?
-    package let seal: CursorSeal
-    package let limit: Int
-    package let connection: any SQLConnection
-
-    package init(
-        query: Query,
-        type: IndexedType,
-        zones: [ZoneRow],
-        rights: PublicRights?,
-        cursor: QueryCursor?,
-        seal: CursorSeal,
-        limit: Int,
-        connection: any SQLConnection
-    ) {
-        self.query = query
-        self.type = type
-        self.zones = zones
-        self.rights = rights
-        self.cursor = cursor
-        self.seal = seal
-        self.limit = limit
-        self.connection = connection
-    }
+    let rights: PublicRights?
+    let cursor: QueryCursor?
+    let seal: CursorSeal
+    let limit: Int
+    let connection: any SQLConnection
 
     /// An order over so many zones at most: each is asked for its first.
     package static let mostOrderedZones = 100
     /// Candidates that are read at once and put in order, over all zones.
     private static let gathered = 1_000
 
-    package struct Found {
+    struct Found {
         /// An index into `zones`.
-        package let zone: Int
-        package let place: QueryPlace
+        let zone: Int
+        let place: QueryPlace
         let driver: UInt8
     }
 
-    package struct Page {
-        package var found: [Found] = []
+    struct Page {
+        var found: [Found] = []
         /// Where to go on once all of these were given out; nil: that was all.
-        package var next: QueryCursor?
+        var next: QueryCursor?
         var snapshots: [Int64: Int64] = [:]
     }
 
-    package func page() throws -> Page {
+    func page() throws -> Page {
         if let cursor {
             for zone in zones {
                 // A place that was never given out comes from before a restore.
@@ -66,7 +46,7 @@ package struct QueryPager {
     }
 
     /// Where to go on after one of a page's results, when those after it had no room.
-    package func cursor(after found: Found, of page: Page) -> QueryCursor {
+    func cursor(after found: Found, of page: Page) -> QueryCursor {
         cursor(found.driver, zones[found.zone], found.place, page.snapshots)
     }
 

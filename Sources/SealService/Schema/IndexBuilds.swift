@@ -1,4 +1,4 @@
-package import SealQuery
+import SealQuery
 import SealSchema
 import SealStatements
 package import SealStorage
@@ -12,7 +12,7 @@ package enum IndexBuilds {
         retryAfter: 1)
 
     /// Notes, in the schema change's transaction, every field whose entries have to be made or taken away.
-    package static func note(_ change: SchemaChange, _ connection: any SQLConnection) throws {
+    static func note(_ change: SchemaChange, _ connection: any SQLConnection) throws {
         for index in change.indexes where index.field != Query.SystemField.recordID.schemaName {
             func field(_ indexes: RecordType.Indexes) -> IndexedType.Field {
                 IndexedType.Field(id: index.id, type: index.kind, isEncrypted: false, indexes: indexes)
@@ -38,7 +38,7 @@ package enum IndexBuilds {
     }
 
     /// Whether nothing that the query reads is still being made.
-    package static func areFinished(
+    static func areFinished(
         for query: Query, _ type: IndexedType, _ schema: StoredSchema, in connection: any SQLConnection
     ) throws -> Bool {
         let building = try connection.rows(

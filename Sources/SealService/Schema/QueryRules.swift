@@ -1,12 +1,12 @@
-package import SealQuery
+import SealQuery
 import SealSchema
 import SealStatements
 import SealWire
 
 /// What the schema has to say about a query: every field known, readable, of the right kind and indexed for what is
 /// asked.
-package enum QueryRules {
-    package static func check(_ query: Query, _ type: IndexedType) throws(ServerError) {
+enum QueryRules {
+    static func check(_ query: Query, _ type: IndexedType) throws(ServerError) {
         for condition in query.predicate.conditions { try check(condition.test, type) }
         for descriptor in query.sortDescriptors {
             let field = try field(descriptor.key, type)

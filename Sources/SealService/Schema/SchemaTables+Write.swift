@@ -1,6 +1,6 @@
-package import SealSchema
+import SealSchema
 import SealStatements
-package import SealStorage
+import SealStorage
 
 /// Writing a schema: only the rows that differ, in the caller's transaction.
 extension SchemaTables {
@@ -9,7 +9,7 @@ extension SchemaTables {
     ///   - stored: as this transaction has it.
     ///   - marksHistory: records stay whose types or fields go.
     /// - Returns: the new schema, and what it means for indexes.
-    package static func write(
+    static func write(
         _ target: Schema, over stored: StoredSchema, marksHistory: Bool = false, in connection: any SQLConnection
     ) throws -> (schema: StoredSchema, change: SchemaChange) {
         let target = target.completed

@@ -1,11 +1,11 @@
-package import SealSchema
-package import SealStatements
-package import SealStorage
+import SealSchema
+import SealStatements
+import SealStorage
 
 /// A schema's rows, read in the caller's transaction.
-package enum SchemaTables {
+enum SchemaTables {
     /// Nil for a schema that was never written.
-    package static func version(
+    static func version(
         _ container: String, _ environment: Environment, in connection: any SQLConnection
     ) throws -> Int64? {
         try connection.first(
@@ -13,7 +13,7 @@ package enum SchemaTables {
         ) { try $0.int64("version") }
     }
 
-    package static func load(
+    static func load(
         _ container: String, _ environment: Environment, in connection: any SQLConnection
     ) throws -> StoredSchema {
         let key = key(container, environment)
@@ -52,7 +52,7 @@ package enum SchemaTables {
             schema: schema.completed, ids: ids)
     }
 
-    package static func key(_ container: String, _ environment: Environment) -> [SQLValue] {
+    static func key(_ container: String, _ environment: Environment) -> [SQLValue] {
         [.text(container), .integer(Int64(environment.rawValue))]
     }
 
@@ -81,9 +81,9 @@ package enum SchemaTables {
 
 extension RecordType.Grant {
     /// Rights as a row keeps them: bit 0 READ, bit 1 CREATE, bit 2 WRITE.
-    package init(bits: Int64, to role: String) {
+    init(bits: Int64, to role: String) {
         self.init(Set(Right.allCases.filter { bits & (1 << Int64($0.rawValue - 1)) != 0 }), to: role)
     }
 
-    package var bits: Int64 { rights.reduce(0) { $0 | 1 << Int64($1.rawValue - 1) } }
+    var bits: Int64 { rights.reduce(0) { $0 | 1 << Int64($1.rawValue - 1) } }
 }

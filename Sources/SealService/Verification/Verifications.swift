@@ -1,54 +1,32 @@
-package import SealPrimitives
-package import SealStatements
-package import SealStorage
+import SealPrimitives
+import SealStatements
+import SealStorage
 
 /// A code that was sent and is waited for.
-package struct PendingVerification: Sendable {
-    package static let lifetime = CodeMessage.lifetime
+struct PendingVerification: Sendable {
+    static let lifetime = CodeMessage.lifetime
     static let clockTolerance = CodeMessage.clockTolerance
-    package static let tries: Int64 = 5
-    package static let idBytes = 16
+    static let tries: Int64 = 5
+    static let idBytes = 16
     static let codeDigits = 8
 
-    package let id: [UInt8]
-    package let account: Int64
-    package let container: String
-    package let userID: UserID
+    let id: [UInt8]
+    let account: Int64
+    let container: String
+    let userID: UserID
     /// 16 bytes, or empty to link an address only.
-    package let routingID: [UInt8]
-    package let addressHash: [UInt8]
-    package let kind: Address.Kind
-    package let codeHash: [UInt8]
-    package let expires: Int64
+    let routingID: [UInt8]
+    let addressHash: [UInt8]
+    let kind: Address.Kind
+    let codeHash: [UInt8]
+    let expires: Int64
 
-    package init(
-        id: [UInt8],
-        account: Int64,
-        container: String,
-        userID: UserID,
-        routingID: [UInt8],
-        addressHash: [UInt8],
-        kind: Address.Kind,
-        codeHash: [UInt8],
-        expires: Int64
-    ) {
-        self.id = id
-        self.account = account
-        self.container = container
-        self.userID = userID
-        self.routingID = routingID
-        self.addressHash = addressHash
-        self.kind = kind
-        self.codeHash = codeHash
-        self.expires = expires
-    }
-
-    package var share: ID16? { get throws { routingID.isEmpty ? nil : try ID16(routingID) } }
+    var share: ID16? { get throws { routingID.isEmpty ? nil : try ID16(routingID) } }
 }
 
 /// The rows of verifications, in the caller's transaction.
-package enum Verifications {
-    package static func insert(
+enum Verifications {
+    static func insert(
         _ verification: PendingVerification, now: Int64, in connection: any SQLConnection
     ) throws {
         try connection.dropSome(of: "verification", key: "id", where: "expires <= $1", [.integer(now)])
@@ -68,7 +46,7 @@ package enum Verifications {
 
     /// Counts a try and returns what it is a try at; nil when there is none, it has expired, or its tries are used up.
     /// One that would live longer than any does was made before a clock was set back: it has expired too.
-    package static func countTry(
+    static func countTry(
         _ id: [UInt8], now: Int64, in connection: any SQLConnection
     ) throws -> PendingVerification? {
         try connection.first(
@@ -93,12 +71,12 @@ package enum Verifications {
         }
     }
 
-    package static func delete(_ id: [UInt8], in connection: any SQLConnection) throws {
+    static func delete(_ id: [UInt8], in connection: any SQLConnection) throws {
         try connection.execute("DELETE FROM verification WHERE id = $1", [.blob(id)])
     }
 
     /// Eight digits, each of the hundred million equally likely (but for one part in a hundred thousand million).
-    package static func code(from randomBytes: [UInt8]) -> String {
+    static func code(from randomBytes: [UInt8]) -> String {
         let number = randomBytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 100_000_000
         let digits = String(number)
         return String(repeating: "0", count: PendingVerification.codeDigits - digits.count) + digits
