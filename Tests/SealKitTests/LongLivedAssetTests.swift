@@ -229,4 +229,44 @@ import Testing
         #expect(try await device.run(next) { try await takeUp($0) } == file)
         #expect(next.downloaded == 0)
     }
+
+    /// Plaintext of who is signed in no more.
+    @Test func signingOutRemovesWhatHasComeOfADownload() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let record = try await saved(pattern(3_000_000), ann, ann.own, in: zone)
+        let device = try MortalDevice(ann)
+        let file = device.folder.url.appendingPathComponent("copy")
+        func parts() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: device.folder.url.path).filter {
+                $0.contains("sealkit-")
+            }
+        }
+        _ = try await device.run(Fate(lastByte: 1_500_000)) { try await self.download(record, $0, false, to: file) }
+        #expect(try parts().count == 1)
+        let accounts = AccountProvider()
+        let journal = try OperationJournal(file: device.journalFile)
+        accounts.signIn(ann.account, journal: journal)
+        #expect(try parts().count == 1)
+        accounts.signOut()
+        #expect(try parts().isEmpty)
+        #expect(try await journal.operations(of: ann.account.keys.rootKey).isEmpty)
+    }
+
+    /// Also where somebody else goes on with the same journal.
+    @Test func anotherAccountRemovesWhatHasComeOfADownload() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone()
+        let record = try await saved(pattern(3_000_000), ann, ann.own, in: zone)
+        let device = try MortalDevice(ann)
+        let file = device.folder.url.appendingPathComponent("copy")
+        _ = try await device.run(Fate(lastByte: 1_500_000)) { try await self.download(record, $0, false, to: file) }
+        let accounts = AccountProvider()
+        let journal = try OperationJournal(file: device.journalFile)
+        accounts.signIn(ann.account, journal: journal)
+        accounts.signIn(bob.account, journal: journal)
+        let names = try FileManager.default.contentsOfDirectory(atPath: device.folder.url.path)
+        #expect(names.filter { $0.contains("sealkit-") }.isEmpty)
+        #expect(try await journal.operations(of: ann.account.keys.rootKey).isEmpty)
+    }
 }

@@ -197,18 +197,44 @@ import Testing
         theirs.encryptedValues["body"] = "theirs"
         _ = try await ann.own.save(theirs)
         let told = Told()
-        _ = try await device.run { container in
-            _ = try await container.privateDatabase.recordZone(for: zone)
-            try await WallClock.$offset.withValue(21 * 3_600_000_000) {
-                try await work(container, told) { _ in throw SealKitError(.unknownItem, "it was begun before") }
-            }
-        }
+        try await goOnAfterADay(device, told, in: zone)
         guard case .failure(let error)? = told.all.first?.first?.saveResults[draft.recordID] else {
             Issue.record("it was saved over what came later")
             return
         }
         #expect(error.code == .serverRecordChanged && error.serverRecord?.encryptedValues["body"] == "theirs")
         #expect(try await ann.own.record(for: draft.recordID).encryptedValues["body"] == "theirs")
+    }
+
+    /// A save over a record that was deleted meanwhile would bring it back.
+    @Test func afterADayADeletionIsAConflictUnderEveryPolicy() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        var draft = try await ann.own.save(ann.note(in: zone, "one", name: "note"))
+        draft.encryptedValues["body"] = "mine"
+        let (device, mine) = (try MortalDevice(ann), draft)
+        try await loseAnswer(device) {
+            try await $0.beginModifyingRecords(saving: [mine], savePolicy: .allKeys)
+        }
+        try await ann.onFreshDevice().own.deleteRecord(withID: draft.recordID)
+        let told = Told()
+        try await goOnAfterADay(device, told, in: zone)
+        guard case .failure(let error)? = told.all.first?.first?.saveResults[draft.recordID] else {
+            Issue.record("it was saved again after it was deleted")
+            return
+        }
+        #expect(error.code == .serverRecordChanged)
+        #expect(error.serverRecord == nil)
+        #expect(await failure { _ = try await ann.onFreshDevice().own.record(for: mine.recordID) } == .unknownItem)
+    }
+
+    private func goOnAfterADay(_ device: MortalDevice, _ told: Told, in zone: RecordZone.ID) async throws {
+        _ = try await device.run { container in
+            _ = try await container.privateDatabase.recordZone(for: zone)
+            try await WallClock.$offset.withValue(21 * 3_600_000_000) {
+                try await work(container, told) { _ in throw SealKitError(.unknownItem, "it was begun before") }
+            }
+        }
     }
 
     /// What never reached the server is sent, also where the clock was set back meanwhile.
@@ -243,6 +269,76 @@ import Testing
         let fate = Fate(dyingAt: { $0.hasPrefix(what) && $0.contains("records/modify") })
         _ = try await device.run(fate) { _ = try await begin($0.privateDatabase).results() }
         #expect(fate.isDead)
+    }
+
+    /// What nobody can open is overwritten in one operation, whichever process ends it.
+    @Test func aSaveOverWhatDoesNotOpenIsTakenUpAgain() async throws {
+        let world = try await AttackedZone()
+        let ann = world.ann
+        try await Insider(person: world.bob, zone: world.joined).signWithRandomKey("junk")
+        let (device, draft) = (try MortalDevice(ann), ann.note(in: world.zone, "mended", name: "junk"))
+        try await loseAnswer(device) { try await $0.beginModifyingRecords(saving: [draft], savePolicy: .allKeys) }
+        let told = Told()
+        _ = try await device.run { container in
+            try await work(container, told) { _ in throw SealKitError(.unknownItem, "it was begun before") }
+        }
+        let result = try #require(told.all.first?.first?.saveResults[draft.recordID])
+        #expect(try result.get().encryptedValues["body"] == "mended")
+        #expect(try await revision(draft.recordID, ann) == 2)
+    }
+
+    // MARK: What is begun
+
+    /// What the journal could not give back is refused while the app has it at hand.
+    @Test func whatCouldNotBeReadAgainIsNotBegun() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let device = try MortalDevice(ann)
+        let strange = RecordZone.ID(zoneName: "two\nlines", ownerName: zone.ownerName)
+        let unnameable = Record(recordType: "Note", recordID: Record.ID(recordName: "note", zoneID: strange))
+        _ = try await device.run { container in
+            let database = container.privateDatabase
+            let code = await failure { _ = try await database.beginModifyingRecords(saving: [unnameable]) }
+            #expect(code == .invalidArguments)
+            let deletion = await failure {
+                _ = try await database.beginModifyingRecords(deleting: [unnameable.recordID])
+            }
+            #expect(deletion == .invalidArguments)
+            #expect(try await container.longLivedOperations.isEmpty)
+        }
+    }
+
+    @Test func anOperationIsFoundByItsID() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let device = try MortalDevice(ann)
+        let notes = (0..<3).map { ann.note(in: zone, "one", name: "note-\($0)") }
+        _ = try await device.run { container in
+            var ids: [String] = []
+            for note in notes {
+                ids.append(try await container.privateDatabase.beginModifyingRecords(saving: [note]).operationID)
+            }
+            for (id, note) in zip(ids, notes) {
+                guard case .modifyRecords(let found)? = try await container.longLivedOperation(withID: id) else {
+                    Issue.record("there is no operation \(id)")
+                    continue
+                }
+                #expect(found.operationID == id)
+                #expect(found.saving.map(\.recordID) == [note.recordID])
+            }
+            #expect(try await container.longLivedOperation(withID: "none") == nil)
+        }
+    }
+
+    /// A record that a newer version has written fails by itself; what stands in every request's way is told at once.
+    @Test func oneRecordsFailureHoldsNothingUp() {
+        let id = Record.ID(recordName: "note")
+        func obstacle(_ code: SealKitError.Code) -> SealKitError? {
+            ModificationResults(saves: [id: .failure(SealKitError(code, ""))]).obstacle
+        }
+        #expect(obstacle(.incompatibleVersion) == nil)
+        #expect(obstacle(.serverRecordChanged) == nil)
+        #expect(obstacle(.networkFailure)?.code == .networkFailure)
     }
 
     // MARK: Servers that lie

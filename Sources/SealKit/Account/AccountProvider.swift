@@ -21,6 +21,18 @@ public final class AccountProvider: Sendable {
         /// Nobody may use an account here.
         case restricted
         case signedIn(Account, trust: TrustStore?)
+
+        /// With its keys at hand.
+        var account: Account? { if case .signedIn(let account, _) = self { account } else { nil } }
+
+        /// Also of an account that is locked.
+        var rootKey: VerificationKey? {
+            switch self {
+            case .signedIn(let account, _): account.keys.rootKey
+            case .locked(let rootKey): rootKey
+            case .undetermined, .signedOut, .restricted: nil
+            }
+        }
     }
 
     private struct Content {
@@ -54,11 +66,7 @@ public final class AccountProvider: Sendable {
     }
 
     /// The account that is signed in, and not locked.
-    public var account: Account? {
-        content.withLock { content in
-            if case .signedIn(let account, _) = content.state { account } else { nil }
-        }
-    }
+    public var account: Account? { content.withLock { $0.state.account } }
 
     /// Whom the account that is signed in was said to replace.
     public var replacedUserRecordIDs: Set<Record.ID> {
@@ -99,24 +107,21 @@ public final class AccountProvider: Sendable {
         replacing replaced: Set<Record.ID> = []
     ) {
         if let trust { account.deviceKeeper.attach(trust) }
-        // What cannot be removed opens for nobody else, and is not listed; the next sign-in tries again.
-        try? journal?.keepOnly(account.keys.rootKey)
         change { content in
             let rootKey = account.keys.rootKey
             let change: AccountChange
-            switch content.state {
-            case .undetermined, .signedOut, .restricted: change = .signIn
-            case .locked(let previous):
+            if let previous = content.state.rootKey {
                 change = previous == rootKey || !replaced.isEmpty ? .statusChanged(.available) : .switchAccounts
-            case .signedIn(let previous, _):
-                change =
-                    previous.keys.rootKey == rootKey || !replaced.isEmpty ? .statusChanged(.available) : .switchAccounts
+            } else {
+                change = .signIn
             }
             content.state = .signedIn(account, trust: trust)
             content.replaced = Set(replaced.map(\.recordName))
             content.journal = journal
             return change
         }
+        // What cannot be removed opens for nobody else, and is not listed; the next sign-in tries again.
+        try? journal?.keepOnly(account.keys.rootKey)
         watch(account)
     }
 
@@ -190,9 +195,11 @@ public final class AccountProvider: Sendable {
     }
 
     private func change(_ body: (inout Content) -> AccountChange?) {
-        let (change, former) = content.withLock { content in
+        let (change, gone, former) = content.withLock { content in
             let former = content.journal
+            let account = content.state.account
             let change = body(&content)
+            let gone = account?.keys.rootKey == content.state.rootKey ? nil : account
             if change != nil { content.generation += 1 }
             switch change {
             case .signOut, .switchAccounts, .statusChanged(.restricted):
@@ -200,12 +207,12 @@ public final class AccountProvider: Sendable {
                 content.temporaryAssets = TemporaryAssets.Drawer()
             case .signIn, .statusChanged, .newDevice, nil: break
             }
-            return (change, former === content.journal ? nil : former)
+            return (change, gone, (journal: former, isKept: former === content.journal))
         }
+        // What an account has begun ends with it. What cannot be removed opens for nobody else.
+        if let gone { try? former.journal?.removeParts(of: gone) }
         switch change {
-        case .signOut, .switchAccounts:
-            // What an account has begun ends with it. What cannot be removed opens for nobody else.
-            try? former?.removeAll()
+        case .signOut, .switchAccounts: if !former.isKept { try? former.journal?.removeAll() }
         default: break
         }
         if let change { tell(change) }

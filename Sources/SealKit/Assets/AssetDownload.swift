@@ -44,8 +44,9 @@ extension Database {
             case .sealed(let asset): try await download(asset, remote, at: path, into: part, progress: progress)
             }
         } catch {
-            // With a wrong byte in it nothing goes on.
-            if error.code == .integrityFailure { part.remove() } else { part.abandon() }
+            // Of plain bytes only the whole shows that one is wrong: with that one in it nothing goes on. Sealed ones
+            // are held against their leaves, each chunk before it is written.
+            if case .plain = remote.content, error.code == .integrityFailure { part.remove() } else { part.abandon() }
             throw error
         }
     }
@@ -147,6 +148,7 @@ final class AssetOpener {
         defer { sealed.deallocate() }
         // The last one, which may have padding behind it, is fetched again.
         while (chunk + 1) * size <= min(file.present, asset.size), chunk + 1 < layout.chunkCount {
+            if Task.isCancelled { throw .cancelled }
             guard file.read(output, at: written) else { break }
             do throws(SealError) { try cipher.seal(chunk: chunk, UnsafeRawBufferPointer(output), into: sealed) } catch {
                 break

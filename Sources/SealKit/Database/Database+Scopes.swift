@@ -175,7 +175,7 @@ extension ZoneGround {
 }
 
 extension Sealkit_V1_ScopeHead {
-    fileprivate func isOf(_ scope: SealStatements.Scope) -> Bool {
+    func isOf(_ scope: SealStatements.Scope) -> Bool {
         shareRecordName == scope.shareRecordName && zone.zoneName == scope.zoneName
             && zone.ownerName == scope.owner.recordName
     }

@@ -326,7 +326,7 @@ extension Sealkit_V1_ZoneSave {
             $0.zoneID = scope.zoneIDOnWire
             $0.open = opening.entry.wire
             if let grant = opening.grants.first {
-                $0.grant = Sealkit_V1_Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed)
+                $0.grant = grant.wire
             }
         }
     }

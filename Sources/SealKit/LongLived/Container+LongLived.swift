@@ -15,14 +15,7 @@ extension Container {
     /// - Throws: `internalError` where the journal is damaged; `notAuthenticated`, `accountTemporarilyUnavailable`.
     public var longLivedOperations: [LongLivedOperation] {
         get async throws(SealKitError) {
-            let core = core
-            try core.requireSignedIn()
-            guard let journal = core.journal else { return [] }
-            var operations: [LongLivedOperation] = []
-            for id in try await journal.operations(of: core.account.keys.rootKey) {
-                if let operation = try await LongLivedOperation(id, in: core, journal) { operations.append(operation) }
-            }
-            return operations
+            try await operations { _ in true }
         }
     }
 
@@ -30,6 +23,17 @@ extension Container {
     /// - Returns: nil for one that has ended, or was never begun here.
     /// - Throws: as ``longLivedOperations``.
     public func longLivedOperation(withID operationID: String) async throws(SealKitError) -> LongLivedOperation? {
-        try await longLivedOperations.first { $0.operationID == operationID }
+        try await operations { $0.hex == operationID }.first
+    }
+
+    private func operations(where isWanted: (ID16) -> Bool) async throws(SealKitError) -> [LongLivedOperation] {
+        let core = core
+        try core.requireSignedIn()
+        guard let journal = core.journal else { return [] }
+        var operations: [LongLivedOperation] = []
+        for id in try await journal.operations(of: core.account.keys.rootKey) where isWanted(id) {
+            if let operation = try await LongLivedOperation(id, in: core, journal) { operations.append(operation) }
+        }
+        return operations
     }
 }

@@ -27,6 +27,7 @@ extension Database {
         try Database.checkCount(saving.count + deleting.count)
         let ids = saving.map(\.recordID) + deleting
         guard Set(ids).count == ids.count else { throw RecordRules.twice }
+        for zone in Set(ids.map(\.zoneID)) { _ = try zoneScope(zone) }
         for record in saving {
             try RecordRules.check(record)
             try record.checkFilesLast(in: scope)
@@ -57,9 +58,14 @@ extension Database {
             container: core.identifier, environment: core.environment, scope: scope, started: currentTime(),
             content: content)
         let bytes: [UInt8]
-        do { bytes = try input.bytes() } catch {
+        do throws(SealError) {
+            bytes = try input.bytes()
+            // What could not be read back later would only then be told as damage.
+            _ = try JournaledInput(bytes)
+        } catch {
             throw SealKitError(
-                .invalidArguments, "the operation cannot be kept (\(error))", remedy: "lists hold values of one kind")
+                .invalidArguments, "the operation cannot be kept (\(error))",
+                remedy: "lists hold values of one kind, and names are plain")
         }
         var random = SystemRandom()
         let rows = OperationRows(

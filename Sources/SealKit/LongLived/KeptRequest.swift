@@ -24,7 +24,14 @@ struct KeptRequest: Sendable {
     ) {
         noted = time
         self.message = message
-        saved = zip(items, signed).map { item, signed in item.saved.map { (record: $0, key: signed.recordKey) } }
+        // What is stored under a record that does not open cannot be read back, and nothing here needs it.
+        saved = zip(items, signed).map { item, signed in
+            item.saved.map { record in
+                var record = record
+                (record.base, record.recordChangeTag) = (nil, nil)
+                return (record: record, key: signed.recordKey)
+            }
+        }
         before = results.successes
     }
 

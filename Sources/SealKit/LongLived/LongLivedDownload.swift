@@ -44,9 +44,11 @@ public struct LongLivedDownload: Sendable {
     public var recordID: Record.ID { remote.recordID }
 
     /// What has come so far. Its name tells nothing of the asset.
-    private var part: URL {
+    private var part: URL { Self.part(of: file, rows.id) }
+
+    static func part(of file: URL, _ id: ID16) -> URL {
         file.deletingLastPathComponent().appendingPathComponent(
-            ".\(file.lastPathComponent).sealkit-\(operationID.prefix(8))")
+            ".\(file.lastPathComponent).sealkit-\(id.hex.prefix(8))")
     }
 
     /// Does what is left of it.

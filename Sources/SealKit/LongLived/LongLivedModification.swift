@@ -45,6 +45,7 @@ public struct LongLivedModification: Sendable {
     ) {
         try rows.journal.claim(rows.id)
         defer { rows.journal.release(rows.id) }
+        try database.core.requireAccess(to: database.scope)
         let progress = UploadProgress(all: progress, perRecord: perRecordProgress)
         let steps = try await rows.steps()
         let uploads = try UploadJournal(rows, of: saving, steps: steps)

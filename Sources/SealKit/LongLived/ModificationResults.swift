@@ -12,8 +12,8 @@ struct ModificationResults: Sendable {
 
     /// Why they are not all final: something stood in the way of every request now.
     var obstacle: SealKitError? {
-        for case .failure(let error) in saves.values where error.concernsWholeRequest { return error }
-        for case .failure(let error) in deletions.values where error.concernsWholeRequest { return error }
+        for case .failure(let error) in saves.values where error.isObstacle { return error }
+        for case .failure(let error) in deletions.values where error.isObstacle { return error }
         return nil
     }
 
@@ -63,4 +63,9 @@ struct ModificationResults: Sendable {
             deletions[id] = try reader.flag() ? .success(()) : .failure(try reader.error())
         }
     }
+}
+
+extension SealKitError {
+    /// A record of a newer version fails by itself, and as it will the next time.
+    fileprivate var isObstacle: Bool { concernsWholeRequest && code != .incompatibleVersion }
 }

@@ -201,6 +201,21 @@ public final class OperationJournal: Sendable {
         }
     }
 
+    /// What an account's operations began with. It waits for the file: of one that signs out, or makes way.
+    func inputs(of account: VerificationKey) throws(SealKitError) -> [(id: ID16, row: Row)] {
+        do {
+            return try database.read { db in
+                try GRDB.Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT operation.id, row.name, row.sealed FROM operation JOIN row ON row.id = operation.id
+                        WHERE operation.account = ? AND row.name = ?
+                        """, arguments: [Data(account.bytes), JournaledInput.name]
+                ).map { (try ID16($0[0] as Data), Row(name: $0[1], sealed: [UInt8]($0[2] as Data))) }
+            }
+        } catch { throw OperationJournal.failure(error, file) }
+    }
+
     /// Another account's have no business on a device that has gone over to this one.
     func keepOnly(_ account: VerificationKey) throws(SealKitError) {
         do {

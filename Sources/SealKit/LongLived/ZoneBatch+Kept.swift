@@ -137,13 +137,28 @@ extension ZoneBatch {
                 saveResults[id] = .success(saved)
             case (.success(.record(let there)), let record)
             where !isRepeatable && there.base?.hash != one.signed.statement.previous:
-                let error = SealKitError(
-                    .serverRecordChanged,
-                    "record \(id.recordName) was sent more than \(OperationJournal.serversDayHours) hours ago; what is stored now may have come after that",
-                    remedy: "merge into serverRecord and save that", serverRecord: there, clientRecord: record)
-                if record == nil { deleteResults[id] = .failure(error) } else { saveResults[id] = .failure(error) }
+                fail(id, record, Self.mayHaveComeLater(id, there: there, record))
+            case (.success(.unopened(let there)), let record)
+            where !isRepeatable && there.record.base?.hash != one.signed.statement.previous:
+                fail(id, record, Self.mayHaveComeLater(id, there: there.record, record))
+            case (.success(.deletion(_, _, let tombstone)), let record?)
+            where !isRepeatable && tombstone.hash != one.signed.statement.previous:
+                fail(id, record, Self.mayHaveComeLater(id, there: nil, record))
             default: break
             }
         }
+    }
+
+    private mutating func fail(_ id: Record.ID, _ record: Record?, _ error: SealKitError) {
+        if record == nil { deleteResults[id] = .failure(error) } else { saveResults[id] = .failure(error) }
+    }
+
+    private static func mayHaveComeLater(_ id: Record.ID, there: Record?, _ record: Record?) -> SealKitError {
+        SealKitError(
+            .serverRecordChanged,
+            "record \(id.recordName) was sent more than \(OperationJournal.serversDayHours) hours ago; \(there == nil ? "it was deleted, which" : "what is stored now") may have come after that",
+            remedy: there == nil
+                ? "save it as a new record where it is wanted" : "merge into serverRecord and save that",
+            serverRecord: there, clientRecord: record)
     }
 }

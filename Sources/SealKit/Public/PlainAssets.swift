@@ -69,6 +69,7 @@ private final class PlainAssetCheck {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.assetChunkBytes, alignment: 64)
         defer { buffer.deallocate() }
         while UInt64(received) < present {
+            if Task.isCancelled { throw .cancelled }
             let count = Int(min(UInt64(buffer.count), present - UInt64(received)))
             let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
             guard file.read(bytes, at: UInt64(received)) else { break }

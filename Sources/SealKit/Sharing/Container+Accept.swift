@@ -185,7 +185,7 @@ extension Container {
                 $0.entry = draft.entry.wire
                 $0.token = token?.text ?? ""
                 if let grant = draft.grants.first {
-                    $0.grant = Sealkit_V1_Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed)
+                    $0.grant = grant.wire
                 }
             }
             let _: Sealkit_V1_AcceptShareResponse = try await core.call(Endpoints.sharing.accept, request)

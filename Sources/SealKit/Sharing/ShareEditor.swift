@@ -51,9 +51,7 @@ struct ShareEditor {
         var onWire: Sealkit_V1_AppendRosterRequest {
             .with {
                 $0.entry = draft.entry.wire
-                $0.grants = draft.grants.map {
-                    Sealkit_V1_Grant(subject: $0.subject, epoch: $0.epoch, sealed: $0.sealed)
-                }
+                $0.grants = draft.grants.map(\.wire)
                 $0.links = links
                 $0.sealedLinks = sealedLinks
                 $0.addresses = addresses

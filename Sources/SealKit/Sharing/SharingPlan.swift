@@ -145,7 +145,7 @@ struct SharingPlan: Sendable {
                 $0.shareRecordName = opening.scope.shareRecordName
                 $0.open = opening.draft.entry.wire
                 if let grant = opening.draft.grants.first {
-                    $0.grant = Sealkit_V1_Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed)
+                    $0.grant = grant.wire
                 }
                 if let following = opening.following { $0.following = following.onWire }
             }

@@ -99,10 +99,8 @@ extension ZoneKeeper {
             try replica.forkEnd(
                 on: log, abandoning: head?.abandoned, as: core.identity(), time: currentTime(), random: &random)
         }
-        let grants = end.draft.grants.map {
-            Sealkit_V1_Grant(subject: $0.subject, epoch: $0.epoch, sealed: $0.sealed)
-        }
-        try await send([end.draft.entry.wire], grants: grants, abandoned: end.abandoned.map(\.wire))
+        try await send(
+            [end.draft.entry.wire], grants: end.draft.grants.map(\.wire), abandoned: end.abandoned.map(\.wire))
         try await takeOver(end.succession, grants: end.draft.grants.own(of: core.userID()))
     }
 }

@@ -37,11 +37,7 @@ actor ZoneKeeper {
 
     private func cited(by heads: [Sealkit_V1_ScopeHead], asked: UInt64) async throws(SealKitError) -> ZoneView {
         var known = try await current()
-        let cited = heads.first {
-            $0.shareRecordName == scope.shareRecordName && $0.zone.zoneName == scope.zoneName
-                && $0.zone.ownerName == scope.owner.recordName
-        }
-        guard let head = cited else {
+        guard let head = heads.first(where: { $0.isOf(scope) }) else {
             throw SealKitError(
                 .integrityFailure, "the server's answer does not say which roster of \(scope.zoneName) it goes by",
                 remedy: "without that nothing in it can be judged; try again, and distrust a server that keeps doing so"
@@ -87,9 +83,12 @@ actor ZoneKeeper {
     /// - Returns: nil where there is nothing to open.
     private func openEarlier(than tail: RosterTail) async throws(SealKitError) -> ZoneView? {
         guard tail.hasMoreGrants, replica.wantsEarlierGrants else { return nil }
+        let life = replica.roster?.incarnations
         var last = tail
         while last.hasMoreGrants, replica.wantsEarlierGrants {
             last = try await earlierGrants(than: last)
+            // While the server was asked, the zone may have begun another life, which these are none of.
+            guard replica.roster?.incarnations == life else { return nil }
             try await open(last.grants)
         }
         if !last.hasMoreGrants { replica.noteAllGrantsAsked() }
@@ -209,6 +208,8 @@ actor ZoneKeeper {
 
     /// After an own entry was acknowledged: what was sent is what the log holds.
     func adopt(_ draft: RosterAuthor<XWingHPKE>.Draft) async throws(SealKitError) -> ZoneView {
+        // Before that, what is kept goes with the replica that stands in for what was not read yet.
+        try await load()
         if let key = draft.epochKey { replica.keep(key) }
         return try await adopt([draft.entry], grants: draft.grants.own(of: core.userID()))
     }
