@@ -1,6 +1,9 @@
 import ArgumentParser
 import Foundation
+import SealClient
 import SealLab
+import SealPrimitives
+import SealStatements
 import Testing
 
 @testable import SealKit
@@ -148,6 +151,29 @@ import Testing
                 #expect(line.firstMatch(of: shown) == nil, "\(name): \(line)")
             }
         }
+    }
+
+    /// A member hands it on to the owner, with all that belongs to it.
+    @Test func whatEndsAForkIsSpelledOut() throws {
+        let hash = String(repeating: "3f", count: 32)
+        let head = RosterChange.AbandonedHead(sequence: 17, hash: try Digest(Hex.decode(hash)))
+        let owner = UserID(try ID16([UInt8](repeating: 1, count: 16)))
+        func advice(in zone: String, of name: String, share: String = "") -> String {
+            let scope = SealStatements.Scope(
+                container: "org.example.notes", environment: .production, owner: owner, zoneName: zone,
+                shareRecordName: share)
+            return SealKitError(.forked(from: head), of: scope, in: RecordZone.ID(zoneName: zone, ownerName: name))
+                .advice
+        }
+        let mine = advice(in: "Notes", of: RecordZone.ID.currentUser)
+        #expect(mine.contains("with sealkit zone end-fork Notes"))
+        #expect(!mine.contains("--abandon"))
+        let theirs = advice(in: "Bob's notes", of: owner.recordName)
+        #expect(theirs.contains(#"with sealkit zone end-fork 'Bob'\''s notes' --abandon 17:\#(hash)"#), "\(theirs)")
+        // A share's fork ends with the share.
+        let shared = advice(in: "Notes", of: owner.recordName, share: "list")
+        #expect(!shared.contains("end-fork"))
+        #expect(shared.contains("share its root anew"))
     }
 
     /// By the command itself, as its user sees it.

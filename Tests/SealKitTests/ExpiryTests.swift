@@ -33,13 +33,16 @@ import Testing
         return try await core.keeper(of: share.map { scope.ofShare($0) } ?? scope).refresh().roster.invitations.count
     }
 
-    @Test func fetchingTheShareTakesBackWhatIsOver() async throws {
+    @Test func savingTheShareTakesBackWhatIsOver() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (zone, share, lasting) = try await invited(ann, bob)
         #expect(share.participants.count == 3)
         #expect(try await ann.share(of: zone).participants.count == 3)
         let epoch = try await ann.epoch(of: zone)
-        let after = try await WallClock.$offset.withValue(2 * Self.day) { try await ann.share(of: zone) }
+        // Fetching it does not.
+        _ = try await WallClock.$offset.withValue(2 * Self.day) { try await ann.share(of: zone) }
+        #expect(try await open(ann, zone) == 2)
+        let after = try await WallClock.$offset.withValue(2 * Self.day) { try await ann.edit(zone) { _ in } }
         #expect(after.participants.map(\.participantID) == [ann.name, lasting.participantID])
         #expect(try await open(ann, zone) == 1)
         #expect(try await ann.epoch(of: zone) == epoch + 1)
@@ -47,18 +50,19 @@ import Testing
         let date = try #require(after.participants.last?.expirationDate)
         #expect(abs(date.timeIntervalSince(try #require(lasting.expirationDate))) < 0.001)
         // Nothing is left to do: no further key is opened.
-        _ = try await WallClock.$offset.withValue(2 * Self.day) { try await ann.share(of: zone) }
+        _ = try await WallClock.$offset.withValue(2 * Self.day) { try await ann.edit(zone) { _ in } }
         #expect(try await ann.epoch(of: zone) == epoch + 1)
     }
 
-    @Test func fetchingChangesTakesBackWhatIsOver() async throws {
+    @Test func savingARecordTakesBackWhatIsOver() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (zone, _, _) = try await invited(ann, bob)
         let token = try await ann.own.recordZoneChanges(inZoneWith: zone).changeToken
-        #expect(try await open(ann, zone) == 2)
         _ = try await WallClock.$offset.withValue(8 * Self.day) {
             try await ann.own.recordZoneChanges(inZoneWith: zone, since: token)
         }
+        #expect(try await open(ann, zone) == 2, "reading takes nothing back")
+        _ = try await WallClock.$offset.withValue(8 * Self.day) { try await ann.own.save(ann.note(in: zone, "note")) }
         #expect(try await open(ann, zone) == 0)
     }
 
@@ -73,11 +77,12 @@ import Testing
         let share = try await ann.own.save(new, rootRecord: list).share
         let name = share.recordID.recordName
         #expect(try await open(ann, zone, share: name) == 1)
-        // The feed has nothing new, and does not speak of the share.
-        let token = try await ann.own.recordZoneChanges(inZoneWith: zone).changeToken
-        _ = try await WallClock.$offset.withValue(2 * Self.day) {
-            try await ann.own.recordZoneChanges(inZoneWith: zone, since: token)
-        }
+        // On a device that knows nothing of the share.
+        let device = try ann.onFreshDevice()
+        let maintenance = try await WallClock.$offset.withValue(2 * Self.day) { try await device.own.maintain(zone) }
+        #expect(maintenance.outcomes.map(\.work) == [.revokingExpired])
+        #expect(maintenance.outcomes.map(\.shareRecordName) == [name])
+        #expect(maintenance.outcomes.map(\.count) == [1])
         #expect(try await open(ann, zone, share: name) == 0)
     }
 
@@ -93,11 +98,11 @@ import Testing
             share.addParticipant(once)
         }
         _ = try await WallClock.$offset.withValue(2 * Self.day) {
-            try await carol.shared.recordZoneChanges(inZoneWith: joined)
+            try await carol.shared.maintain(joined)
         }
         #expect(try await open(ann, zone) == 1)
         _ = try await WallClock.$offset.withValue(2 * Self.day) {
-            try await bob.shared.recordZoneChanges(inZoneWith: joined)
+            try await bob.shared.maintain(joined)
         }
         #expect(try await open(ann, zone) == 0)
     }
@@ -110,11 +115,14 @@ import Testing
         #expect(try await other.share(of: zone).participants.count == 3)
         let epoch = try await ann.epoch(of: zone)
         let (one, two) = try await WallClock.$offset.withValue(2 * Self.day) {
-            async let one = ann.share(of: zone)
-            async let two = other.share(of: zone)
+            async let one = ann.own.maintain(zone)
+            async let two = other.own.maintain(zone)
             return (try await one, try await two)
         }
-        #expect(one.participants.count == 2 && two.participants.count == 2)
+        #expect(one.isComplete)
+        #expect(two.isComplete)
+        #expect((one.outcomes + two.outcomes).map(\.count) == [1])
+        #expect(try await ann.share(of: zone).participants.count == 2)
         #expect(try await ann.epoch(of: zone) == epoch + 1)
     }
 }

@@ -24,12 +24,13 @@ extension RestoredServerTests {
 
             // Both who know the other branch are told which, and nothing is given back.
             var forks: [RosterFork] = []
-            for person in [ann, bob] {
+            for (person, call) in [(ann, "endFork(of:)"), (bob, "endFork(of:abandoning:)")] {
                 do {
                     try await zone.view(of: person)
                     Issue.record("a fork was taken over")
                 } catch let error as SealKitError {
                     #expect(error.code == .rollback)
+                    #expect(error.remedy.contains(call))
                     forks.append(try #require(error.rosterFork))
                 }
             }

@@ -98,6 +98,12 @@ import Testing
             let lacking = try await zone.view(of: bob)
             #expect(lacking.keys[lacking.roster.currentEpoch.number] == nil)
             let fresh = try ann.onFreshDevice()
+            // A device that was told nothing yet appends nothing before it has said so.
+            let told = await failure {
+                _ = try await fresh.own.save(fresh.note(in: zone.zoneID, "under a new key", name: "new"))
+            }
+            #expect(told == .rollback)
+            #expect(try await zone.view(of: bob).roster.currentEpoch.number == 1)
             try await fresh.own.save(fresh.note(in: zone.zoneID, "under a new key", name: "new"))
             #expect(try await body(zone, "new", for: bob) == "under a new key")
             #expect(try await body(zone, "new", for: carol) == "under a new key")
@@ -108,8 +114,8 @@ import Testing
         }
     }
 
-    /// Who only reads makes up for them too: nobody has to write first.
-    @Test func readingMakesUpForGrantsThatAreLost() async throws {
+    /// Nobody has to write: it is done at the user's word, and never by reading.
+    @Test func maintainingMakesUpForGrantsThatAreLost() async throws {
         try await with { server, zone, ann, bob in
             let carol = try await Person(server.process)
             try server.backUp()
@@ -120,18 +126,75 @@ import Testing
             _ = try await settle(zone, ann)
             let lacking = try await zone.view(of: bob)
             #expect(lacking.keys[lacking.roster.currentEpoch.number] == nil)
-            // A member who is no administrator cannot help.
-            _ = try await bob.shared.recordZoneChanges(inZoneWith: zone.id(for: bob))
-            #expect(try await zone.view(of: bob).roster.currentEpoch.number == 1)
+            // A member who is no administrator cannot help, and who reads does not.
+            #expect(try await bob.shared.maintain(zone.id(for: bob)).outcomes.isEmpty)
             let fresh = try ann.onFreshDevice()
             _ = try await fresh.own.recordZoneChanges(inZoneWith: zone.zoneID)
+            _ = try await ann.own.recordZoneChanges(inZoneWith: zone.zoneID)
+            #expect(try await zone.view(of: bob).roster.currentEpoch.number == 1)
+            let first = try await fresh.own.maintain(zone.zoneID)
+            #expect(first.outcomes.map(\.error?.code) == [.rollback])
+            #expect(try await zone.view(of: bob).roster.currentEpoch.number == 1)
+            let second = try await fresh.own.maintain(zone.zoneID)
+            #expect(second.outcomes.map(\.work) == [.replacingLostKeys])
+            #expect(second.isComplete)
             for person in [bob, carol] {
                 let view = try await zone.view(of: person)
                 #expect(view.roster.currentEpoch.number == 2 && Set(view.keys.keys) == [0, 1, 2])
             }
             // Once is enough.
-            _ = try await fresh.own.recordZoneChanges(inZoneWith: zone.zoneID)
+            #expect(try await fresh.own.maintain(zone.zoneID).outcomes.isEmpty)
             #expect(try await zone.view(of: ann).roster.currentEpoch.number == 2)
+        }
+    }
+
+    /// What Carol alone has seen of the roster is not parted from by Ann's device: not by reading, however often, nor by
+    /// the call that finds the loss out.
+    @Test(arguments: ["reading", "saving", "sharing", "a new key", "a device that knows nothing"])
+    func theOwnersDeviceAppendsNothingBeforeOthersHaveGivenBack(_ call: String) async throws {
+        try await with { server, zone, ann, bob in
+            let carol = try await Person(server.process)
+            try server.backUp()
+            try await ann.edit(zone.zoneID) { $0.addParticipant(try await ann.participant(carol, .readWrite)) }
+            let head = try await zone.view(of: ann).roster.head
+            // Ann's device does not hear of it.
+            try await zone.join(carol)
+            let joined = try await zone.view(of: carol).roster.head
+            try server.restore()
+
+            let device = call == "a device that knows nothing" ? try ann.onFreshDevice() : ann
+            let told: SealKitError?
+            do {
+                switch call {
+                case "reading": _ = try await body(zone, for: ann)
+                case "sharing":
+                    try await ann.edit(zone.zoneID) { $0.addParticipant(.oneTimeURLParticipant(permission: .readOnly)) }
+                case "a new key": try await ann.own.rotateKeys(of: zone.zoneID)
+                case "saving": try await ann.own.save(ann.note(in: zone.zoneID, "too early"))
+                default:
+                    // One of Ann's that has seen all of it has come by.
+                    _ = try? await body(zone, for: ann)
+                    try await device.own.save(ann.note(in: zone.zoneID, "too early"))
+                }
+                told = nil
+            } catch { told = error as? SealKitError }
+            #expect(told?.code == .rollback)
+            #expect(told?.rosterFork == nil)
+            #expect(told?.remedy.contains("come by") == true, "\(String(describing: told))")
+            for _ in 0..<3 {
+                _ = try await device.own.recordZoneChanges(inZoneWith: zone.zoneID)
+                _ = try await device.own.share(for: zone.zoneID)
+            }
+            #expect(try await zone.view(of: try ann.onFreshDevice()).roster.head == head)
+
+            // Carol comes by, and nothing has parted from what she knows.
+            do { try await zone.view(of: carol) } catch let error as SealKitError {
+                #expect(error.code == .rollback)
+                #expect(error.rosterFork == nil)
+            }
+            #expect(try await zone.view(of: carol).roster.head == joined)
+            try await device.own.save(ann.note(in: zone.zoneID, "for all", name: "all"))
+            for person in [bob, carol] { #expect(try await body(zone, "all", for: person) == "for all") }
         }
     }
 
@@ -230,6 +293,52 @@ import Testing
             let again = try await ann.own.modifyRecords(saving: [note], savePolicy: .restoring, atomically: false)
             #expect(again.saveResults[note.recordID]?.failureCode == .serverRecordChanged)
             #expect(try await body(zone, for: try bob.onFreshDevice()) == "Bob's, merged")
+        }
+    }
+
+    /// A copy that the server would take, for it has lost what came after it: every device that has seen more would
+    /// refuse what the server shows from then on.
+    @Test func whatWasLostIsNotSavedOverBeforeItIsSent() async throws {
+        try await with { server, zone, ann, bob in
+            let old = try await ann.own.record(for: zone.recordID("note", for: ann))
+            try server.backUp()
+            var newer = old
+            newer.encryptedValues["body"] = "second"
+            try await ann.own.save(newer)
+            let added = try await ann.own.save(ann.note(in: zone.zoneID, "added", name: "added"))
+            _ = try await ann.own.save(ann.note(in: zone.zoneID, "gone", name: "gone"))
+            try await ann.own.deleteRecord(withID: zone.recordID("gone", for: ann))
+            try server.restore()
+
+            let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "records/modify", [])
+            let device = try ann.through(network)
+            var late = old
+            late.encryptedValues["body"] = "from an old copy"
+            let copies = [
+                late, ann.note(in: zone.zoneID, "made again", name: "added"),
+                ann.note(in: zone.zoneID, "made again", name: "gone"),
+            ]
+            for policy in [Database.SavePolicy.ifServerRecordUnchanged, .changedKeys, .allKeys] {
+                for copy in copies {
+                    let beside = ann.note(in: zone.zoneID, "beside it", name: "beside")
+                    let results = try await device.own.modifyRecords(saving: [copy, beside], savePolicy: policy)
+                    let error = results.saveResults[copy.recordID]?.error
+                    #expect(error?.code == .rollback, "\(copy.recordID.recordName)")
+                    #expect(error?.remedy.contains("policy restoring") == true)
+                    #expect(results.saveResults[beside.recordID]?.failureCode == .batchRequestFailed)
+                }
+            }
+            #expect(network.bodies.isEmpty, "nothing was sent")
+            // By itself the other one is saved.
+            let results = try await device.own.modifyRecords(
+                saving: [late, ann.note(in: zone.zoneID, "beside it", name: "beside")], atomically: false)
+            #expect(results.saveResults.values.count(where: \.isSuccess) == 1)
+            #expect(results.saveResults[late.recordID]?.failureCode == .rollback)
+            // Said so, they are saved, and nobody refuses them.
+            let again = try await device.own.modifyRecords(saving: [late, added], savePolicy: .restoring)
+            #expect(again.saveResults.values.compactMap(\.failureCode) == [])
+            #expect(try await body(zone, for: bob) == "from an old copy")
+            #expect(try await body(zone, "added", for: ann) == "added")
         }
     }
 

@@ -53,6 +53,11 @@ import Testing
         #expect(refused.errors.contains("sealkit record save --restoring"))
         _ = try await save("kept", "third", "--update", status: 76)
         _ = try await save("kept", "third", "--overwrite", status: 76)
+        // The server has nothing of these, and would take them: what is saved anew is refused as well.
+        for name in ["added", "gone"] {
+            let over = try await save(name, "made anew", "--type", "Note", status: 76)
+            #expect(over.errors.contains("sealkit record save --restoring"), "\(over.errors)")
+        }
 
         // What the server has is shown where it is asked for; with --update it counts again, changed or as it is.
         let old = try await call("record", "get", "kept", "--zone", "Notes", "--restoring", "--value", "title")

@@ -54,8 +54,13 @@ import Testing
         #expect(metadata.preview == nil && metadata.title.isEmpty && metadata.thumbnailImageData == nil)
         // That keeps nobody from accepting.
         #expect(try await carol.container.accept(metadata).zoneName == zone.zoneName)
-        // The owner's device finds it when it next fetches the share.
+        // The owner's device finds it when it next maintains the zone; fetching the share leaves it as it is.
         #expect(try await ann.own.share(for: zone).title == "Vegetables")
+        #expect(try await carol.container.shareMetadata(for: url).preview == nil)
+        let maintenance = try await ann.own.maintain(zone)
+        #expect(maintenance.outcomes.map(\.work) == [.renewingPreviews])
+        #expect(maintenance.outcomes.map(\.count) == [1])
+        #expect(maintenance.isComplete)
         let renewed = try #require(try await carol.container.shareMetadata(for: url).preview)
         #expect(renewed.title == "Vegetables" && renewed.authorRecordID.recordName == ann.name)
     }
@@ -78,7 +83,7 @@ import Testing
                 share.addParticipant(.oneTimeURLParticipant(permission: .readOnly))
             }
         }
-        #expect(try await device.own.share(for: zone).title == "Vegetables")
+        #expect(try await device.own.maintain(zone).outcomes.isEmpty)
         #expect(isDone.value && network.sent(to: "links/update").isEmpty)
     }
 
@@ -98,7 +103,7 @@ import Testing
         #expect(preview.title == "Vegetables" && preview.authorRecordID.recordName == ann.name)
     }
 
-    @Test func whatWasNotRenewedIsFoundByTheNextFetch() async throws {
+    @Test func whatWasNotRenewedIsFoundByTheNextSave() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let (zone, _, share) = try await ann.share(with: [(bob, .readOnly)])
         let url = try #require(share.url)
@@ -112,8 +117,9 @@ import Testing
         }
         let _: Sealkit_V1_UpdateLinksResponse = try await ann.container.core.call(
             .private, Endpoints.sharing.updateLinks, back)
-        #expect(try await bob.container.shareMetadata(for: url).title == "Garden plans")
         #expect(try await ann.own.share(for: zone).title == "Vegetables")
+        #expect(try await bob.container.shareMetadata(for: url).title == "Garden plans")
+        try await ann.edit(zone) { _ in }
         #expect(try await bob.container.shareMetadata(for: url).title == "Vegetables")
     }
 

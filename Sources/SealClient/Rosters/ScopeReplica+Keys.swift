@@ -53,9 +53,10 @@ extension ScopeReplica {
 
     // MARK: Grants that the server lacks
 
-    /// Takes note of what the server says that it lacks.
+    /// Takes note of what the server says that it lacks: until a new epoch has made up for it, of which it can say what
+    /// it likes.
     public mutating func note(_ tail: RosterTail) {
-        if tail.isUngranted, isUngranted == nil { isUngranted = true }
+        if isUngranted != false { isUngranted = tail.isUngranted ? true : nil }
     }
 
     /// An administrator's next write opens a new epoch for want of grants.

@@ -55,10 +55,12 @@ public struct Audit: Sendable {
     public enum Outcome: Sendable {
         /// All was checked, and all holds.
         case clean
-        /// Something does not hold, now or earlier (`violations`), or there is a device that nobody has acknowledged.
+        /// Something does not hold, now or earlier (`violations`).
         case violated
         /// Nothing was found, but not all could be checked.
         case incomplete
+        /// All was checked, and all holds; but there is a device that nobody has acknowledged (`newDevices`).
+        case unacknowledged
     }
 
     public internal(set) var scopes: [Scope] = []
@@ -73,12 +75,13 @@ public struct Audit: Sendable {
     public internal(set) var acceptances: [Acceptance] = []
 
     public var outcome: Outcome {
-        if !violations.isEmpty || !newDevices.isEmpty || contacts.contains(where: { $0.conflict != nil })
+        if !violations.isEmpty || contacts.contains(where: { $0.conflict != nil })
             || scopes.contains(where: { !$0.isSound })
             || failures.contains(where: \.error.isViolation)
         {
             return .violated
         }
-        return failures.isEmpty ? .clean : .incomplete
+        guard failures.isEmpty else { return .incomplete }
+        return newDevices.isEmpty ? .clean : .unacknowledged
     }
 }

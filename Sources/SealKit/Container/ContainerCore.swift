@@ -33,6 +33,7 @@ final class ContainerCore: Sendable {
     /// Of the account's long-lived operations; nil for none.
     let journal: OperationJournal?
     let readings: FeedReadings
+    let unsettled: UnsettledZones
     private let own: OwnIdentities
     private let state = Mutex(State())
     private let registration: Registration
@@ -65,6 +66,7 @@ final class ContainerCore: Sendable {
         self.journal = journal
         brokenUploads = BrokenUploads()
         readings = FeedReadings()
+        unsettled = UnsettledZones()
         self.gate = gate
         account.deviceKeeper.attach(trust)
         own = try OwnIdentities(account, container: identifier)
@@ -82,6 +84,7 @@ final class ContainerCore: Sendable {
         journal = other.journal
         brokenUploads = other.brokenUploads
         readings = other.readings
+        unsettled = other.unsettled
         own = other.own
         registration = other.registration
         self.gate = gate

@@ -241,9 +241,7 @@ extension Database {
             zone: ground.place.scope, incarnation: ground.place.incarnation, since: token?.bytes, token: response.token,
             caughtUp: ground.caughtUp(by: response))
         core.readings.take(part, reading, of: ground.zoneID.hex)
-        if response.unsettled, scope == .private { await settleQuietly(zoneID) }
-        if !response.moreComing { await revokeExpired(in: ground) }
-        await grantAgain(ground)
+        if scope == .private { core.unsettled.note(ground.zone.id, response.unsettled) }
         return changes
     }
 

@@ -8,8 +8,8 @@ import SwiftProtobuf
 extension Database {
     /// A record by its name, with the contents of its assets unless the database is ``fetchingAssets(_:)`` on demand.
     ///
-    /// The user's own record (`Container.userRecordID()`), in the public or private database, is made where it is not
-    /// there yet.
+    /// The user's own record (`Container.userRecordID()`), in the public or private database, is there from the start:
+    /// empty, and without a change tag until it is saved.
     /// - Throws: `unknownItem`, `zoneNotFound`, `integrityFailure`, `rollback`.
     public func record(for recordID: Record.ID) async throws(SealKitError) -> Record {
         let results = try await records(for: [recordID])
@@ -52,7 +52,7 @@ extension Database {
         }
         try zones.throwCommonFailure()
         for id in Set(recordIDs) where isOwnUserRecord(id) && found[id]?.isUnknownItem == true {
-            found[id] = await makeOwnUserRecord(id, desiredKeys: desiredKeys)
+            found[id] = .success(Record(recordType: Names.usersType, recordID: id))
         }
         return found
     }
@@ -65,10 +65,16 @@ extension Database {
         }
     }
 
-    static func hidden(_ id: Record.ID) -> SealKitError {
+    func hidden(_ id: Record.ID) -> SealKitError {
         SealKitError(
-            .rollback, "the server no longer shows record \(id.recordName), nor who deleted it",
-            remedy: "if it was restored from a backup, save what you have of it with the policy restoring")
+            .rollback, "the server no longer shows record \(id.recordName), nor who deleted it", remedy: remedyOfLoss)
+    }
+
+    /// Of a record of which this device has seen more than the server shows.
+    var remedyOfLoss: String {
+        scope == .public
+            ? "if it was restored from a backup, save what you have of it as a new record, under another name"
+            : "if it was restored from a backup, save what you have of it with the policy restoring"
     }
 
     static func unknown(_ id: Record.ID) -> SealKitError {
@@ -194,7 +200,7 @@ extension Database {
         switch try await core.trust.memory(
             of: id.recordName, in: ground.place, scopes: ground.readableScopes, asked: ground.asked)
         {
-        case .seen: return await core.noted(Database.hidden(id), zone: id.zoneID, record: id.recordName)
+        case .seen: return await core.noted(hidden(id), zone: id.zoneID, record: id.recordName)
         case .seenSince: return nil
         case .unseen: break
         }

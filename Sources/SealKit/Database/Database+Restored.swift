@@ -19,15 +19,4 @@ extension Database {
         }
         return refusal
     }
-
-    /// Opens a new key where the server lacks grants of the one in force: whoever's is lost could not read otherwise.
-    /// Where that fails, what does not verify is kept for the user to see; all else waits for the next reading, or for
-    /// the next write, which cannot do without and throws.
-    func grantAgain(_ ground: ZoneGround) async {
-        for view in ground.views.values where view.lacksGrants && view.mayAdminister {
-            do { _ = try await rotate(core.keeper(of: view.scope), onDemand: true) } catch {
-                _ = await core.noted(error, scope: view.scope)
-            }
-        }
-    }
 }

@@ -91,8 +91,10 @@ extension Database {
         var named = NamedShares()
         while named.isMoreComing {
             for head in try await more(&named, in: zone) {
-                let view = try await core.keeper(of: zone.ofShare(head.shareRecordName)).current(
-                    citedBy: [head], asked: 0)
+                let keeper = core.keeper(of: zone.ofShare(head.shareRecordName))
+                var view = try await keeper.current(citedBy: [head], asked: 0)
+                // What would be appended follows what this device knows: a server that has lost that is given it back.
+                if head.sequence < view.roster.sequence { view = try await keeper.refresh() }
                 if view.isMember { views.append(view) }
             }
         }

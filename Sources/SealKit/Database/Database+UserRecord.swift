@@ -1,7 +1,5 @@
-import SealStatements
-
-/// A user's own record is there from the start, as in CloudKit. Only its user can sign it; so it is made when its user
-/// first asks for it, and others do not find it before.
+/// A user's own record is there from the start, as in CloudKit. Only its user can sign it, and reading signs nothing: to
+/// its user it is empty until it is saved, and others do not find it before.
 extension Database {
     /// Whether it is the record of the type `Users` that belongs to whoever asks.
     func isOwnUserRecord(_ id: Record.ID) -> Bool {
@@ -10,26 +8,6 @@ extension Database {
         case (.public, _), (.private, _):
             id.recordName == core.userID().recordName && id.zoneID.zoneName == RecordZone.defaultName
                 && id.zoneID.isCurrentUsers
-        }
-    }
-
-    /// Makes the own record that is not there yet.
-    func makeOwnUserRecord(_ id: Record.ID, desiredKeys: [String]?) async -> Result<Record, SealKitError> {
-        do throws(SealKitError) {
-            return .success(try await save(Record(recordType: Names.usersType, recordID: id)))
-        } catch let error where error.code == .serverRecordChanged {
-            // Another device of the user's was faster.
-        } catch {
-            return .failure(error)
-        }
-        do throws(SealKitError) {
-            guard case .success(.record(let record))? = try await look(up: [id], desiredKeys: desiredKeys).first?.1
-            else {
-                return .failure(Database.unknown(id))
-            }
-            return await materialize(record)
-        } catch {
-            return .failure(error)
         }
     }
 }

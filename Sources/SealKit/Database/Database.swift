@@ -163,21 +163,21 @@ public struct Database: Sendable {
                 let verdict = verdicts.next()
                 if case .backdated? = verdict { return .failure(Database.late(reading.sighting, in: ground, zoneID)) }
                 if case .overtaken? = verdict { overtaken.append(index) }
-                return Database.refusal(of: reading.sighting, verdict).map { .failure($0) } ?? .success(reading.outcome)
+                return refusal(of: reading.sighting, verdict).map { .failure($0) } ?? .success(reading.outcome)
             }
         }
         return (outcomes, overtaken)
     }
 
     /// Why what was seen is not believed; nil where it is.
-    static func refusal(of sighting: Sighting, _ verdict: Verdict?) -> SealKitError? {
+    func refusal(of sighting: Sighting, _ verdict: Verdict?) -> SealKitError? {
         let name = sighting.recordName
         switch verdict {
         case .accepted, .unknownDeletion: return nil
         case .older:
             return SealKitError(
                 .rollback, "the server shows an older revision of record \(name) than this device has seen",
-                remedy: "if it was restored from a backup, save what you have of it with the policy restoring")
+                remedy: remedyOfLoss)
         case .overtaken:
             return SealKitError(
                 .serverRecordChanged, "record \(name) was written while the server was asked for it",
@@ -199,7 +199,7 @@ public struct Database: Sendable {
                 .rollback,
                 "record \(name) was signed under an older list of members than what this device has seen of it",
                 remedy: "somebody who was removed may be writing with the server's help; nothing of it was opened")
-        case .backdated, nil: return late(sighting)
+        case .backdated, nil: return Database.late(sighting)
         }
     }
 

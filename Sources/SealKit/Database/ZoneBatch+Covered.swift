@@ -91,7 +91,7 @@ extension Database {
         let verdicts = try await core.trust.admit(
             sightings, in: ground.place, asked: ground.asked)
         for (sighting, verdict) in zip(sightings, verdicts) {
-            if let error = Database.refusal(of: sighting, verdict) { throw error }
+            if let error = refusal(of: sighting, verdict) { throw error }
         }
         return taken.map(\.record)
     }

@@ -251,7 +251,8 @@ extension ZoneBatch {
                     continue
                 }
             } else if view.lacksGrants, view.mayAdminister {
-                view = try await database.rotate(keeper, onDemand: true)
+                try await database.replaceLostKeys(keeper)
+                view = try await keeper.current()
             }
             ground.add(view)
             // The key was somebody else's to renew, and then the zone went.

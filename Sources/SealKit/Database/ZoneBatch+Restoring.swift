@@ -80,6 +80,28 @@ extension ZoneBatch {
         return ([], [])
     }
 
+    /// Before anything is sent: a copy of less than this device has seen is signed where the server has more as well, and
+    /// answers with that. Where it has lost it, it would take the copy, and every device that has seen more would refuse
+    /// what it shows from then on.
+    /// - Returns: those that go on; what was lost has failed.
+    mutating func notLost(_ items: [Item], in place: ScopePlace) async throws(SealKitError) -> [Item] {
+        guard savePolicy != .restoring else { return items }
+        let saves = items.compactMap(\.saved)
+        let seen = try await database.core.trust.lastRevisions(of: saves.map(\.recordID.recordName), in: place)
+        let behind = saves.filter { seen[$0.recordID.recordName] ?? 0 > $0.base?.statement.revision ?? 0 }
+        guard !behind.isEmpty else { return items }
+        var failures: [Record.ID: SealKitError] = [:]
+        for (id, outcome) in try await database.look(up: behind.map(\.recordID), desiredKeys: []) {
+            if case .failure(let error) = outcome, error.code == .rollback { failures[id] = error }
+        }
+        guard !failures.isEmpty else { return items }
+        var going: [Item] = []
+        for item in items { if let error = failures[item.id] { fail(item, error) } else { going.append(item) } }
+        guard isAtomic else { return going }
+        for item in going { fail(item, ZoneBatch.batchFailed) }
+        return []
+    }
+
     /// What the server has of each, whatever this device has seen since: that is what was lost.
     private func found(
         _ ids: [Record.ID], _ ground: ZoneGround

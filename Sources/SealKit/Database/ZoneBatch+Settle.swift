@@ -238,7 +238,7 @@ extension ZoneBatch {
         guard let outcome = found else { return nil }
         if isDenied, case .success(let there) = outcome, let base = there.present?.base, base.hash == item.base?.hash {
             // It shows what it says is not there.
-            fail(item, await database.core.noted(Database.hidden(item.id), zone: zoneID, record: name))
+            fail(item, await database.core.noted(database.hidden(item.id), zone: zoneID, record: name))
             return nil
         }
         if isRekeying {

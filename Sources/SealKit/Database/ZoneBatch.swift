@@ -124,6 +124,7 @@ struct ZoneBatch {
         if items.contains(where: { $0.isNewer(than: ground) }) { try await refresh(&ground) }
         items = try await endingShares(items, &ground)
         keepDrafts(of: items)
+        items = try await notLost(items, in: ground.place)
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
             let isLast = round == ZoneBatch.rounds
             if let now = regrounded { (ground, regrounded) = (now, nil) }
@@ -157,8 +158,7 @@ struct ZoneBatch {
                 try await refresh(&ground)
             }
         }
-        // What was below a record that came into another scope follows it.
-        if hasMoved { await database.settleQuietly(zoneID) }
+        await database.maintainQuietly(zoneID, ground, hasMoved: hasMoved)
         await deleteWaiting()
         forgetImplied()
     }

@@ -17,8 +17,7 @@ extension SealKitError {
                     .rollback,
                     "the server shows another roster of \(zone) than this device has verified"
                         + (head.map { ", which ends with \(RosterFork.Head($0))" } ?? ""),
-                    remedy:
-                        "do not trust this server's answers about it; the zone's owner can compare, and end the fork",
+                    remedy: SealKitError.endOfFork(scope, isOwn: zoneID.isCurrentUsers),
                     rosterFork: head.map {
                         RosterFork(
                             zoneID: zoneID,
@@ -36,7 +35,8 @@ extension SealKitError {
                     .rollback,
                     "the server had lost the newest entries of the roster of \(zone), and has them back from this device",
                     remedy:
-                        "ask again; it was probably restored from a backup, so save again what records it has lost")
+                        "call again; it was probably restored from a backup: have the devices of all who take part come by before anything is written or shared there, for what they alone know of is lost otherwise, and save again what records it has lost"
+                )
             case .endless:
                 SealKitError(
                     .serverRejectedRequest, "the server says that a roster goes on, and gives nothing more of it",
@@ -65,6 +65,20 @@ extension SealKitError {
                     .invalidArguments, "this device has verified yet another branch",
                     remedy: "give up this device's own branch first")
             }
+    }
+
+    /// What there is to do about a fork.
+    private static func endOfFork(_ scope: Scope, isOwn: Bool) -> String {
+        let distrust = "do not trust this server's answers about it"
+        // A share's fork ends with the share: only a zone's roster can name the branch that is given up.
+        guard scope.shareRecordName.isEmpty else {
+            return isOwn
+                ? "\(distrust); to go on, end that share, and share its root anew"
+                : "\(distrust); to go on, its owner ends that share, and shares its root anew"
+        }
+        return isOwn
+            ? "\(distrust); compare with those who take part, and go on with what it shows, without what the zone holds, with endFork(of:)"
+            : "\(distrust); show its owner the end that this error names: the owner goes on with what the server shows, without what the zone holds, with endFork(of:abandoning:)"
     }
 
     static let keysReplaced = SealKitError(

@@ -49,14 +49,6 @@ extension Database {
             if scope == .public {
                 (records, failures, content) = try await publicRecords(zoneID, recordNames: recordNames)
             } else {
-                // What is on its way from one scope into another arrives first. What does not verify or open is met
-                // again below.
-                if scope == .private {
-                    do throws(SealKitError) { try await settleShares(in: zoneID) } catch
-                        where error.isViolation
-                        || error.code == .incompatibleVersion
-                    {}
-                }
                 let ground: ZoneGround
                 (records, failures, ground) = try await verifiedRecords(zoneID, recordNames: recordNames)
                 content = RawExportContent(zone: ground.zone, user: core.userID())

@@ -23,6 +23,8 @@ extension ZoneBatch {
         var items = records.map { Item.save($0) }
         items += try await deletions(of: deleting)
         keepDrafts(of: items)
+        items = try await notLost(
+            items, in: RecordGround.publicDatabase(PublicGround(scope: scope, asked: nil)).place)
         for round in 1...ZoneBatch.rounds where !items.isEmpty {
             items = try await sendPublic(items, in: scope, signer: signer, isLast: round == ZoneBatch.rounds)
         }

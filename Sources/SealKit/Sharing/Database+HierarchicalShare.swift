@@ -9,17 +9,21 @@ extension Database {
     /// A share by its record's id: what a root's `share` names.
     /// - Throws: `unknownItem` where there is no such share, or none any more.
     public func share(withID shareID: Record.ID) async throws(SealKitError) -> Share {
+        try await share(withID: shareID, renewing: false)
+    }
+
+    private func share(withID shareID: Record.ID, renewing: Bool) async throws(SealKitError) -> Share {
         if shareID.recordName == Share.recordName { return try await share(for: shareID.zoneID) }
         let keeper = try keeper(ofShare: shareID)
         let view: ZoneView
         do throws(SealKitError) {
-            view = await revokingExpired(try await keeper.refresh(), keeper)
+            view = try await keeper.refresh()
         } catch let error where error.code == .zoneNotFound {
             throw Database.noShare(shareID)
         }
         guard view.isMember, let root = view.roster.rootRecordName else { throw Database.noShare(shareID) }
         return try await filled(
-            Share(rootRecordID: Record.ID(recordName: root, zoneID: shareID.zoneID), shareID: shareID), view, keeper)
+            Share(rootRecordID: Record.ID(recordName: root, zoneID: shareID.zoneID), shareID: shareID), view, keeper, renewing: renewing)
     }
 
     /// A share by its root, as the root's statement names it: also where the root's own values do not open.
@@ -172,7 +176,7 @@ extension Database {
                 remedy: "use save(_:rootRecord:), or modifyRecords(saving:shares:) with the root among the records")
         }
         let isURLRenewed = try await saveChanges(of: share, keeper)
-        var saved = try await self.share(withID: share.recordID)
+        var saved = try await self.share(withID: share.recordID, renewing: true)
         saved.isURLRenewed = isURLRenewed
         return saved
     }

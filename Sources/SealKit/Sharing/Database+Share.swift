@@ -14,18 +14,25 @@ extension Database {
     /// URLs are the owner's and administrators' to see.
     /// - Throws: `unknownItem` when the zone is not shared; `zoneNotFound`.
     public func share(for zoneID: RecordZone.ID) async throws(SealKitError) -> Share {
+        try await share(for: zoneID, renewing: false)
+    }
+
+    /// - Parameter renewing: what the URLs show too, as part of a save.
+    private func share(for zoneID: RecordZone.ID, renewing: Bool) async throws(SealKitError) -> Share {
         let keeper = try keeper(zoneID)
-        let view = await revokingExpired(try await keeper.refresh(), keeper)
+        let view = try await keeper.refresh()
         guard !view.roster.isClosed else { throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)") }
         guard view.roster.isShared else {
             throw SealKitError(.unknownItem, "the zone \(zoneID) is not shared", remedy: "save a Share for it first")
         }
-        return try await filled(Share(recordZoneID: zoneID), view, keeper)
+        return try await filled(Share(recordZoneID: zoneID), view, keeper, renewing: renewing)
     }
 
     /// With all that the share's record and roster say.
     /// - Throws: `unknownItem` without a record.
-    func filled(_ share: Share, _ view: ZoneView, _ keeper: ZoneKeeper) async throws(SealKitError) -> Share {
+    func filled(
+        _ share: Share, _ view: ZoneView, _ keeper: ZoneKeeper, renewing: Bool
+    ) async throws(SealKitError) -> Share {
         var share = share
         guard let record = try await shareRecord(share.recordID) else {
             throw SealKitError(
@@ -37,10 +44,10 @@ extension Database {
         if view.mayAdminister {
             let links = try await OwnerLinks.fetch(self, view: view)
             links.write(to: &share, view: view, origin: core.account.server)
-            // Best effort: what the URLs show is no part of what is fetched, and the next call does it. A record that
-            // does not open says nothing that they could show.
-            if record.base?.recordKey != nil {
-                try? await links.renewPreviews(share.preview, self, view: view, isNewest: false)
+            // Best effort: what the URLs show is no part of what was saved, and the next save does it. A record that does
+            // not open says nothing that they could show.
+            if renewing, record.base?.recordKey != nil {
+                _ = try? await links.renewPreviews(share.preview, self, view: view, isNewest: false)
             }
             try await addAccess(to: &share, view: view)
         }
@@ -144,7 +151,7 @@ extension Database {
         }
         let keeper = try keeper(share.zoneID)
         let isURLRenewed = try await saveChanges(of: share, keeper)
-        var saved = try await self.share(for: share.zoneID)
+        var saved = try await self.share(for: share.zoneID, renewing: true)
         saved.isURLRenewed = isURLRenewed
         return saved
     }
@@ -170,8 +177,7 @@ extension Database {
             return try await ShareEditor(database: self, share: share, view: view, links: links).apply(keeper)
         }
         if record != nil, known.roster.isShared {
-            // Also of a share that was ended and is made again: its URLs are the same. Were this to fail, whoever
-            // administers the share and fetches it next would do it.
+            // Also of a share that was ended and is made again: its URLs are the same.
             let links = try await OwnerLinks.fetch(self, view: view)
             try await links.renewPreviews(share.preview, self, view: try await keeper.refresh(), isNewest: true)
         }
@@ -250,7 +256,10 @@ extension Database {
         try await append(ShareEditor.Entry(draft: draft), view: view)
     }
 
+    /// - Throws: `rosterChanged` where the server's roster ends elsewhere; `rollback` once where the server has lost
+    ///   keys, before anything is sent.
     func append(_ entry: ShareEditor.Entry, view: ZoneView) async throws(SealKitError) {
+        try await tellOfLostKeys(view)
         var request = entry.onWire
         request.operationID = newOperationID()
         request.zone = view.scope.zoneIDOnWire

@@ -150,18 +150,21 @@ struct OwnerLinks {
     /// now: after its title, type or thumbnail changed, and after whoever signed it lost that role.
     /// - Parameter isNewest: the roster was asked for after the links: a preview that cites a later head is nobody's.
     ///   Otherwise whoever signed it knows better, and one by an older head would be a step back to who has seen it.
+    /// - Returns: of how many.
+    @discardableResult
     func renewPreviews(
         _ preview: SharePreview, _ database: Database, view: ZoneView, isNewest: Bool
-    ) async throws(SealKitError) {
+    ) async throws(SealKitError) -> Int {
         let stale = all.filter { link in
             if !isNewest, let shown = link.shown, shown.rosterSequence >= view.roster.nextSequence { return false }
             return (try? link.shown?.verified(in: view.roster)) != preview
         }
-        guard !stale.isEmpty else { return }
+        guard !stale.isEmpty else { return 0 }
         let signed = sign(preview, database, view: view)
         var wires: [Sealkit_V1_Link] = []
         for link in stale { wires.append(try OwnerLinks.show(signed, behind: link, scopeID: view.roster.scopeID)) }
         try await OwnerLinks.update(wires, database, view: view)
+        return wires.count
     }
 
     private var all: [Link] { links + [shareWide].compactMap { $0 } }

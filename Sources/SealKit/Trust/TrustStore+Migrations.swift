@@ -6,7 +6,7 @@ import GRDB
 /// gives: one that a step of another text has made is another version's.
 extension TrustStore {
     /// Once released, a step never changes, not even in a space; a new one is appended.
-    private static let migrations = [baseline]
+    private static let migrations = [baseline, lossesSchema]
 
     private static let baseline = [
         schema, momentsSchema, scopesSchema, contactsSchema, violationsSchema, devicesSchema, grantsSchema, keysSchema,

@@ -59,6 +59,15 @@ extension TrustStore {
         try await judging(place) { try $0.newest(name).map { ($0.revision, $0.hash) } }
     }
 
+    /// The highest revisions that this device has seen of records, those that it has seen.
+    func lastRevisions(of names: [String], in place: ScopePlace) async throws(SealKitError) -> [String: UInt64] {
+        try await judging(place) { judge in
+            var revisions: [String: UInt64] = [:]
+            for name in names { revisions[name] = try judge.newest(name)?.revision }
+            return revisions
+        }
+    }
+
     /// Notes that this account was out of a zone as a whole: of what it met there before, nothing needs to be there
     /// still.
     static func noteAbsence(from zone: Data, _ db: GRDB.Database) throws {

@@ -10,9 +10,10 @@ import SwiftProtobuf
 /// A server that was restored from a backup, and forks: what this device does where the server's roster is not the one
 /// that it has verified.
 extension ZoneKeeper {
-    /// What follows this device's own log; what the server has lost of it is given back first.
+    /// What follows this device's own log.
     /// - Returns: nil where the owner has ended a fork, and this device has gone over to the log that counts now.
-    /// - Throws: `rollback` for a roster that stays shorter, and for another one.
+    /// - Throws: `rollback` for another roster; for a shorter one too, which is given what it lacks first: other devices
+    ///   may know of it what this one does not, and whatever this call would append would part from that.
     func tail() async throws(SealKitError) -> RosterTail? {
         let asked = replica.roster
         let tail: RosterTail
@@ -21,12 +22,10 @@ extension ZoneKeeper {
             let refusal = replica.isMember ? Database.gone(core.zoneID(of: scope)) : error
             guard !replica.hasGivenBack else { throw refusal }
             do { try await giveBack(from: 0) } catch { throw error.code == .rollback ? error : refused(.shortened) }
-            let tail: RosterTail
-            do { tail = try await fetch(after: replica.roster?.sequence) } catch {
+            do { _ = try await fetch(after: replica.roster?.sequence) } catch {
                 throw error.saysThatThereIsNone ? refusal : error
             }
-            _ = await core.noted(refused(.mended), scope: scope)
-            return tail
+            throw try await toldOfLoss()
         }
         switch try judging({ () throws(ClientError) in try replica.course(of: tail, asked: asked?.head) }) {
         case .onwards: return tail
@@ -35,9 +34,7 @@ extension ZoneKeeper {
             try await giveBack(from: first)
             let again = try await fetch(after: asked?.sequence)
             guard again.headSequence >= asked?.sequence ?? 0 else { throw refused(.shortened) }
-            // Kept for the user to see: a server that loses what it had may have lost records too.
-            _ = await core.noted(refused(.mended), scope: scope)
-            return again
+            throw try await toldOfLoss()
         case .apart:
             let whole = try await whole()
             let succession = try judging { () throws(ClientError) in
@@ -46,6 +43,12 @@ extension ZoneKeeper {
             try await takeOver(succession, grants: whole.grants)
             return nil
         }
+    }
+
+    /// That the server had lost something, and has it back. Whoever is told so need not be told of lost keys as well.
+    private func toldOfLoss() async throws(SealKitError) -> SealKitError {
+        if let roster = replica.roster { _ = try await core.trust.noteTold(of: roster.currentEpoch, in: scope) }
+        return refused(.mended)
     }
 
     /// Gives the server the newest entries of the roster, which it has lost, and this account's grants.

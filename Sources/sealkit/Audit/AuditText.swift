@@ -9,7 +9,13 @@ enum AuditText {
         let verified = audit.contacts.count { $0.isVerified }
         lines.append("\(audit.contacts.count.counted("contact")), \(verified) verified")
         for contact in audit.contacts where contact.needsAttention { lines.append("  " + ContactText.line(contact)) }
-        for device in audit.newDevices { lines.append("new device " + DeviceText.line(device)) }
+        for device in audit.newDevices {
+            lines.append("not acknowledged: " + DeviceText.line(device))
+        }
+        if !audit.newDevices.isEmpty {
+            lines.append(
+                "  sealkit device acknowledge says that a device is the account's; if it is not, sealkit device revoke")
+        }
         for failure in audit.failures {
             lines.append(
                 "not checked: \(name(failure.zoneID)): \(failure.error.said.escaped.withNames) [\(failure.error.code.rawValue.escaped)]"

@@ -24,7 +24,9 @@ enum CommandWords {
             "fetch records with fetchingAssets(.onDemand), and download(_:of:to:) what you want",
             "fetch it with sealkit record asset"
         ),
-        ("settleShares(in:) moves it out", "the next change of a record or share in the zone moves it out"),
+        ("settleShares(in:) moves it out", "sealkit zone maintain moves it out"),
+        ("with endFork(of:)", "with sealkit zone end-fork"),
+        ("with endFork(of:abandoning:)", "with sealkit zone end-fork --abandon"),
         (
             "save what you have of it with the policy restoring",
             "sealkit record get --restoring shows what it has, and sealkit record save --restoring saves it again"
@@ -88,8 +90,25 @@ enum CommandWords {
 extension SealKitError {
     /// The reason as this command line says it.
     var said: String { CommandWords.of(reason) }
-    /// The remedy as this command line says it.
-    var advice: String { CommandWords.of(remedy) }
+    /// The remedy as this command line says it. What ends a fork is spelled out, so that it can be handed on to whoever
+    /// has to call it.
+    var advice: String {
+        let text = CommandWords.of(remedy)
+        guard let fork = rosterFork else { return text }
+        let command = "sealkit zone end-fork"
+        let zone = fork.zoneID.zoneName.inShell
+        return text.contains("\(command) --abandon")
+            ? text.replacing("\(command) --abandon", with: "\(command) \(zone) --abandon \(fork.head)")
+            : text.replacing(command, with: "\(command) \(zone)")
+    }
+}
+
+extension String {
+    /// As a shell reads one word.
+    fileprivate var inShell: String {
+        allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+            ? self : "'\(replacing("'", with: #"'\''"#))'"
+    }
 }
 
 extension Violation {

@@ -8,6 +8,7 @@ enum ExitStatus: Int32, CaseIterable {
     case notFound = 66
     case network = 69
     case other = 70
+    case attention = 72
     case cannotWrite = 73
     case tryLater = 75
     case integrity = 76
@@ -47,6 +48,7 @@ enum ExitStatus: Int32, CaseIterable {
             "no such record, zone, share, account or file; a recovery key or passphrase that brings none back"
         case .network: "the server cannot be reached, or does not prove who it is"
         case .other: "any other failure"
+        case .attention: "nothing is wrong, and something waits for your word: a device that nobody has acknowledged"
         case .cannotWrite:
             "a file or standard output cannot be written (its reader has gone, say), or there is no space left"
         case .tryLater: "try again later: too many requests, or somebody else is at work"

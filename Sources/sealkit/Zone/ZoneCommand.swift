@@ -6,6 +6,6 @@ struct ZoneCommand: ParsableCommand {
         abstract: "Zones of records: what is shared, and has its keys, as one.",
         subcommands: [
             ZoneCreate.self, ZoneList.self, ZoneDelete.self, ZoneKeys.self, ZoneRotate.self, ZoneRekey.self,
-            ZoneEndFork.self,
+            ZoneMaintain.self, ZoneEndFork.self,
         ])
 }

@@ -11,8 +11,8 @@ import SwiftProtobuf
 /// devices do it: in batches, each record by itself, and gone on with by whichever device comes next.
 extension Database {
     /// Moves what is not where its parent is: after a record was shared, unshared, or given another parent.
-    /// Participants do not see such records before. This happens by itself after saves and when changes are fetched;
-    /// call it to wait for the end.
+    /// Participants do not see such records before. Saves do it by themselves; where one was cut off, or a participant
+    /// has written in between, it is done by the next save after changes were fetched, by ``maintain(_:)``, or by this.
     ///
     /// Data is not sealed again: the key of each record is wrapped anew, and change tags and dates stay as they are.
     /// - Returns: how many records were moved.
@@ -27,6 +27,13 @@ extension Database {
                 .badDatabase, "only a zone's owner moves its records", remedy: "use the private database")
         }
         var moved = 0
+        try await settleShares(in: zoneID, moved: &moved)
+        return moved
+    }
+
+    /// - Parameter moved: how many were moved so far, also where the rest has failed.
+    func settleShares(in zoneID: RecordZone.ID, moved: inout Int) async throws(SealKitError) {
+        let zone = try zoneScope(zoneID).id
         var empty = 0
         while true {
             let page = try await unsettled(zoneID)
@@ -37,12 +44,16 @@ extension Database {
             }
             guard !page.moves.isEmpty else {
                 if let failure = page.failure { throw failure }
-                return moved
+                core.unsettled.note(zone, false)
+                return
             }
             let count = try await send(page.moves, page.ground)
             moved += count
             // Whoever else moves them, or keeps them from being moved, is done with by another call.
-            guard count > 0, page.isMoreComing else { return moved }
+            guard count > 0, page.isMoreComing else {
+                core.unsettled.note(zone, count == 0)
+                return
+            }
         }
     }
 

@@ -1,0 +1,126 @@
+import SealClient
+import SealStatements
+
+/// What a zone needs beside what apps write: reading finds it out, and writes nothing. Whatever is appended to a roster
+/// parts from what other devices alone know of it, where the server has lost that; so it takes a call that writes.
+extension Database {
+    /// Does what there is to do in a zone beside what an app writes (`Maintenance.Work`), as far as this account may.
+    ///
+    /// Calls that write do it for what they touch, so that it takes this call only where nobody writes: on a device that
+    /// mostly reads, in a timer, after ``settleShares(in:)`` has failed. Where there is nothing to do it asks for the
+    /// rosters, and for records that are out of place.
+    /// - Returns: what was done, and what could not be.
+    /// - Throws: `zoneNotFound`; `badDatabase` for the public database; `rollback` once for a server that has lost
+    ///   something, so that the devices of others can come by before anything is written there; whatever would have
+    ///   happened to any request.
+    @discardableResult
+    public func maintain(_ zoneID: RecordZone.ID) async throws(SealKitError) -> Maintenance {
+        try requireKeys()
+        try await core.requireAccount(for: scope)
+        var maintenance = Maintenance(of: zoneID)
+        let views = try await openScopes(of: zoneID)
+        guard !views.isEmpty else { throw Database.notInZone(zoneID) }
+        for view in views where view.mayAdminister {
+            let keeper = core.keeper(of: view.scope)
+            try await maintenance.run(.revokingExpired, view, core) { count async throws(SealKitError) in
+                count = try await revokeExpired(keeper)
+            }
+            try await maintenance.run(.replacingLostKeys, view, core) { count async throws(SealKitError) in
+                count = try await replaceLostKeys(keeper)
+            }
+            try await maintenance.run(.renewingPreviews, view, core) { count async throws(SealKitError) in
+                count = try await renewPreviews(keeper, zoneID)
+            }
+        }
+        if scope == .private, let own = views.first {
+            try await maintenance.run(.movingRecords, own, core) { count async throws(SealKitError) in
+                try await settleShares(in: zoneID, moved: &count)
+            }
+        }
+        return maintenance
+    }
+
+    /// The zone's own scope first, then those of the hierarchical shares in it, as the server lists them.
+    private func openScopes(of zoneID: RecordZone.ID) async throws(SealKitError) -> [ZoneView] {
+        guard scope == .private else {
+            return try await refreshed(try await zoneGround(zoneID)).views.values.filter(\.isMember).sorted {
+                $0.scope.shareRecordName < $1.scope.shareRecordName
+            }
+        }
+        let view = try await keeper(zoneID).refresh()
+        guard view.isMember else { return [] }
+        return try await [view] + openShares(in: view.scope)
+    }
+
+    /// After a batch: what it found to do where it wrote. Nothing of that has failed the batch, and what does not verify
+    /// is kept for the user to see.
+    /// - Parameter hasMoved: a record came from one scope into another: what is below it follows.
+    func maintainQuietly(_ zoneID: RecordZone.ID, _ ground: ZoneGround, hasMoved: Bool) async {
+        if hasMoved || (scope == .private && core.unsettled.has(ground.zone.id)) { await settleQuietly(zoneID) }
+        for view in ground.views.values where hasExpired(view.roster) {
+            do throws(SealKitError) { _ = try await revokeExpired(core.keeper(of: view.scope)) } catch {
+                _ = await core.noted(error, scope: view.scope)
+            }
+        }
+    }
+
+    // MARK: Keys that are lost
+
+    /// Opens a new key where the server lacks grants of the one in force: whoever's is lost could not read otherwise.
+    /// - Returns: how many.
+    @discardableResult
+    func replaceLostKeys(_ keeper: ZoneKeeper) async throws(SealKitError) -> Int {
+        let view = try await keeper.refresh()
+        guard view.lacksGrants, view.mayAdminister else { return 0 }
+        let now = try await rotate(keeper, onDemand: true)
+        return now.roster.currentEpoch.number == view.roster.currentEpoch.number ? 0 : 1
+    }
+
+    /// Before an entry is appended where a restored server lacks keys of others: it may lack entries as well, which
+    /// only their devices know, and the entry would part from those for good.
+    /// - Throws: `rollback`, once for an epoch.
+    func tellOfLostKeys(_ view: ZoneView) async throws(SealKitError) {
+        guard view.lacksGrants, view.mayAdminister,
+            try await core.trust.noteTold(of: view.roster.currentEpoch, in: view.scope)
+        else { return }
+        throw await core.noted(
+            SealKitError(
+                .rollback, "the server lacks keys of those who take part in the zone \(view.scope.zoneName)",
+                remedy:
+                    "it was probably restored from a backup: have the devices of all who take part come by, for what they alone know of is lost otherwise, then call again, which opens a new key for everybody"
+            ), scope: view.scope)
+    }
+
+    // MARK: Previews
+
+    /// - Returns: of how many URLs.
+    private func renewPreviews(_ keeper: ZoneKeeper, _ zoneID: RecordZone.ID) async throws(SealKitError) -> Int {
+        let view = try await keeper.current()
+        guard view.roster.isShared, view.mayAdminister else { return 0 }
+        let name = view.scope.shareRecordName
+        let id = Record.ID(recordName: name.isEmpty ? Share.recordName : name, zoneID: zoneID)
+        // One that does not open says nothing that URLs could show.
+        guard let record = try await shareRecord(id), record.base?.recordKey != nil else { return 0 }
+        var share = Share(recordZoneID: zoneID)
+        share.read(record)
+        return try await OwnerLinks.fetch(self, view: view).renewPreviews(
+            share.preview, self, view: view, isNewest: false)
+    }
+}
+
+extension Maintenance {
+    /// - Throws: what would have happened to any request.
+    fileprivate mutating func run(
+        _ work: Work, _ view: ZoneView, _ core: ContainerCore,
+        _ body: (_ count: inout Int) async throws(SealKitError) -> Void
+    ) async throws(SealKitError) {
+        var count = 0
+        do throws(SealKitError) {
+            try await body(&count)
+            note(work, view, count: count)
+        } catch {
+            guard !error.concernsWholeRequest else { throw error }
+            note(work, view, count: count, error: await core.noted(error, scope: view.scope))
+        }
+    }
+}
