@@ -146,6 +146,7 @@ enum RequestSeeds {
                 }
             ],
             "share/metadata": [Sealkit_V1_ShareMetadataRequest.with { $0.routingID = operation }],
+            "share/newcomer": [Sealkit_V1_ShareMetadataRequest.with { $0.routingID = operation }],
             "share/accept": [
                 Sealkit_V1_AcceptShareRequest.with {
                     ($0.operationID, $0.routingID, $0.entry) = (operation, operation, next.entry.wire)

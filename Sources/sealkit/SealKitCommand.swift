@@ -48,6 +48,11 @@ struct SealKitCommand: AsyncParsableCommand {
     }
 
     private static func run(_ command: sending any ParsableCommand) async throws {
+        // What was mistyped would be passed over, and another account or authority be used than was meant. The server
+        // looks by itself.
+        if !(command is ServeCommand) {
+            try ServerConfiguration.requireKnownToClients(ProcessInfo.processInfo.environment)
+        }
         try (command as? any ClientCommand)?.global.check()
         guard var asynchronous = command as? any AsyncParsableCommand else {
             var command = command

@@ -112,6 +112,61 @@ import Testing
         #expect(away.status == 69 && away.errors.contains(#""code":"networkFailure""#), "\(away.errors)")
     }
 
+    /// Passed over, it would leave the command with another account, container or authority than was meant.
+    @Test func aMistypedVariableOfTheEnvironmentIsRefusedByName() async throws {
+        for (name, meant) in [
+            ("SEALKIT_KEYFILE", "Write SEALKIT_KEY_FILE"), ("SEALKIT_ACOUNT", "Write SEALKIT_ACCOUNT"),
+            ("SEALKIT_CA", "Write SEALKIT_CA_FILE"), ("SEALKIT_TLS_KEYS", "Write SEALKIT_TLS_KEY"),
+            ("SEALKIT_COLOUR", "SEALKIT_CONTAINER, SEALKIT_KEY_FILE"),
+        ] {
+            let said = try await Command.finished(
+                ServerProcess.executable, ["account", "list"], environment: [name: "/nowhere"])
+            #expect(said.status == 65, "\(name): \(said.errors)")
+            #expect(said.errors.contains(name), "\(said.errors)")
+            #expect(said.errors.contains(meant), "\(said.errors)")
+        }
+        // A server's settings, and what Kubernetes puts there, may be there as well.
+        for name in ["SEALKIT_LISTEN", "SEALKIT_DB_SERVICE_HOST", "SEALKIT_CONTAINER", "SEALKITTEN"] {
+            let said = try await Command.finished(
+                ServerProcess.executable, ["account", "list"],
+                environment: [name: "127.0.0.1:8080", "HOME": NSTemporaryDirectory()])
+            #expect(said.status == 0, "\(name): \(said.errors)")
+        }
+    }
+
+    /// Somebody who takes part in a zone has forgotten that it is somebody else's.
+    @Test func aZoneOfSomebodyElseIsNotToBeMade() async throws {
+        let server = try ServerProcess(mail: false)
+        defer { server.stop() }
+        func keyFile(_ name: String) -> URL { server.folder.appendingPathComponent("\(name).json") }
+        for name in ["ann", "bob"] {
+            let made = try await run(["account", "create", "--server", server.origin], keyFile(name))
+            #expect(made.status == 0, "\(made.errors)")
+        }
+        func name(_ person: String) async throws -> String {
+            try await run(["account", "whoami", "--quiet"], keyFile(person)).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        let (ann, bob) = (try await name("ann"), try await name("bob"))
+        #expect(try await run(["zone", "create", "Notes"], keyFile("ann")).status == 0)
+        #expect(try await run(["share", "create", "Notes"], keyFile("ann")).status == 0)
+        let url = try await run(["share", "invite", "Notes", bob, "--quiet"], keyFile("ann")).output
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(try await run(["share", "accept", url], keyFile("bob")).status == 0)
+        for arguments in [
+            ["record", "list", "--zone", "Notes"], ["record", "get", "first", "--zone", "Notes"],
+            ["record", "save", "--zone", "Notes", "--type", "Note", "--set", "a=b"],
+            ["zone", "keys", "Notes"], ["share", "show", "Notes"],
+        ] {
+            let said = try await run(arguments, keyFile("bob"))
+            #expect(said.status == 66, "\(arguments): \(said.errors)")
+            #expect(said.errors.contains("--owner \(ann)"), "\(arguments): \(said.errors)")
+            #expect(!said.errors.contains("zone create"), "\(arguments): \(said.errors)")
+        }
+        let none = try await run(["record", "list", "--zone", "Nowhere"], keyFile("bob"))
+        #expect(none.errors.contains("zone create"), "\(none.errors)")
+    }
+
     @Test func vectorsThatAreNotThereAreNamed() async throws {
         let said = try await Command.finished(ServerProcess.executable, ["vectors", "verify", "/nowhere"])
         #expect(said.status == 66 && said.errors.contains("no vectors to read at /nowhere"), "\(said.errors)")

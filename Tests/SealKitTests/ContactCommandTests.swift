@@ -69,15 +69,15 @@ import Testing
         try await ann("share", "permission", "Notes", "Bob", "readOnly")
         #expect(try await ann("audit").output.contains("1 contact, 1 verified"))
 
-        // A name that reads like another participant's id could mean either.
+        // A name that reads like another participant's id could mean either; one's own is taken too.
         try await ann("share", "invite", "Notes", carolID)
         let shown = try await ann("share", "show", "Notes").output.split(separator: "\n").first { $0.contains(carolID) }
         let words = try #require(shown).split(separator: " ")
         let seat = String(words[try #require(words.firstIndex(of: "id")) + 1])
-        try await ann("contact", "name", bobID, seat)
-        let unclear = try await ann("share", "remove", "Notes", seat, status: 65)
-        #expect(unclear.errors.contains("the name that you have given another"))
-        try await ann("contact", "name", bobID, "Bob")
+        for name in [seat, String(bobID.dropFirst()), "You", "", "0151 2345678", "bob@example.org"] {
+            let refused = try await ann("contact", "name", bobID, name, status: 65)
+            #expect(refused.errors.contains("this is no name for somebody"), "\(name): \(refused.errors)")
+        }
         try await carol("share", "accept", url)
         try await ann("share", "remove", "Notes", "Bob")
         try await ann("share", "block", "Notes", carolID)

@@ -54,6 +54,83 @@ import Testing
         let listed = try await Command.finished(ServerProcess.executable, ["zone", "list", "--key-file", file])
         #expect(
             listed.status == 75 && listed.errors.contains("calls itself https://notes.example.org"), "\(listed.errors)")
+        #expect(listed.errors.contains("sealkit account move"), "\(listed.errors)")
+    }
+
+    /// The keys are good under any name: whoever follows the remedy has the account that they had.
+    @Test func anAccountMovesWithItsServersName() async throws {
+        var server = try ServerProcess(mail: false)
+        let (folder, port) = (server.folder, server.port)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func run(_ arguments: [String], _ name: String = "ann") async throws -> Command {
+            let file = folder.appendingPathComponent("\(name).json").path
+            return try await Command.finished(ServerProcess.executable, arguments + ["--key-file", file])
+        }
+        let former = server.origin
+        for (arguments, name) in [
+            (["account", "create", "--server", former], "ann"), (["account", "create", "--server", former], "bob"),
+            (["zone", "create", "Notes"], "ann"), (["share", "create", "Notes"], "ann"),
+        ] {
+            let done = try await run(arguments, name)
+            #expect(done.status == 0, "\(done.errors)")
+        }
+        let user = try await run(["account", "whoami", "--quiet"]).output
+        let bob = try await run(["account", "whoami", "--quiet"], "bob").output.trimmingCharacters(in: .whitespaces)
+            .trimmingCharacters(in: .newlines)
+        let old = try await run(["share", "invite", "Notes", bob, "--quiet"]).output
+            .trimmingCharacters(in: .newlines)
+        server.terminate()
+        let name = "http://localhost:\(port)"
+        server = try ServerProcess(folder: folder, port: port, mail: false, arguments: ["--origin", name])
+        defer { server.terminate() }
+
+        let away = try await run(["account", "move", "http://127.0.0.1:1"])
+        #expect(away.status == 69, "\(away.errors)")
+        let misnamed = try await run(["account", "move", former])
+        #expect(misnamed.status == 75, "\(misnamed.errors)")
+        #expect(misnamed.errors.contains("calls itself \(name)"), "\(misnamed.errors)")
+        // A share's URL with the new name leads to no second account either.
+        let url = old.replacing(former, with: name)
+        let early = try await run(["share", "accept", url], "bob")
+        #expect(early.status == 65, "\(early.errors)")
+        #expect(early.errors.contains("sealkit account move"), "\(early.errors)")
+        #expect(!early.errors.contains("make"), "\(early.errors)")
+
+        for person in ["ann", "bob"] {
+            let moved = try await run(["account", "move", name, "--quiet"], person)
+            #expect(moved.status == 0, "\(moved.errors)")
+            #expect(moved.output == name + "\n")
+        }
+        #expect(try await run(["account", "whoami", "--quiet"]).output == user)
+        let zones = try await run(["zone", "list", "--quiet"])
+        #expect(zones.output.contains("Notes"), "\(zones.errors)")
+        let devices = try await run(["device", "list", "--quiet"])
+        #expect(devices.output.split(separator: "\n").count == 1, "\(devices.output)")
+        // One that went out before names the old one.
+        let late = try await run(["share", "accept", old], "bob")
+        #expect(late.status == 65, "\(late.errors)")
+        #expect(late.errors.contains("put \(name) in its place in the URL"), "\(late.errors)")
+        let accepted = try await run(["share", "accept", url], "bob")
+        #expect(accepted.status == 0, "\(accepted.errors)")
+    }
+
+    /// Another server has no account with these keys: nothing changes.
+    @Test func anAccountDoesNotMoveToWhereNobodyKnowsIt() async throws {
+        let (own, other) = (try ServerProcess(mail: false), try ServerProcess(mail: false))
+        defer {
+            own.stop()
+            other.stop()
+        }
+        let file = own.folder.appendingPathComponent("ann.json").path
+        for (arguments, status, says) in [
+            (["account", "create", "--server", own.origin], 0, ""),
+            (["account", "move", other.origin], 77, "knows no account with these keys"),
+            (["zone", "list"], 0, ""),
+        ] as [([String], Int32, String)] {
+            let done = try await Command.finished(ServerProcess.executable, arguments + ["--key-file", file])
+            #expect(done.status == status, "\(arguments): \(done.errors)")
+            if !says.isEmpty { #expect(done.errors.contains(says), "\(done.errors)") }
+        }
     }
 
     /// Nobody who does not have an account can prove an address to a server that sends no codes.

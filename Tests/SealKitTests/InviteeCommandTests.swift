@@ -49,6 +49,14 @@ import Testing
         #expect(said.errors.contains("A code is on its way to \(place.mail)") && said.errors.contains("1 record"))
         let mode = try FileManager.default.attributesOfItem(atPath: keyFile)[.posixPermissions] as? Int
         #expect(mode == 0o600)
+        // The URL is used up: nobody else makes an account for it.
+        let late = folder.url.appendingPathComponent("late.json").path
+        let refusedLate = try await run(
+            #"printf '%s\n' "$SHARE_URL" | "$SEALKIT" share accept - --new-account --key-file '\#(late)'"#)
+        #expect(refusedLate.status == 66, "\(refusedLate.errors)")
+        #expect(refusedLate.output.isEmpty)
+        #expect(refusedLate.errors.contains("no seat for somebody without an account"), "\(refusedLate.errors)")
+        #expect(!FileManager.default.fileExists(atPath: late))
         // The account is there from now on: the share is accepted already, and its address is linked.
         let again = try await run(#"printf '%s\n' "$SHARE_URL" | "$SEALKIT" share accept - --quiet"#)
         #expect(again.status == 0 && again.output.hasPrefix(place.ann.name), "\(again.errors)")
@@ -62,6 +70,31 @@ import Testing
         #expect(off.status == 0)
         let empty = try await run(#""$SEALKIT" account address list --quiet"#)
         #expect(empty.status == 0 && empty.output.isEmpty)
+    }
+
+    /// What is known of mail is said, and the same whosever the address is.
+    @Test func aCodeIsNotCalledOnItsWayWhileMailIsFailing() async throws {
+        let server = try ServerProcess()
+        defer { server.stop() }
+        let keyFile = server.folder.appendingPathComponent("ann.json").path
+        func run(_ arguments: String...) async throws -> Command {
+            try await Command.finished(
+                ServerProcess.executable, arguments, environment: ["SEALKIT_KEY_FILE": keyFile])
+        }
+        let made = try await run("account", "create", "--server", server.origin)
+        #expect(made.status == 0, "\(made.errors)")
+        server.mail?.stop()
+        // The first one finds out.
+        _ = try await run("account", "address", "add", "ann@example.org", "--code-command", "echo 12345678")
+        let transport = try HTTPTransport(server: server.origin)
+        for _ in 0..<600 where try await !ServerInformation(transport: transport).isMailFailing {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        for address in ["ann@example.org", "nobody@example.org"] {
+            let said = try await run("account", "address", "add", address, "--code-command", "echo 12345678")
+            #expect(said.errors.contains("The server cannot send mail at present: the code to \(address) waits"))
+            #expect(!said.errors.contains("on its way"))
+        }
     }
 
     /// With nothing on the command line: everything is asked for.
@@ -135,7 +168,7 @@ import Testing
         code.codeCommand = "echo 1"
         func ask(_ expires: Date, _ triesLeft: Int) throws(SealKitError) -> String? {
             try code.code(
-                sentTo: "dora@example.org", expires: expires, triesLeft: triesLeft, emptyLineFor: "a new code",
+                sentTo: "dora@example.org", by: nil, expires: expires, triesLeft: triesLeft, emptyLineFor: "a new code",
                 Output(isJSON: false, isQuiet: true))
         }
         #expect(

@@ -157,7 +157,7 @@ import Testing
         let judged = try await message("\norigin: https://notes.example.org/path")
         #expect(judged.contains("line 2: origin must be an origin"))
         let flag = try await message("shutdown.grace: 5", flags: ["shutdown-grace": "soon"])
-        #expect(flag == "The setting “shutdown-grace” must be a number of seconds, from 1 to 3600.")
+        #expect(flag == "The setting “shutdown.grace” (--shutdown-grace) must be a number of seconds, from 1 to 3600.")
         let mistyped = try await message("storage: {quotta: 5}")
         #expect(mistyped.contains("there is no setting “storage.quotta”. Write storage.quota."))
         let strange = try await message("nothing.like: 5")

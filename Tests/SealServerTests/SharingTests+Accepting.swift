@@ -86,6 +86,44 @@ extension SharingTests {
         }
     }
 
+    /// Before somebody makes an account for a share: without one, and without anything about the share.
+    @Test func aNewcomerIsToldOnlyWhetherThereIsASeat() async throws {
+        try await withTwo { anna, bert, made, server in
+            var zone = made
+            let nobody = try TestClient(server)
+            func ask(_ routingID: [UInt8]) async throws -> Sealkit_V1_AccountResponse {
+                try await nobody.call(
+                    "/1/share/newcomer", Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(routingID) },
+                    as: Sealkit_V1_AccountResponse.self)
+            }
+            let (named, waiting) = (try anna.invitation(to: bert, in: zone), try anna.invitation(to: nil, in: zone))
+            let bearer = try anna.invitation(to: nil, in: zone, expires: server.clock.now + 1_000_000)
+            var shareWide = waiting.link
+            shareWide.invitationID = Data()
+            shareWide.routingID = Data(randomBytes(16))
+            try await anna.append(
+                try anna.next(on: zone, invitations: [named.draft, waiting.draft, bearer.draft]), to: &zone,
+                links: [named.link, waiting.link, bearer.link, shareWide],
+                addresses: [(waiting.keys.id, "bert@example.org")])
+            // Whoever has the URL, or proves an address later.
+            for routing in [waiting.routingID, bearer.routingID, [UInt8](shareWide.routingID)] {
+                #expect(try await ask(routing) == Sealkit_V1_AccountResponse())
+            }
+            // One that leads nowhere, and one that expires.
+            try await expectRefusal(.unknownItem) { try await ask(randomBytes(16)) }
+            server.clock.advance(seconds: 2)
+            try await expectRefusal(.unknownItem) { try await ask(bearer.routingID) }
+            // The first acceptance binds: nobody is left who is waited for.
+            let begun = try await bert.client.begin("bert@example.org", routingID: waiting.routingID)
+            let code = try await server.mail.code(1)
+            let token = try await bert.client.complete(begun.verificationID, code, signer: bert.keys.signingKey)
+            try await bert.accept(waiting, in: &zone, token: token)
+            for routing in [waiting.routingID, [UInt8](shareWide.routingID)] {
+                try await expectRefusal(.unknownItem) { try await ask(routing) }
+            }
+        }
+    }
+
     @Test func aPlaceholderProvesItsAddress() async throws {
         try await withTwo { anna, bert, made, server in
             var zone = made

@@ -1,9 +1,11 @@
 """An SMTP relay for tests that behaves as it is told: TLS, authentication, and every way of failing.
 
 smtp-relay.py FOLDER PORT [--certificate FILE --key FILE] [--tls from-the-start|starttls] [--user NAME --password WORD]
-              [--behaviour accept|lose|refuse|later]
+              [--behaviour accept|lose|refuse|later|refuse-sender|refuse-sender-late]
 
 Mails go to FOLDER, one file each, with the recipient's address as its first line; `lose` takes them and keeps none.
+`refuse-sender-late` says what is wrong with the sender at the first recipient, as many relays do. A file `behaviour` in
+FOLDER has another behaviour from then on.
 """
 
 import argparse
@@ -22,23 +24,40 @@ parser.add_argument("--key")
 parser.add_argument("--tls", choices=["from-the-start", "starttls"])
 parser.add_argument("--user")
 parser.add_argument("--password")
-parser.add_argument("--behaviour", default="accept", choices=["accept", "lose", "refuse", "later"])
+parser.add_argument("--behaviour", default="accept", choices=["accept", "lose", "refuse", "later", "refuse-sender", "refuse-sender-late"])
 options = parser.parse_args()
 options.folder.mkdir(parents=True, exist_ok=True)
+
+
+def behaviour():
+    named = options.folder / "behaviour"
+    return named.read_text().strip() if named.exists() else options.behaviour
 
 
 class Handler:
     count = 0
 
+    async def handle_MAIL(self, server, session, envelope, address, mail_options):
+        if behaviour() == "refuse-sender":
+            return "553 5.7.1 sender address rejected: " + address
+        envelope.mail_from = address
+        return "250 OK"
+
+    async def handle_RCPT(self, server, session, envelope, address, rcpt_options):
+        if behaviour() == "refuse-sender-late":
+            return "554 5.7.1 sender address rejected: " + envelope.mail_from
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
     async def handle_DATA(self, server, session, envelope):
         Handler.count += 1
         # So that tests see what was tried, whatever came of it.
         (options.folder / "tries").write_text(str(Handler.count))
-        if options.behaviour == "refuse":
+        if behaviour() == "refuse":
             return "550 no such mailbox: " + envelope.rcpt_tos[0]
-        if options.behaviour == "later" and Handler.count == 1:
+        if behaviour() == "later" and Handler.count == 1:
             return "451 greylisted: " + envelope.rcpt_tos[0]
-        if options.behaviour != "lose":
+        if behaviour() != "lose":
             part = options.folder / "part"
             part.write_bytes(envelope.rcpt_tos[0].encode() + b"\n" + envelope.content)
             part.rename(options.folder / f"{Handler.count:03d}.mail")

@@ -78,6 +78,34 @@ extension Account {
         return try await recover(recoveryKey, transport: transport, deviceName: deviceName).kept(in: store)
     }
 
+    /// The account that a store keeps, at another address from now on: its server has another name. It stays the same
+    /// account, with all that is its own there, and what this device has verified goes on.
+    ///
+    /// The server at the new address is asked first: where it does not let the account in, the store keeps the address
+    /// that it has.
+    /// - Parameters:
+    ///   - store: where the account is kept.
+    ///   - transport: what reaches the server under its new name.
+    ///   - trust: where this device keeps what it has verified: without it the server takes it for a new device.
+    /// - Throws: `notAuthenticated` when the store is empty, or the server there knows no account with these keys;
+    ///   `accountTemporarilyUnavailable` where it calls itself otherwise; what `store` throws.
+    public static func move(
+        in store: any KeyStore, to transport: any Transport, trust: TrustStore? = nil
+    ) async throws(SealKitError) -> Account {
+        guard let kept = try await store.load() else {
+            throw SealKitError(
+                .notAuthenticated, "no account is kept here that could be moved",
+                remedy: "make an account first, or recover one")
+        }
+        let account = try Account(
+            seeds: kept.seeds, transport: transport, deviceName: kept.deviceName ?? Account.defaultDeviceName,
+            keyStore: store)
+        if let trust { account.deviceKeeper.attach(trust) }
+        _ = try await account.session.token()
+        try await store.save(try account.secrets, replacing: kept)
+        return account
+    }
+
     /// HTTP with its usual configuration.
     public static func overHTTP(_ server: String) throws(SealKitError) -> any Transport {
         try HTTPTransport(server: server)

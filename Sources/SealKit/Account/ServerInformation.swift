@@ -12,6 +12,10 @@ public struct ServerInformation: Sendable, Equatable {
     public var sendsMail: Bool
     /// Whether codes go out as text messages: without it, nobody can prove a phone number there.
     public var sendsTexts: Bool
+    /// Whether mail is known to fail at present: codes wait then, and go out once it works, if they are still good.
+    public var isMailFailing: Bool
+    /// The same of text messages.
+    public var areTextsFailing: Bool
 
     /// Asks a server.
     /// - Throws: `networkFailure`, `requestRateLimited`; `serverRejectedRequest` for what is no SealKit server's
@@ -26,6 +30,8 @@ public struct ServerInformation: Sendable, Equatable {
         registration = Account.Registration(rawValue: answer.registration)
         sendsMail = answer.codes.contains("mail")
         sendsTexts = answer.codes.contains("text")
+        isMailFailing = answer.codes.contains("mail-failing")
+        areTextsFailing = answer.codes.contains("text-failing")
     }
 }
 
@@ -46,11 +52,14 @@ extension Client {
         guard let name = try? await ServerInformation(transport: transport).origin, name != transport.origin,
             (1...300).contains(name.utf8.count), name.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
+        // Whose account it is has keys that are good under any name: another account would be somebody else.
+        let remedy =
+            code == .invalidArguments
+            ? "reach it as \(name)"
+            : "if that is its new name, the account stays what it is: move its address to \(name) with move(in:to:trust:)"
         return SealKitError(
             code,
             "the server that was reached as \(transport.origin) calls itself \(name), and a login holds for that name only",
-            remedy:
-                "reach it as \(name); if \(transport.origin) is its name, its operator has to start it with that origin"
-        )
+            remedy: remedy + "; if \(transport.origin) is its name, its operator has to start it with that origin")
     }
 }

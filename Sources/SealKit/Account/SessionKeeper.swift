@@ -204,7 +204,7 @@ actor SessionKeeper {
         case .unknownItem:
             SealKitError(
                 .notAuthenticated, "the server knows no account with these keys",
-                remedy: "check the server's address, or create the account")
+                remedy: "check the server's address; where there never was an account with them, create it")
         case .notAuthenticated:
             SealKitError(
                 .accountTemporarilyUnavailable, "the server does not accept this account's login now: \(error.reason)",

@@ -36,8 +36,8 @@ extension Contacts {
 
     /// Gives somebody a name on this device, whether its keys were seen already or not.
     /// - Parameter userRecordID: whose name it is.
-    /// - Parameter name: 1 to 64 characters that can be seen, the first a letter or digit, without `@`; nil takes it
-    ///   away.
+    /// - Parameter name: 1 to 64 characters that can be seen, the first a letter or digit, without `@`, and nothing
+    ///   that reads like an id, a safety number, a phone number or a page's address; nil takes it away.
     /// - Throws: `invalidArguments` for another name, or what names nobody; `constraintViolation` for one that somebody
     ///   else has.
     public func setName(_ name: String?, for userRecordID: Record.ID) async throws(SealKitError) {

@@ -29,6 +29,12 @@ struct LocalName: Sendable {
             throw LocalName.refused("begins with a letter or a digit")
         }
         guard !text.contains("@") else { throw LocalName.refused("has no @, by which addresses are known") }
+        guard !LocalName.readsLikeAnID(text) else {
+            throw LocalName.refused("does not read like a user's id or a safety number, for which it would be taken")
+        }
+        guard !LocalName.readsLikeAnAddress(text) else {
+            throw LocalName.refused("does not read like a phone number or the address of a page")
+        }
         guard text.last != " ", !text.contains("  ") else {
             throw LocalName.refused("has single spaces, and none at its end")
         }
@@ -41,6 +47,24 @@ struct LocalName: Sendable {
 
     static func folded(_ text: String) -> String {
         text.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCompatibilityMapping
+    }
+
+    /// An id without its underscore, the beginning of one, or groups of a safety number.
+    private static func readsLikeAnID(_ text: String) -> Bool {
+        let signs = folded(text).unicodeScalars.filter { $0 != " " && $0 != "-" && $0 != "_" }
+        guard signs.count >= 16 else { return false }
+        return signs.allSatisfy { ("0"..."9").contains($0) || ("a"..."f").contains($0) }
+    }
+
+    /// So many digits, and nothing but what is written between them; or a scheme.
+    private static func readsLikeAnAddress(_ text: String) -> Bool {
+        let text = folded(text)
+        guard !text.contains("://") else { return true }
+        let digits = text.unicodeScalars.count { $0.properties.numericType != nil }
+        return digits >= 6
+            && text.unicodeScalars.allSatisfy { scalar in
+                scalar.properties.numericType != nil || " -./()".unicodeScalars.contains(scalar)
+            }
     }
 
     private static func refused(_ rule: String) -> SealKitError {

@@ -54,7 +54,7 @@ extension Container {
     ///   where roster or preview do not verify, as for a title by somebody who administers nothing there; `rollback`
     ///   for an older preview than this device has seen behind the URL.
     public func shareMetadata(for url: String) async throws(SealKitError) -> Share.Metadata {
-        let url = try shareURL(url)
+        let url = try await shareURL(url)
         let first = try await metadataPage(behind: url, from: 0)
         let core = core
         return try await core.witnessing { () async throws(SealKitError) in
@@ -67,10 +67,24 @@ extension Container {
         }
     }
 
-    /// - Throws: `invalidArguments` for a URL that is cut short, altered, or of another server.
-    func shareURL(_ text: String) throws(SealKitError) -> ShareURL {
+    /// - Throws: `invalidArguments` for a URL that is cut short, altered, or of another server, and for one of this
+    ///   account's that has another name now.
+    func shareURL(_ text: String) async throws(SealKitError) -> ShareURL {
         let url = try verifying("the URL") { () throws(SealError) in try ShareURL(text) }
-        try judging(url) { () throws(ShareRefusal) in try ShareOpening.check(url, origin: core.account.server) }
+        do throws(ShareRefusal) { try ShareOpening.check(url, origin: core.account.server) } catch {
+            let own = core.account.server
+            // Its own server tells whether the URL has its new name; of a former one in the URL nobody tells.
+            guard (try? await core.account.serverInformation().origin) == url.origin else {
+                throw SealKitError(
+                    .invalidArguments, "the share is on another server: \(url.origin)",
+                    remedy: "use an account on that server, or make one there; where that is a former name of \(own), "
+                        + "this account is on it: put \(own) in its place in the URL")
+            }
+            throw SealKitError(
+                .invalidArguments,
+                "the share's URL has the server's new name, \(url.origin), and this account's address is still \(own)",
+                remedy: "the account stays what it is: move its address to \(url.origin) with move(in:to:trust:)")
+        }
         return url
     }
 

@@ -150,7 +150,7 @@ extension Container {
     ///   look alike; `participantAlreadyInvited` for somebody who may accept it right away; `invalidArguments` for a
     ///   URL that is cut short, and for a participant; `limitExceeded`; `requestRateLimited`.
     public func requestShareAccess(_ url: String, contact: String) async throws(SealKitError) {
-        let url = try shareURL(url)
+        let url = try await shareURL(url)
         let response: Sealkit_V1_ShareOwnerResponse = try await core.call(
             Endpoints.sharing.owner, Sealkit_V1_ShareOwnerRequest.with { $0.routingID = Data(url.routingID.bytes) })
         var random = SystemRandom()

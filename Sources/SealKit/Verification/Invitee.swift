@@ -1,6 +1,9 @@
 public import Foundation
+import SealClient
 import SealEnvelope
 import SealPrimitives
+import SealWire
+import SwiftProtobuf
 
 /// Answers what has to be asked of somebody who comes with a share's URL and may not be known to the server yet: an
 /// app's sheets, or a terminal.
@@ -23,6 +26,7 @@ extension Share {
     ///
     /// ```swift
     /// let transport = try HTTPTransport(server: try Share.server(of: url))
+    /// try await Share.requireSeatForNewcomer(url, transport: transport)
     /// let (account, recoveryKey) = try await Account.create(transport: transport)
     /// // Keep the account, show the recovery key, then:
     /// let container = try Container("org.example.notes", account: account)
@@ -31,6 +35,28 @@ extension Share {
     /// - Throws: `invalidArguments` for a URL that is cut short or altered.
     public static func server(of url: String) throws(SealKitError) -> String {
         try verifying("the URL") { () throws(SealError) in try ShareURL(url) }.origin
+    }
+
+    /// That somebody without an account could accept a share, before they make one for it: an invitation is good once,
+    /// and until it expires or is taken back. It is the server's word, which is not told the URL's secret part.
+    /// - Throws: `unknownItem` for a URL that is used up, leads nowhere, or is for somebody who has an account;
+    ///   `invalidArguments` for one that is cut short or altered, or of another server; `networkFailure`.
+    public static func requireSeatForNewcomer(
+        _ url: String, transport: any Transport
+    ) async throws(SealKitError) {
+        let url = try verifying("the URL") { () throws(SealError) in try ShareURL(url) }
+        guard url.origin == transport.origin else { throw SealKitError(ShareRefusal.otherServer, behind: url) }
+        do throws(SealKitError) {
+            let _: Sealkit_V1_AccountResponse = try await Client(transport: transport).call(
+                Endpoints.sharing.newcomer,
+                Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(url.routingID.bytes) })
+        } catch {
+            guard error.code == .unknownItem else { throw error }
+            throw SealKitError(
+                .unknownItem, "the share's URL leads to no seat for somebody without an account",
+                remedy: "if it was made for an account that you have, accept it with that one; else the invitation was "
+                    + "accepted already, taken back, or has expired: ask whoever sent it for a new one")
+        }
     }
 }
 

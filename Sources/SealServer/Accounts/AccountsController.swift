@@ -1,4 +1,5 @@
 import Hummingbird
+import Logging
 import SealService
 import SealStorage
 import SealWire
@@ -9,17 +10,26 @@ struct AccountsController: Sendable {
     let sessions: Sessions
     let creation: CreateAccount
     let login: LogIn
+    let clock: @Sendable () -> Int64
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.accounts.challenge) { message, _ in try login.challenge(message) }
         router.on(Endpoints.accounts.create) { try await creation.run($0, from: $1.context.client) }
-        router.on(Endpoints.accounts.login) { message, _ in try await login.run(message) }
+        router.on(Endpoints.accounts.login) { message, call in
+            let answer = try await login.run(message)
+            if answer.isProvisional {
+                call.context.logger.warning(
+                    "the disk is full: a session is kept in memory", metadata: call.context.logged(call.request))
+            }
+            return answer.message
+        }
         router.on(Endpoints.accounts.logout) { call in
             try await sessions.end(call.session, in: transactions.database)
             return Sealkit_V1_AccountResponse()
         }
         router.on(Endpoints.accounts.me) { call in
-            try await transactions.read { try Accounts.answer(to: call.session, in: $0) }
+            let now = clock()
+            return try await transactions.read { try Accounts.answer(to: call.session, now: now, in: $0) }
         }
     }
 }

@@ -16,7 +16,9 @@ enum Controllers {
                 transactions: services.transactions, rates: services.rates, terms: services.loginTerms,
                 registration: services.registration, randomBytes: services.randomBytes),
             login: LogIn(
-                transactions: services.transactions, terms: services.loginTerms, randomBytes: services.randomBytes)
+                transactions: services.transactions, sessions: services.sessions, terms: services.loginTerms,
+                randomBytes: services.randomBytes),
+            clock: services.clock
         ).addRoutes(to: router)
         RecoveryController(transactions: services.transactions, rates: services.rates, clock: services.clock).addRoutes(
             to: router)

@@ -63,8 +63,16 @@ final class ServerCertificate: Sendable {
     }
 
     /// With the time, as the log has it.
-    private enum Validity: Equatable {
+    private enum Validity: Equatable, CustomStringConvertible {
         case valid, expired(String), early(String)
+
+        var description: String {
+            switch self {
+            case .valid: "valid"
+            case .expired(let time): "expired on \(time)"
+            case .early(let time): "not valid before \(time)"
+            }
+        }
 
         var isOver: Bool { if case .expired = self { true } else { false } }
     }
@@ -194,11 +202,11 @@ final class ServerCertificate: Sendable {
         case .valid: break
         case .expired(let time):
             logger.error(
-                "the certificate has expired: clients refuse the server; a renewed one in its place is taken up",
+                "the certificate expired on \(time): clients refuse the server; a renewed one in its place is taken up",
                 metadata: ["certificate": "\(files.certificate)", "validUntil": "\(time)"])
         case .early(let time):
             logger.error(
-                "the certificate is not valid yet, by this machine's clock: clients refuse the server",
+                "the certificate is not valid before \(time), by this machine's clock: clients refuse the server",
                 metadata: ["certificate": "\(files.certificate)", "validFrom": "\(time)"])
         }
     }

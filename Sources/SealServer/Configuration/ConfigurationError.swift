@@ -20,6 +20,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case unknownSetting(name: String, path: String, line: Int, meant: String?)
     /// A variable in the environment; `meant` is the one that it looks like.
     case unknownVariable(name: String, meant: String?)
+    /// The same of a command that is no server; `known` are those that such commands read.
+    case unknownClientVariable(name: String, meant: String?, known: [String])
     case repeatedSetting(name: String, path: String, line: Int)
     /// Clients cannot know the server by its listening address.
     case missingOrigin(listen: String)
@@ -32,11 +34,14 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .missing(let setting):
-            "The setting “\(setting)” is missing. Give --\(setting) or set it in the environment or file."
+            "The setting “\(ServerConfiguration.fileName(of: setting))” is missing. Give --\(setting), or set "
+                + "\(ServerConfiguration.environmentName(of: setting)) in the environment, or "
+                + "\(ServerConfiguration.fileName(of: setting)) in the settings file."
         case .missingSecret(let setting):
-            "The setting “\(setting)” is missing. Give --\(setting)-file, or set \(ServerConfiguration.environmentName(of: setting)) in the "
+            "The setting “\(ServerConfiguration.fileName(of: setting))” is missing. Give --\(setting)-file, or set \(ServerConfiguration.environmentName(of: setting)) in the "
                 + "environment, or \(ServerConfiguration.fileName(of: setting)) in the settings file."
-        case .invalid(let setting, let expected): "The setting “\(setting)” must be \(expected)."
+        case .invalid(let setting, let expected):
+            "The setting “\(ServerConfiguration.fileName(of: setting))” (--\(setting)) must be \(expected)."
         case .invalidInFile(let setting, let expected, let path, let line):
             "\(path), line \(line): \(ServerConfiguration.fileName(of: setting)) must be \(expected)."
         case .unknownFlag(let flag): "There is no setting “\(flag)”."
@@ -55,6 +60,10 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
                 + (meant.map { " Write \($0)." }
                     ?? " sealkit help serve lists them: --tls-key is SEALKIT_TLS_KEY. Start the server without what is "
                     + "not for it.")
+        case .unknownClientVariable(let name, let meant, let known):
+            "The environment has \(name), which no command reads. "
+                + (meant.map { "Write \($0), or take it away." }
+                    ?? "Take it away, or write one of \(known.joined(separator: ", ")).")
         case .repeatedSetting(let name, let path, let line):
             "\(path), line \(line): the setting “\(name)” is there a second time."
         case .missingOrigin(let listen):

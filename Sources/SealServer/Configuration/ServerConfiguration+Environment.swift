@@ -9,12 +9,16 @@ extension ServerConfiguration {
     /// The variables of the settings.
     private static let settingVariables = Set(settings.keys.map(environmentName))
 
-    /// What other commands of `sealkit` read, and this project's own tests and tools: it may well be there too where a
-    /// server starts.
-    private static let otherVariables = Set(
+    /// What other commands of `sealkit` read: it may well be there too where a server starts.
+    private static let clientVariables = Set(
         [
             "ACCOUNT", "CA_FILE", "CONTAINER", "KEY_FILE", "MANAGEMENT_TOKEN", "NEW_PASSPHRASE", "PASSPHRASE",
             "RECOVERY_PASSPHRASE",
+        ].map { variablePrefix + $0 })
+
+    /// What this project's own tests and tools read.
+    private static let toolVariables = Set(
+        [
             "ATTACK_OUTCOMES", "FULL_DISK", "FUZZ", "MEASURE", "PUBLISHED_VECTORS", "SERVE", "STRICT", "TEST_LOG",
             "TEST_SMTP",
             "TEST_SMTP_CA", "TEST_SMTP_USER",
@@ -22,11 +26,26 @@ extension ServerConfiguration {
 
     /// Throws for a variable that looks like a setting and is none.
     static func requireKnown(_ environment: [String: String]) throws(ConfigurationError) {
-        for name in environment.keys.sorted() where name.hasPrefix(variablePrefix) {
-            guard !settingVariables.contains(name), !otherVariables.contains(name),
-                !isOfAService(name, environment[name] ?? "")
-            else { continue }
-            throw .unknownVariable(name: name, meant: meant(by: name))
+        if let name = unknown(in: environment) {
+            throw .unknownVariable(name: name, meant: meant(by: name, among: settingVariables))
+        }
+    }
+
+    /// The same for a command that is no server: what was meant is something that such commands read, else a setting.
+    public static func requireKnownToClients(_ environment: [String: String]) throws(ConfigurationError) {
+        if let name = unknown(in: environment) {
+            throw .unknownClientVariable(
+                name: name,
+                meant: meant(by: name, among: clientVariables) ?? meant(by: name, among: settingVariables),
+                known: clientVariables.sorted())
+        }
+    }
+
+    /// The first that looks as if it were for this program, and is not.
+    private static func unknown(in environment: [String: String]) -> String? {
+        environment.keys.filter { $0.hasPrefix(variablePrefix) }.sorted().first { name in
+            !settingVariables.contains(name) && !clientVariables.contains(name) && !toolVariables.contains(name)
+                && !isOfAService(name, environment[name] ?? "")
         }
     }
 
@@ -40,9 +59,9 @@ extension ServerConfiguration {
     }
 
     /// The only one that begins so, or the nearest one; nil where none is close.
-    private static func meant(by name: String) -> String? {
-        let longer = settingVariables.filter { $0.hasPrefix(name) }
+    private static func meant(by name: String, among names: Set<String>) -> String? {
+        let longer = names.filter { $0.hasPrefix(name) }
         if let only = longer.first, longer.count == 1 { return only }
-        return Misspelling.nearest(to: name, among: settingVariables) { $0 }
+        return Misspelling.nearest(to: name, among: names) { $0 }
     }
 }

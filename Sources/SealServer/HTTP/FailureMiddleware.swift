@@ -24,7 +24,10 @@ struct FailureMiddleware: RouterMiddleware {
             let (answer, isInternal) = ServerError.describing(error, requestID: context.id)
             if isInternal {
                 context.logger.error(
-                    "request failed", metadata: ["error": "\(error)", "code": "\(answer.code.rawValue)"])
+                    "request failed",
+                    metadata: ["error": "\(error)", "code": "\(answer.code.rawValue)"].merging(
+                        context.logged(request)
+                    ) { $1 })
             }
             metrics.count(.failures, answer.code.rawValue)
             return try answer.response(from: request, context: context)

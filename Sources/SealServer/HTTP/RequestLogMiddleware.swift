@@ -12,12 +12,9 @@ struct RequestLogMiddleware: RouterMiddleware {
         guard context.logger.logLevel <= .info else { return try await next(request, context) }
         let start = ContinuousClock.now
         let response = try await next(request, context)
-        let route = context.hasRoute ? context.endpointPath ?? "unknown" : "unknown"
-        var metadata: Logger.Metadata = [
-            "method": "\(request.method.rawValue)", "route": "\(route)",
-            "status": .stringConvertible(response.status.code),
-            "milliseconds": .stringConvertible(Self.milliseconds(ContinuousClock.now - start)),
-        ]
+        var metadata = context.logged(request)
+        metadata["status"] = .stringConvertible(response.status.code)
+        metadata["milliseconds"] = .stringConvertible(Self.milliseconds(ContinuousClock.now - start))
         if let group = OperationGroupHeader(request) { metadata.merge(group.metadata) { $1 } }
         context.logger.info("request", metadata: metadata)
         return response

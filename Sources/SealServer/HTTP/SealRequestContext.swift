@@ -1,4 +1,6 @@
+import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
 import SealService
 import SealWire
@@ -44,6 +46,11 @@ struct SealRequestContext: RequestContext {
     /// not in the table.
     func endpointName(_ request: Request) -> String {
         endpointPath.flatMap { Endpoints.route(request.method.rawValue, template: $0)?.name } ?? "unknown"
+    }
+
+    /// For a log line about a request: method, and the route's template, so that no id from a path is kept.
+    func logged(_ request: Request) -> Logger.Metadata {
+        ["method": "\(request.method.rawValue)", "route": "\(hasRoute ? endpointPath ?? "unknown" : "unknown")"]
     }
 
     /// False when no route took the request.

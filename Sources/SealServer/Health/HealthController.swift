@@ -27,13 +27,15 @@ struct HealthController: Sendable {
         }
         let states = outbox.states
         let storage = FreeSpace(at: dataFolder)
-        let parts =
-            "\"storage\":\"\(storage)\",\"mail\":\"\(states[.email])\",\"texts\":\"\(states[.phone])\""
+        let (mail, texts) = (states[.email], states[.phone])
+        let parts = "\"storage\":\"\(storage)\",\"mail\":\"\(mail)\",\"texts\":\"\(texts)\""
+        // A word and not the HTTP status: it serves all the same.
+        let status = storage == .full || [mail, texts].contains(.failing) ? "degraded" : "ok"
         return Response(
             status: .ok,
             headers: [.contentType: "application/json", .cacheControl: "no-store"],
             body: ResponseBody(
                 byteBuffer: ByteBuffer(
-                    string: "{\"status\":\"ok\",\"version\":\"\(ServerVersion.current)\",\(parts)}")))
+                    string: "{\"status\":\"\(status)\",\"version\":\"\(ServerVersion.current)\",\(parts)}")))
     }
 }

@@ -24,8 +24,10 @@ struct LimitsController: Sendable {
             $0.limits = LimitTable.all(configuration, rates.limits)
             $0.registration = configuration.registration.rawValue
             $0.origin = origin.value
-            if outbox.carries(.email) { $0.codes.append("mail") }
-            if outbox.carries(.phone) { $0.codes.append("text") }
+            for (kind, word) in [(Address.Kind.email, "mail"), (.phone, "text")] where outbox.carries(kind) {
+                $0.codes.append(word)
+                if outbox.states[kind] == .failing { $0.codes.append(word + "-failing") }
+            }
         }
     }
 

@@ -34,8 +34,12 @@ extension MailMessenger {
             isThere = true
         } catch {
             // An answer that refuses is one; so is, for TLS, a certificate that is not trusted.
-            guard case .notSent(let code, let status, _) = error else { return nil }
-            isThere = status > 0 || (!isTLS && code == Int(CURLE_PEER_FAILED_VERIFICATION.rawValue))
+            switch error {
+            case .loginWanted: isThere = true
+            case .notSent(let code, let status, _):
+                isThere = status > 0 || (!isTLS && code == Int(CURLE_PEER_FAILED_VERIFICATION.rawValue))
+            default: return nil
+            }
         }
         guard isThere else { return nil }
         return isTLS ? .afterAWord : .fromTheStart

@@ -48,8 +48,13 @@ final class MailMessenger: Messenger {
     func tryOut() async throws(MessengerError) {
         try await waiting { [self] () throws(MessengerError) in
             try explained { () throws(MessengerError) in
-                try session(configuration, timeout: 15) { curl throws(MessengerError) in
-                    try say("MAIL FROM:<\(sender.address)>", curl)
+                do throws(MessengerError) {
+                    try session(configuration, timeout: 15) { curl throws(MessengerError) in
+                        try say("MAIL FROM:<\(sender.address)>", curl)
+                    }
+                } catch {
+                    guard case .notSent(Self.refusedCommand, let status, _) = error, status >= 400 else { throw error }
+                    throw .senderRefused(status: status)
                 }
             }
         }
@@ -79,7 +84,21 @@ final class MailMessenger: Messenger {
     func say(_ command: String, _ curl: UnsafeMutableRawPointer) throws(MessengerError) -> CURLcode {
         try set(curl, CURLOPT_CUSTOMREQUEST, command)
         try set(curl, CURLOPT_NOBODY, 1)
-        return curl_easy_perform(curl)
+        let result = curl_easy_perform(curl)
+        // libcurl takes 553 for an answer to VRFY.
+        guard result == CURLE_OK, Self.lastAnswer(curl) >= 400 else { return result }
+        return CURLE_WEIRD_SERVER_REPLY
+    }
+
+    /// libcurl's number for what the relay did not take.
+    private static let refusedCommand = Int(CURLE_WEIRD_SERVER_REPLY.rawValue)
+    /// RFC 4954.
+    private static let loginWanted = 530
+
+    private static func lastAnswer(_ curl: UnsafeMutableRawPointer) -> Int {
+        var status = 0
+        _ = sealkit_curl_get_long(curl, CURLINFO_RESPONSE_CODE, &status)
+        return status
     }
 
     /// One connection to a relay, with TLS and the login that are configured.
@@ -108,8 +127,8 @@ final class MailMessenger: Messenger {
 
         let result = try use(curl)
         guard result == CURLE_OK else {
-            var status = 0
-            _ = sealkit_curl_get_long(curl, CURLINFO_RESPONSE_CODE, &status)
+            let status = Self.lastAnswer(curl)
+            guard status != Self.loginWanted else { throw .loginWanted(status: status) }
             // curl's generic text; its detailed one could repeat the relay's answer, which repeats the address.
             throw .notSent(
                 code: Int(result.rawValue), status: status, reason: String(cString: curl_easy_strerror(result)))

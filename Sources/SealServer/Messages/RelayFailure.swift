@@ -6,8 +6,8 @@ public struct RelayFailure: Error, Equatable, CustomStringConvertible {
     public let reason: String
 
     public var description: String {
-        "The mail relay \(url) cannot be used: \(reason). Check --smtp-url, --smtp-from, the login and --smtp-ca-file, "
-            + "or start without it: --smtp-check warn."
+        "The mail relay \(url) cannot be used: \(reason). Check smtp.url, smtp.from, the login and smtp.ca.file "
+            + "(--smtp-url, --smtp-from, --smtp-ca-file), or start without it: --smtp-check warn."
     }
 
     static func tryOut(_ mail: MailConfiguration) async throws {

@@ -3,7 +3,8 @@ import SealService
 import SealStorage
 import SealWire
 
-/// `share/metadata` and `share/accept`: what somebody with a link may see and do. The container is the link's.
+/// `share/metadata`, `share/newcomer` and `share/accept`: what somebody with a link may see and do. The container is the
+/// link's.
 struct ShareController: Sendable {
     let transactions: Transactions
     let clock: @Sendable () -> Int64
@@ -13,6 +14,7 @@ struct ShareController: Sendable {
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.sharing.metadata) { try await metadata($0, $1) }
+        router.on(Endpoints.sharing.newcomer) { try await newcomer($0, $1) }
         router.on(Endpoints.sharing.accept) { try await accept($0, $1) }
     }
 
@@ -23,6 +25,17 @@ struct ShareController: Sendable {
         return try await transactions.read { [rosters] connection in
             try ShareMetadata.answer(message, to: call.session, rosters, now: now, in: connection)
         }
+    }
+
+    /// The answer is an empty message.
+    private func newcomer(
+        _ message: Sealkit_V1_ShareMetadataRequest, _ call: OpenCall
+    ) async throws -> Sealkit_V1_AccountResponse {
+        let now = clock()
+        try await transactions.read { [rosters] connection in
+            try Seat.requireForNewcomer(by: message.routingID, rosters, now: now, in: connection)
+        }
+        return Sealkit_V1_AccountResponse()
     }
 
     private func accept(

@@ -7,14 +7,17 @@ import SwiftProtobuf
 /// Logs in to an account that there is: a challenge goes out, and comes back signed.
 package struct LogIn: Sendable {
     private let transactions: Transactions
+    private let sessions: Sessions
     private let terms: LoginTerms
     private let randomBytes: @Sendable (Int) -> [UInt8]
 
     /// - Parameter randomBytes: that many bytes that nobody can guess.
     package init(
-        transactions: Transactions, terms: LoginTerms, randomBytes: @escaping @Sendable (Int) -> [UInt8]
+        transactions: Transactions, sessions: Sessions, terms: LoginTerms,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.transactions = transactions
+        self.sessions = sessions
         self.terms = terms
         self.randomBytes = randomBytes
     }
@@ -32,20 +35,42 @@ package struct LogIn: Sendable {
         }
     }
 
+    /// Where the disk is full, a device that the account has already gets a session of this process alone: a login
+    /// writes nothing that reading needs.
     /// - Throws: `invalidArguments`; `notAuthenticated` for a login that does not hold; `unknownItem`, `keysReplaced`;
     ///   `permissionFailure` for a device that was revoked.
-    package func run(_ message: Sealkit_V1_LoginRequest) async throws -> Sealkit_V1_SessionResponse {
+    package func run(_ message: Sealkit_V1_LoginRequest) async throws -> Answer {
         let login = try Login(message)
         try await login.verify(terms)
         let now = terms.clock()
         let token = randomBytes(32)
-        return try await transactions.write(at: .everything) { connection in
-            // Only who holds the key learns that it has no account.
-            guard let account = try Accounts.find(loginKey: login.loginKey, in: connection) else {
-                if try KeyRotation.isReplaced(login.loginKey, in: connection) { throw KeyRotation.replaced }
-                throw ServerError(.unknownItem, "No account has this login key.", remedy: "Create the account.")
+        do {
+            let message = try await transactions.write(at: .everything) { connection in
+                try login.begin(try Self.account(of: login, in: connection), token: token, now: now, in: connection)
             }
-            return try login.begin(account, token: token, now: now, in: connection)
+            return Answer(message: message, isProvisional: false)
+        } catch StorageError.full {
+            let sessions = self.sessions
+            let message = try await transactions.read { connection in
+                try login.beginProvisionally(
+                    try Self.account(of: login, in: connection), token: token, now: now, sessions: sessions,
+                    in: connection)
+            }
+            guard let message else { throw StorageError.full }
+            return Answer(message: message, isProvisional: true)
         }
+    }
+
+    package struct Answer: Sendable {
+        package let message: Sealkit_V1_SessionResponse
+        /// Whether the database holds nothing of the session.
+        package let isProvisional: Bool
+    }
+
+    /// Only who holds the key learns that it has no account.
+    private static func account(of login: Login, in connection: any SQLConnection) throws -> Accounts.Row {
+        if let account = try Accounts.find(loginKey: login.loginKey, in: connection) { return account }
+        if try KeyRotation.isReplaced(login.loginKey, in: connection) { throw KeyRotation.replaced }
+        throw ServerError(.unknownItem, "No account has this login key.", remedy: "Create the account.")
     }
 }

@@ -50,6 +50,27 @@ package struct Login: Sendable {
         let entered = try Devices.enter(device, account: account.id, loginKey: loginKey, now: now, in: connection)
         let issued = try Sessions.issue(
             account: account.id, device: entered.row, now: now, randomToken: token, in: connection)
+        return try answer(account, entered, issued, in: connection)
+    }
+
+    /// The same where nothing can be written, of a device that is entered already, from a snapshot.
+    /// - Returns: nil for another device.
+    /// - Throws: `storageFull` where there are too many such sessions.
+    package func beginProvisionally(
+        _ account: Accounts.Row, token: [UInt8], now: Int64, sessions: Sessions, in connection: any SQLConnection
+    ) throws -> Sealkit_V1_SessionResponse? {
+        guard
+            let entered = try Devices.entered(device, account: account.id, loginKey: loginKey, in: connection)
+        else { return nil }
+        let issued = try sessions.issueProvisional(
+            account: account.id, device: entered.row, now: now, randomToken: token)
+        return try answer(account, entered, issued, in: connection)
+    }
+
+    private func answer(
+        _ account: Accounts.Row, _ entered: Devices.Entered, _ issued: Sessions.Issued,
+        in connection: any SQLConnection
+    ) throws -> Sealkit_V1_SessionResponse {
         let isKnown = knownDevices == UInt64(clamping: entered.revision)
         let devices = isKnown ? nil : try Devices.list(account: account.id, revision: entered.revision, in: connection)
         return .with {

@@ -22,26 +22,12 @@ package enum Devices {
         _ device: DeviceStatement, account: Int64, loginKey: VerificationKey, now: Int64,
         in connection: any SQLConnection
     ) throws -> Entered {
-        let known = try connection.first(
-            """
-            SELECT device.id, device.revoked, device.signer, account.device_revision
-            FROM device JOIN account ON account.id = device.account WHERE account = $1 AND device_id = $2
-            """, [.integer(account), .blob(device.id.bytes)]
-        ) {
-            (
-                row: try $0.int64("id"), isRevoked: try $0.bool("revoked"), signer: try $0.bytes("signer"),
-                revision: try $0.int64("device_revision")
-            )
+        let known = try find(device.id, account: account, in: connection)
+        if let known, known.signer == loginKey.bytes {
+            try saw(known.entered.row, now: now, in: connection)
+            return known.entered
         }
-        if let known {
-            guard !known.isRevoked else { throw revoked }
-            guard known.signer != loginKey.bytes else {
-                try saw(known.row, now: now, in: connection)
-                return Entered(row: known.row, revision: known.revision)
-            }
-        } else {
-            try makeRoom(account: account, in: connection)
-        }
+        if known == nil { try makeRoom(account: account, in: connection) }
         // One of the account's keys before has signed what there is: the new key's statement takes its place.
         guard
             let row = try connection.first(
@@ -59,6 +45,36 @@ package enum Devices {
                 ], { try $0.int64("id") })
         else { throw StorageError.failed(code: 0, message: "RETURNING gave no row") }
         return Entered(row: row, revision: try advance(account: account, now: now, in: connection))
+    }
+
+    /// A device that can log in without anything being written; nil for one that would have to be entered first.
+    /// - Throws: `permissionFailure` for one that was revoked.
+    package static func entered(
+        _ device: DeviceStatement, account: Int64, loginKey: VerificationKey, in connection: any SQLConnection
+    ) throws -> Entered? {
+        guard let known = try find(device.id, account: account, in: connection), known.signer == loginKey.bytes else {
+            return nil
+        }
+        return known.entered
+    }
+
+    private static func find(
+        _ device: ID16, account: Int64, in connection: any SQLConnection
+    ) throws -> (entered: Entered, signer: [UInt8])? {
+        let known = try connection.first(
+            """
+            SELECT device.id, device.revoked, device.signer, account.device_revision
+            FROM device JOIN account ON account.id = device.account WHERE account = $1 AND device_id = $2
+            """, [.integer(account), .blob(device.bytes)]
+        ) {
+            (
+                entered: Entered(row: try $0.int64("id"), revision: try $0.int64("device_revision")),
+                isRevoked: try $0.bool("revoked"), signer: try $0.bytes("signer")
+            )
+        }
+        guard let known else { return nil }
+        guard !known.isRevoked else { throw revoked }
+        return (known.entered, known.signer)
     }
 
     /// All that may log in, oldest first.

@@ -49,6 +49,10 @@ package enum MessengerError: Error, Equatable {
     case notSent(code: Int, status: Int, reason: String)
     /// The relay speaks TLS at another moment than its URL says.
     case otherTLS(RelayTLS)
+    /// The relay takes no mail without a login, and `status` is what it said.
+    case loginWanted(status: Int)
+    /// The relay refused when it was told the sender, with this status: the sender, or whoever connects.
+    case senderRefused(status: Int)
     /// The gateway answered with this HTTP status; 0 when it did not answer.
     case gateway(status: Int)
     case unavailable
@@ -61,14 +65,15 @@ package enum MessengerError: Error, Equatable {
         case .notSent(_, let status, _): !(500..<600).contains(status)
         // And the other way round in HTTP, but for those that say “later”.
         case .gateway(let status): !(300..<500).contains(status) || [408, 425, 429].contains(status)
-        case .otherTLS, .unavailable: true
+        // As with a wrong password: what is wrong is the server's to mend, and the code may still be good then.
+        case .otherTLS, .loginWanted, .senderRefused, .unavailable: true
         }
     }
 
     /// Whether it says something of the way to the other side, and nothing of the message.
     var isOfTheWay: Bool {
         switch self {
-        case .notSent(_, 0, _), .gateway(0), .otherTLS, .unavailable: true
+        case .notSent(_, 0, _), .gateway(0), .otherTLS, .loginWanted, .senderRefused, .unavailable: true
         case .invalidRecipient, .invalidHeader, .notSent, .gateway: false
         }
     }
@@ -78,10 +83,17 @@ package enum MessengerError: Error, Equatable {
         switch self {
         case .otherTLS(.fromTheStart):
             "the relay seems to speak TLS from the first byte on, as is usual on port 465: write smtps:// in place of "
-                + "smtp:// in --smtp-url"
+                + "smtp:// in smtp.url (--smtp-url)"
         case .otherTLS(.afterAWord):
             "the relay seems to speak TLS after STARTTLS, if at all, as is usual on port 587: write smtp:// in place "
-                + "of smtps:// in --smtp-url, and leave --smtp-starttls at required"
+                + "of smtps:// in smtp.url (--smtp-url), and leave --smtp-starttls at required"
+        case .loginWanted:
+            "write the user at the relay into smtp.username and the password into smtp.password (--smtp-username, "
+                + "--smtp-password-file); where they are there, the relay offers no login on this port: use the one for "
+                + "submission, 587 or 465. Where --smtp-starttls is off it may be TLS that it wants first"
+        case .senderRefused:
+            "write an address that this server may send from into smtp.from (--smtp-from), usually one of the user at "
+                + "the relay, or ask the relay's operator to take mail from this machine"
         case .notSent(let code, _, _): Self.remedies[code]
         case .invalidRecipient, .invalidHeader, .gateway, .unavailable: nil
         }
@@ -89,15 +101,17 @@ package enum MessengerError: Error, Equatable {
 
     /// By libcurl's numbers, which never change.
     private static let remedies: [Int: String] = [
-        6: "the host in --smtp-url has no address: check its name, and this machine's name server",
-        7: "nothing answers there: check host and port of --smtp-url, and that no firewall is between",
-        28: "the relay did not answer in time: check the port of --smtp-url, and that no firewall is between",
+        6: "the host in smtp.url (--smtp-url) has no address: check its name, and this machine's name server",
+        7: "nothing answers there: check host and port of smtp.url (--smtp-url), and that no firewall is between",
+        28:
+            "the relay did not answer in time: check the port of smtp.url (--smtp-url), and that no firewall is between",
         60: "the relay's certificate is of an authority that this machine does not know, or for another name: name the "
-            + "authority's PEM file with --smtp-ca-file, or use the name that the certificate has in --smtp-url",
+            + "authority's PEM file with smtp.ca.file (--smtp-ca-file), or use the name that the certificate has in "
+            + "smtp.url (--smtp-url)",
         64: "the relay offers no STARTTLS: use a port that does, or smtps:// where it speaks TLS from the start; "
             + "--smtp-starttls off is for a relay on this machine",
-        67: "check --smtp-username and the password",
-        77: "--smtp-ca-file is not a PEM file of authorities that the server's user may read",
+        67: "check --smtp-username and the password (smtp.username and smtp.password in a file)",
+        77: "smtp.ca.file (--smtp-ca-file) is not a PEM file of authorities that the server's user may read",
     ]
 
     /// What the other side said, for an operator. Holds no address.
@@ -108,6 +122,10 @@ package enum MessengerError: Error, Equatable {
         case .notSent(let code, let status, let reason):
             "\(reason) (libcurl \(code)\(status > 0 ? ", last answer of the relay \(status)" : ""))\(remedy.map { ": \($0)" } ?? "")"
         case .otherTLS: remedy ?? ""
+        case .loginWanted(let status):
+            "the relay wants a login, and answered \(status): \(remedy ?? "")"
+        case .senderRefused(let status):
+            "the relay takes no mail from the sender, and answered \(status): \(remedy ?? "")"
         case .gateway(let status):
             status > 0 ? "the gateway answered with status \(status)" : "the gateway did not answer"
         case .unavailable: "libcurl cannot be used"

@@ -1,22 +1,40 @@
 package import Logging
 import Synchronization
 
-/// Whether messages go out, by kind, as the last attempt showed. What changes is logged.
+/// Whether messages go out, by kind, as the last attempts showed. What changes is logged.
 package final class MessengerStates: Sendable {
     package enum State: String, Sendable {
         /// The server is not set up for it.
         case none
         case untried
         case ok
+        /// The way is there, and the other side refused the latest message: which may be its recipient's fault.
+        case refused
         case failing
     }
 
+    /// So many messages in a row are refused for more than their recipients' sake.
+    static let mostRefusals = 3
+
     private struct Known {
-        var state = State.untried
+        enum Way {
+            case untried, open, closed
+        }
+
+        /// Whether messages are handed over at all.
+        var way = Way.untried
+        /// Messages that were refused since one was taken.
+        var refusals = 0
+        /// A message has been refused since the way was last tried.
+        var isDoubted = false
         /// What the log said last.
         var logged = State.untried
-        /// A message has failed since, which may have been its own fault.
-        var isDoubted = false
+
+        var state: State {
+            if way == .closed || refusals >= MessengerStates.mostRefusals { return .failing }
+            if refusals > 0 { return .refused }
+            return way == .open ? .ok : .untried
+        }
     }
 
     private let states: Mutex<[Address.Kind: Known]>
@@ -31,30 +49,60 @@ package final class MessengerStates: Sendable {
 
     package subscript(kind: Address.Kind) -> State { states.withLock { $0[kind]?.state ?? .none } }
 
-    /// Whether it is not known, or not sure, that messages of a kind go out.
+    /// Whether it is not known, or not sure, that there is a way for messages of a kind.
     func isUnsure(_ kind: Address.Kind) -> Bool {
-        states.withLock { $0[kind].map { $0.state != .ok || $0.isDoubted } ?? false }
+        states.withLock { $0[kind].map { $0.way != .open || $0.isDoubted } ?? false }
     }
 
-    /// - Parameter why: of a failure, without any address.
-    package func note(_ state: State, of kind: Address.Kind, why: String = "") {
-        let former = states.withLock { states in
-            defer { states[kind] = Known(state: state, logged: state) }
-            return states[kind]?.logged
+    /// A message was taken.
+    func sent(_ kind: Address.Kind) {
+        note(kind) { ($0.way, $0.refusals, $0.isDoubted) = (.open, 0, false) }
+    }
+
+    /// The way was tried, as far as that goes without a message: what was refused stays known until one is taken.
+    func isOpen(_ kind: Address.Kind) {
+        note(kind) { ($0.way, $0.isDoubted) = (.open, false) }
+    }
+
+    /// - Parameter why: without any address.
+    func failed(_ kind: Address.Kind, why: String) {
+        note(kind, why: why) { ($0.way, $0.isDoubted) = (.closed, false) }
+    }
+
+    /// A message did not go out, which may have been its recipient's fault, but for so many in a row.
+    /// - Parameters:
+    ///   - isFirst: not one that was refused before.
+    ///   - why: without any address.
+    /// - Returns: whether the way is to be tried for it: nobody has doubted it since it was.
+    func refused(_ kind: Address.Kind, isFirst: Bool, why: String) -> Bool {
+        note(kind, why: why) { known in
+            if isFirst { known.refusals += 1 }
+            defer { known.isDoubted = true }
+            return !known.isDoubted
+        } ?? false
+    }
+
+    @discardableResult
+    private func note<T: Sendable>(_ kind: Address.Kind, why: String = "", _ change: (inout Known) -> T) -> T? {
+        let (result, news) = states.withLock { states -> (T?, State?) in
+            guard var known = states[kind] else { return (nil, nil) }
+            defer { states[kind] = known }
+            let result = change(&known)
+            // Each refusal has a line of its own.
+            guard known.state != known.logged, known.state != .refused else { return (result, nil) }
+            known.logged = known.state
+            return (result, known.state)
         }
-        guard former != state else { return }
+        guard let news else { return result }
         var metadata: Logger.Metadata = ["by": "\(kind)"]
         if let relay = relays[kind] { metadata["relay"] = "\(relay)" }
-        switch state {
+        switch news {
         case .failing:
             metadata["error"] = "\(why)"
             logger.error("codes cannot be sent; they wait for as long as they are good", metadata: metadata)
         case .ok: logger.notice("codes can be sent", metadata: metadata)
-        case .none, .untried: break
+        case .none, .untried, .refused: break
         }
+        return result
     }
-
-    /// After a message that did not go out, which may have been its recipient's fault: what was good is to be tried
-    /// again, and is good until that has shown otherwise.
-    func doubt(_ kind: Address.Kind) { states.withLock { $0[kind]?.isDoubted = true } }
 }

@@ -71,17 +71,21 @@ package final class Outbox: Sendable {
     /// Tries those messengers of which it is not known that they work.
     package func tryOut() async {
         for (kind, messenger) in messengers where messenger.canBeTried && states.isUnsure(kind) {
-            let failure: MessengerError?
-            do {
-                try await messenger.tryOut()
-                failure = nil
-            } catch {
-                failure = error
-            }
-            // A server that has stopped says nothing any more.
-            if state.withLock(\.isClosed) { return }
-            states.note(failure == nil ? .ok : .failing, of: kind, why: failure?.text ?? "")
+            await tryOut(kind, messenger)
         }
+    }
+
+    private func tryOut(_ kind: Address.Kind, _ messenger: any Messenger) async {
+        let failure: MessengerError?
+        do {
+            try await messenger.tryOut()
+            failure = nil
+        } catch {
+            failure = error
+        }
+        // A server that has stopped says nothing any more.
+        guard !state.withLock(\.isClosed) else { return }
+        if let failure { states.failed(kind, why: failure.text) } else { states.isOpen(kind) }
     }
 
     /// Whether there is anything to try.
@@ -172,7 +176,7 @@ package final class Outbox: Sendable {
             let message = waiting.message.written(waiting.kind, id: waiting.id.hex, origin: origin.value)
             do {
                 try await messenger.send(message)
-                states.note(.ok, of: waiting.kind)
+                states.sent(waiting.kind)
                 metrics.count(.messages, "\(waiting.kind)", "sent")
                 return await store { try $0.delete(waiting.id, in: $1) }
             } catch is CancellationError {
@@ -183,10 +187,11 @@ package final class Outbox: Sendable {
                 // The messenger's errors carry no address; others' words are not repeated.
                 let known = error as? MessengerError
                 // Where it can be found out by itself whether messages go out, it is, unless this has shown it.
+                var isToBeTried = false
                 if messenger.canBeTried, known?.isOfTheWay != true {
-                    states.doubt(waiting.kind)
+                    isToBeTried = states.refused(waiting.kind, isFirst: attempts == 1, why: known?.text ?? "")
                 } else {
-                    states.note(.failing, of: waiting.kind, why: known?.text ?? "")
+                    states.failed(waiting.kind, why: known?.text ?? "")
                 }
                 let willRetry = attempts <= waits.count && known?.isWorthRetrying != false
                 logger.warning(
@@ -197,9 +202,12 @@ package final class Outbox: Sendable {
                     ])
                 guard willRetry else {
                     metrics.count(.messages, "\(waiting.kind)", "given-up")
-                    return await store { try $0.delete(waiting.id, in: $1) }
+                    await store { try $0.delete(waiting.id, in: $1) }
+                    if isToBeTried { await tryOut(waiting.kind, messenger) }
+                    return
                 }
                 await store { try $0.countAttempt(waiting.id, in: $1) }
+                if isToBeTried { await tryOut(waiting.kind, messenger) }
                 guard await pause(attempts) else { return }
             }
         }

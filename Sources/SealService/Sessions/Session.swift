@@ -11,6 +11,8 @@ package struct Session: Sendable, Equatable {
     package var deviceRevision: Int64 = 0
     /// Microseconds since 1970. A server-to-server key ends by revocation only.
     package var expires = Int64.max
+    /// Where the database holds nothing of it.
+    package var provisional: ProvisionalSession?
     /// `Sessions.generation` as of when it was looked up: while that stands still, no session has ended since.
     package var generation: UInt64 = 0
 }

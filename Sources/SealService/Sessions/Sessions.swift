@@ -6,7 +6,8 @@ import Synchronization
 /// Session tokens: made at login, checked on each request, ended at logout or by time.
 ///
 /// The tokens are 32 random bytes; the database has their hashes only. Sessions that were found good are remembered for
-/// some seconds, so that a busy client does not cost a database read a request.
+/// some seconds, so that a busy client does not cost a database read a request. Where the database cannot be written, a
+/// device that it knows gets a session of this process alone (`ProvisionalSession`).
 package final class Sessions: Sendable {
     /// Thirty days.
     package static let lifetime: Int64 = 30 * 86_400_000_000
@@ -17,13 +18,15 @@ package final class Sessions: Sendable {
     private static let rememberedFor: Int64 = 10_000_000
     private static let mostRemembered = 20_000
 
-    private struct Remembered {
+    fileprivate struct Remembered {
         let session: Session
         let until: Int64
     }
 
-    private struct Cache {
+    fileprivate struct Cache {
         var sessions: [[UInt8]: Remembered] = [:]
+        /// By the hash of their token, as those in the database are.
+        var provisional: [[UInt8]: ProvisionalSession] = [:]
         /// Goes up when sessions end: a row that was read before that is not remembered after it.
         var generation: UInt64 = 0
     }
@@ -64,6 +67,31 @@ package final class Sessions: Sendable {
         return Issued(token: Base64URL.encode(randomToken), expires: now + lifetime)
     }
 
+    /// Begins a session without the database, which cannot be written.
+    /// - Throws: `storageFull` where there are too many.
+    package func issueProvisional(
+        account: Int64, device: Int64, now: Int64, randomToken: [UInt8]
+    ) throws(ServerError) -> Issued {
+        let expires = now + ProvisionalSession.lifetime
+        let session = ProvisionalSession(account: account, device: device, expires: expires)
+        let hasRoom = cache.withLock { cache in
+            let own = cache.provisional.filter { $0.value.account == account }
+            if own.count >= ProvisionalSession.mostPerAccount,
+                let first = own.min(by: { $0.value.expires < $1.value.expires })
+            {
+                cache.endProvisional(first.key)
+            }
+            if cache.provisional.count >= ProvisionalSession.most {
+                for (hash, old) in cache.provisional where old.expires <= now { cache.endProvisional(hash) }
+            }
+            guard cache.provisional.count < ProvisionalSession.most else { return false }
+            cache.provisional[Self.hash(randomToken)] = session
+            return true
+        }
+        guard hasRoom else { throw ServerError.storageFull }
+        return Issued(token: Base64URL.encode(randomToken), expires: expires)
+    }
+
     /// The session that the token stands for; nil when there is none, or none any more.
     /// - Parameter beforeAsking: called before the database is asked about a token that was not found good before.
     package func find(
@@ -72,31 +100,24 @@ package final class Sessions: Sendable {
     ) async throws -> Session? {
         guard token.utf8.count == 43, let bytes = try? Base64URL.decode(token) else { return nil }
         let hash = Self.hash(bytes)
-        let (remembered, generation) = cache.withLock { ($0.sessions[hash], $0.generation) }
+        let (remembered, provisional, generation) = cache.withLock {
+            ($0.sessions[hash], $0.provisional[hash], $0.generation)
+        }
         if let remembered, remembered.until > now { return remembered.session.asOf(generation) }
         if remembered == nil { try beforeAsking() }
         // Looked up by hash: what a comparison's time could tell about a hash is of no use to find a token.
         let row = try await database.read { connection in
-            try connection.first(
-                """
-                SELECT session.account, session.expires, session.device, account.device_revision, device.last_seen
-                FROM session JOIN account ON account.id = session.account JOIN device ON device.id = session.device
-                WHERE token_hash = $1
-                """, [.blob(hash)]
-            ) { row in
-                (
-                    session: Session(
-                        accountID: try row.int64("account"), tokenHash: hash, device: try row.int64("device"),
-                        deviceRevision: try row.int64("device_revision"),
-                        expires: try row.int64("expires"), generation: generation),
-                    lastSeen: try row.int64("last_seen")
-                )
-            }
+            guard let provisional else { return try Self.row(hash, in: connection) }
+            return try Self.row(hash, provisional, in: connection)
         }
-        guard let row, row.session.expires > now else {
-            cache.withLock { _ = $0.sessions.removeValue(forKey: hash) }
+        guard var row, row.session.expires > now else {
+            cache.withLock { cache in
+                cache.sessions.removeValue(forKey: hash)
+                cache.endProvisional(hash)
+            }
             return nil
         }
+        row.session.generation = generation
         let session = row.session
         if now - row.lastSeen >= Self.sightingInterval { note(session, now: now, in: database) }
         cache.withLock { cache in
@@ -105,6 +126,46 @@ package final class Sessions: Sendable {
             cache.sessions[hash] = Remembered(session: session, until: min(now + Self.rememberedFor, session.expires))
         }
         return session
+    }
+
+    private typealias Found = (session: Session, lastSeen: Int64)
+
+    private static func row(_ hash: [UInt8], in connection: any SQLConnection) throws -> Found? {
+        try connection.first(
+            """
+            SELECT session.account, session.expires, session.device, account.device_revision, device.last_seen
+            FROM session JOIN account ON account.id = session.account JOIN device ON device.id = session.device
+            WHERE token_hash = $1
+            """, [.blob(hash)]
+        ) { row in
+            (
+                session: Session(
+                    accountID: try row.int64("account"), tokenHash: hash, device: try row.int64("device"),
+                    deviceRevision: try row.int64("device_revision"), expires: try row.int64("expires")),
+                lastSeen: try row.int64("last_seen")
+            )
+        }
+    }
+
+    /// As long as its device is one of the account's: that is what the database knows of it.
+    private static func row(
+        _ hash: [UInt8], _ provisional: ProvisionalSession, in connection: any SQLConnection
+    ) throws -> Found? {
+        try connection.first(
+            """
+            SELECT account.device_revision, device.last_seen
+            FROM device JOIN account ON account.id = device.account
+            WHERE device.id = $1 AND device.account = $2 AND device.revoked = 0
+            """, [.integer(provisional.device), .integer(provisional.account)]
+        ) { row in
+            (
+                session: Session(
+                    accountID: provisional.account, tokenHash: hash, device: provisional.device,
+                    deviceRevision: try row.int64("device_revision"), expires: provisional.expires,
+                    provisional: provisional),
+                lastSeen: try row.int64("last_seen")
+            )
+        }
     }
 
     /// Beside the request, which does not wait for it; should it fail, the next hour's does it.
@@ -143,24 +204,23 @@ package final class Sessions: Sendable {
 
     /// Whether the session has neither ended nor expired, asked of the database.
     package static func isInForce(_ session: Session, now: Int64, in connection: any SQLConnection) throws -> Bool {
-        try connection.exists(
-            "SELECT 1 FROM session WHERE token_hash = $1 AND expires > $2", [.blob(session.tokenHash), .integer(now)])
-    }
-
-    /// What a session's account is called, and when the session expires; nil once it has ended.
-    static func standing(
-        of session: Session, in connection: any SQLConnection
-    ) throws -> (account: String, expires: Int64)? {
-        try connection.first(
-            """
-            SELECT account.name, session.expires FROM session JOIN account ON account.id = session.account
-            WHERE token_hash = $1
-            """, [.blob(session.tokenHash)]
-        ) { (account: try $0.text("name"), expires: try $0.int64("expires")) }
+        guard let provisional = session.provisional else {
+            return try connection.exists(
+                "SELECT 1 FROM session WHERE token_hash = $1 AND expires > $2",
+                [.blob(session.tokenHash), .integer(now)])
+        }
+        return try provisional.isInForce(now: now) && row(session.tokenHash, provisional, in: connection) != nil
     }
 
     /// Ends one session: at once, on every route.
     package func end(_ session: Session, in database: any SQLDatabase) async throws {
+        guard session.provisional == nil else {
+            return cache.withLock { cache in
+                cache.generation += 1
+                cache.sessions.removeValue(forKey: session.tokenHash)
+                cache.endProvisional(session.tokenHash)
+            }
+        }
         try await database.write(at: .everything) { connection in
             try connection.execute("DELETE FROM session WHERE token_hash = $1", [.blob(session.tokenHash)])
             connection.announce(.sessions(account: session.accountID))
@@ -180,7 +240,16 @@ package final class Sessions: Sendable {
         cache.withLock { cache in
             cache.generation += 1
             cache.sessions = cache.sessions.filter { $0.value.session.accountID != account }
+            // Which of them was meant does not show here; the others log in again.
+            for (hash, session) in cache.provisional where session.account == account { cache.endProvisional(hash) }
         }
+    }
+}
+
+extension Sessions.Cache {
+    fileprivate mutating func endProvisional(_ hash: [UInt8]) {
+        provisional.removeValue(forKey: hash)?.end()
+        sessions.removeValue(forKey: hash)
     }
 }
 

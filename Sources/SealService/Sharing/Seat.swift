@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import SealPrimitives
 package import SealStatements
 package import SealStorage
@@ -83,6 +83,28 @@ package enum Seat {
         case .others: throw mayNeedVerification
         case .own: throw needsOwnURL
         }
+    }
+
+    /// That somebody whom the server does not know could take a seat by the link: whoever made an account for one that
+    /// is taken would have made it for nothing.
+    /// - Throws: `unknownItem`, also for a seat that is somebody's who has an account.
+    package static func requireForNewcomer(
+        by routingID: Data, _ rosters: RosterCache, now: Int64, in connection: any SQLConnection
+    ) throws {
+        guard let link = try StoredLinks.find(routingID, in: connection) else { throw unknown }
+        let roster = try rosters.roster(of: link.scope, in: connection)
+        if let id = link.invitationID {
+            guard let invitation = roster.invitations[id], invitation.isOpen(at: now), invitation.invitee == nil else {
+                throw unknown
+            }
+            return
+        }
+        guard roster.publicSeat == nil else { return }
+        let hashes = try StoredLinks.addressHashes(scope: link.scope, in: connection)
+        let isWaiting = roster.invitations.values.contains {
+            $0.invitee == nil && $0.isOpen(at: now) && hashes[$0.id] != nil
+        }
+        guard isWaiting else { throw unknown }
     }
 
     package enum Placeholder {

@@ -16,7 +16,8 @@ public struct ServerEndpoints: Sendable {
         refusals: [],
         about: """
             "Limits": this server's numbers; `registration` says who may make an account: `open`, `invite`, `closed`; \
-            `origin` is the server's name for itself; `codes` how codes go out: `mail`, `text`
+            `origin` is the server's name for itself; `codes` how codes go out: `mail`, `text`, and `mail-failing`, \
+            `text-failing` beside them where the latest did not, the same for everybody. A client passes over other words
             """)
 
     public let tokenKeys = Endpoint<ByAnyone, NoContent, Sealkit_V1_TokenKeysResponse>(

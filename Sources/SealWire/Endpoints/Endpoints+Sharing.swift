@@ -98,6 +98,15 @@ public struct SharingEndpoints: Sendable {
             caller may take with its grant, and the preview
             """)
 
+    public let newcomer = Endpoint<ByAnyone, Sealkit_V1_ShareMetadataRequest, Sealkit_V1_AccountResponse>(
+        "share/newcomer", path: "1/share/newcomer", ByAnyone(),
+        again: .read, work: .sharing,
+        refusals: [.message, .code(.unknownItem)],
+        about: """
+            whether a link has a seat that somebody without an account could take, once they have one and, where it \
+            waits for an address, have proven it; only `routing_id` counts. The answer is empty; else `unknownItem`
+            """)
+
     public let accept = Endpoint<BySession, Sealkit_V1_AcceptShareRequest, Sealkit_V1_AcceptShareResponse>(
         "share/accept", path: "1/share/accept", BySession(needsUser: true),
         again: .operation, work: .sharing,

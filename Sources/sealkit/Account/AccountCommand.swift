@@ -10,7 +10,8 @@ struct AccountCommand: ParsableCommand {
             """,
         subcommands: [
             AccountCreate.self, AccountRecover.self, AccountEnrol.self, AccountStatusCommand.self, AccountWhoami.self,
-            AccountAddress.self, AccountList.self, AccountUse.self, AccountPassphrase.self, AccountRecoveryKey.self,
+            AccountAddress.self, AccountList.self, AccountUse.self, AccountMove.self, AccountPassphrase.self,
+            AccountRecoveryKey.self,
             AccountRecoveryPassphrase.self, AccountRotateKeys.self, AccountReset.self, AccountRemove.self,
             AccountDelete.self,
         ])

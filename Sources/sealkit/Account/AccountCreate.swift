@@ -24,11 +24,13 @@ struct AccountCreate: ClientCommand {
     )
     var registrationCode: String?
 
+    @OptionGroup var device: DeviceNameOption
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let made = try await NewAccount.make(
-            global, server: server, passphrase: passphrase, registrationCode: registrationCode, output)
+            global, server: server, passphrase: passphrase, registrationCode: registrationCode, device: device,
+            output)
         await made.end()
     }
 }

@@ -19,6 +19,7 @@ struct AccountEnrol: ClientCommand {
     @Flag(help: "Ask for a passphrase to seal the key file with.")
     var passphrase = false
 
+    @OptionGroup var device: DeviceNameOption
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
@@ -27,7 +28,8 @@ struct AccountEnrol: ClientCommand {
         let passphrase = try global.newPassphrase(ask: passphrase)
         let lock = try EnrolmentLock(beside: global.keyFileURL)
         defer { withExtendedLifetime(lock) {} }
-        let enrolment = try await DeviceEnrolment.begin(transport: try global.transport(server: server))
+        let enrolment = try await DeviceEnrolment.begin(
+            transport: try global.transport(server: server), deviceName: device.name)
         try await target.make { trust in
             let account: Account
             do {
@@ -45,7 +47,8 @@ struct AccountEnrol: ClientCommand {
                 await Interruption.settle { await enrolment.cancel() }
                 throw error
             }
-            try await target.keep(account, trust: trust, passphrase: passphrase, saying: "enrolled as", output)
+            try await target.keep(
+                account, trust: trust, passphrase: passphrase, saying: "enrolled as", device: device, output)
             output.note(
                 "Nobody is verified on this device yet, whoever was on the other one: compare safety numbers again, with "
                     + "sealkit contact list and sealkit contact show")

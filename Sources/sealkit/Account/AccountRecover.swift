@@ -27,6 +27,7 @@ struct AccountRecover: ClientCommand {
     var recoveryName: String?
 
     @OptionGroup var options: RecoveryPassphraseOptions
+    @OptionGroup var device: DeviceNameOption
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -45,11 +46,15 @@ struct AccountRecover: ClientCommand {
         try await target.make { trust in
             let account =
                 switch way {
-                case .key(let key): try await Account.recover(key, transport: transport, trust: trust)
+                case .key(let key):
+                    try await Account.recover(
+                        key, transport: transport, deviceName: device.name, trust: trust)
                 case .passphrase(let passphrase):
-                    try await Account.recover(passphrase, transport: transport, trust: trust)
+                    try await Account.recover(
+                        passphrase, transport: transport, deviceName: device.name, trust: trust)
                 }
-            try await target.keep(account, trust: trust, passphrase: passphrase, saying: "recovered", output)
+            try await target.keep(
+                account, trust: trust, passphrase: passphrase, saying: "recovered", device: device, output)
         }
     }
 

@@ -8,23 +8,25 @@ enum NewAccount {
     ///   - ask: for a passphrase to seal the key file with.
     ///   - registrationCode: from the server's operator; nil where it asks for none.
     static func make(
-        _ global: GlobalOptions, server: String, passphrase ask: Bool, registrationCode: String?, _ output: Output
+        _ global: GlobalOptions, server: String, passphrase ask: Bool, registrationCode: String?,
+        device: DeviceNameOption, _ output: Output
     ) async throws -> Client {
         let target = NewKeyFile(global)
         try target.check()
         let passphrase = try global.newPassphrase(ask: ask)
         return try await target.make { trust in
-            try await make(target, global, server: server, passphrase, registrationCode, trust, output)
+            try await make(target, global, server: server, passphrase, registrationCode, device, trust, output)
         }
     }
 
     private static func make(
         _ target: NewKeyFile, _ global: GlobalOptions, server: String, _ passphrase: String?,
-        _ registrationCode: String?,
+        _ registrationCode: String?, _ device: DeviceNameOption,
         _ trust: TrustStore, _ output: Output
     ) async throws -> Client {
         let (account, recoveryKey) = try await Account.create(
-            transport: try global.transport(server: server), trust: trust, registrationCode: registrationCode)
+            transport: try global.transport(server: server), deviceName: device.name, trust: trust,
+            registrationCode: registrationCode)
         let container = try global.makeContainer(account, trust: trust)
         let name = try container.userRecordID().recordName
         let key = recoveryKey.text()

@@ -43,12 +43,14 @@ struct NewKeyFile {
     /// The end of a command that has brought an account to this device.
     /// - Parameter words: what has happened to it, before its user name.
     func keep(
-        _ account: Account, trust: TrustStore, passphrase: String?, saying words: String, _ output: Output
+        _ account: Account, trust: TrustStore, passphrase: String?, saying words: String,
+        device: DeviceNameOption, _ output: Output
     ) async throws {
         try write(account, passphrase: passphrase)
         let container = try global.makeContainer(account, trust: trust)
         let name = try container.userRecordID().recordName
         await container.makeKnown(output)
+        await device.distinguish(account)
         await Interruption.settle { try? await account.logOut() }
         try output.result(
             "\(words) \(name)\nkey file: \(url.path)", bare: name,

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SealKit
 
 struct ContactName: AccountHolderCommand {
@@ -15,7 +16,10 @@ struct ContactName: AccountHolderCommand {
 
     @OptionGroup var contact: ContactArgument
 
-    @Argument(help: "The name: up to 64 characters, the first a letter or digit. No two people have the same.")
+    @Argument(
+        help:
+            "The name: up to 64 characters, the first a letter or digit, and nothing that reads like an id or an address. No two people have the same."
+    )
     var name: String?
 
     @Flag(help: "Take the name away.")
@@ -30,6 +34,12 @@ struct ContactName: AccountHolderCommand {
     }
 
     func run(_ client: Client) async throws {
+        // Whose own id is shown is called so: nobody else may pass for them.
+        if let name, name.compare(PeopleNames.ownName, options: .caseInsensitive) == .orderedSame {
+            throw SealKitError(
+                .invalidArguments, "this is no name for somebody: it is what you yourself are called here",
+                remedy: "choose another one")
+        }
         let person = Record.ID(recordName: try contact.recordName())
         try await client.container.contacts.setName(name, for: person)
         let id = person.recordName

@@ -17,7 +17,8 @@ struct SubscriptionCreate: AccountHolderCommand {
               sealkit subscription create shares --shared
               sealkit subscription create places --database public --records-of Place --where "city = 'Berlin'"
 
-            A subscription under an id that exists takes its place.
+            A subscription under an id that exists takes its place. One for a record type that there is not is taken, and tells \
+            from the type's first record on: a warning says so, should the type be mistyped.
             """)
 
     @Argument(help: "The subscription's id: 1 to 255 printable ASCII characters.")
@@ -85,10 +86,25 @@ struct SubscriptionCreate: AccountHolderCommand {
         subscription.webhook = webhook
         try await location.database(client).save(subscription)
         try output.result("subscribed \(id.escaped)", json: ["subscription": .string(id)])
+        await warnOfUnknownType(client)
         if subscription is DatabaseSubscription, (location.given ?? .private) == .private {
             output.note(
                 "This tells of your own zones. For those that others share with you, make another one with --shared.")
         }
+    }
+
+    /// Beside the subscription: a query says whether the type is there.
+    private func warnOfUnknownType(_ client: Client) async {
+        guard let type = recordsOf ?? type else { return }
+        do throws(SealKitError) {
+            _ = try await location.database(client).records(
+                matching: Query(recordType: type, predicate: .constant(true)),
+                inZoneWith: zone.map { RecordZone.ID(zoneName: $0) }, desiredKeys: [], resultsLimit: 1)
+        } catch let error where error.code == .unknownItem {
+            output.note(
+                "warning: there is no record type \(type.escaped) here yet; this tells nothing before its first record. "
+                    + "Mind capitals, should another one be meant.")
+        } catch {}
     }
 
     private func subscription() throws(SealKitError) -> any Subscription {

@@ -11,7 +11,7 @@ struct ShareAccept: ClientCommand {
             an address that is not linked to an account yet proves the address: the server sends a code to it.
 
               sealkit share accept
-              pbpaste | sealkit share accept - --new-account --address carol@example.org --code-command 'pass-the-code' --read
+              sealkit share accept - --new-account --address carol@example.org --code-command 'pass-the-code' --read < url.txt
 
             Then the zone is there: sealkit record list --zone Notes --owner _0123…
             """)
@@ -38,6 +38,7 @@ struct ShareAccept: ClientCommand {
     var read = false
 
     @OptionGroup var code: CodeOptions
+    @OptionGroup var device: DeviceNameOption
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
@@ -56,6 +57,8 @@ struct ShareAccept: ClientCommand {
     /// Somebody without an account makes one, on the server that the URL names.
     private func newcomer(_ url: String) async throws -> Client {
         let server = try Share.server(of: url)
+        // Before there is an account, a recovery key to keep, or a registration code less.
+        try await Share.requireSeatForNewcomer(url, transport: try global.transport(server: server))
         if !newAccount {
             output.note("There is no account at \(global.keyFileURL.path). The share is on \(server.escaped).")
             guard Prompt.isAtTerminal else {
@@ -69,12 +72,13 @@ struct ShareAccept: ClientCommand {
             }
         }
         return try await NewAccount.make(
-            global, server: server, passphrase: passphrase, registrationCode: registrationCode, output)
+            global, server: server, passphrase: passphrase, registrationCode: registrationCode, device: device, output)
     }
 
     private func accept(_ url: String, _ client: Client, isNewcomer: Bool) async throws {
         var accepted: Share.Metadata?
-        let invitee = TerminalInvitee(address: address, code: code, output: output)
+        let invitee = TerminalInvitee(
+            account: client.account, address: address, code: code, output: output)
         let zoneID = try await client.container.accept(url, as: invitee, language: code.language) { accepted = $0 }
         guard let metadata = accepted else { return }
         // Who accepts a share of their own has the zone already.
@@ -100,12 +104,13 @@ struct ShareAccept: ClientCommand {
 
 /// Asks what has to be known at the terminal; without one, answers come from options and standard input, once.
 private struct TerminalInvitee: Invitee {
+    let account: Account
     let given: String?
     let code: CodeOptions
     let output: Output
 
-    init(address: String?, code: CodeOptions, output: Output) {
-        (given, self.code, self.output) = (address, code, output)
+    init(account: Account, address: String?, code: CodeOptions, output: Output) {
+        (self.account, given, self.code, self.output) = (account, address, code, output)
     }
 
     func address(isAgain: Bool) async throws(SealKitError) -> String {
@@ -118,8 +123,10 @@ private struct TerminalInvitee: Invitee {
     }
 
     func code(sentTo address: String, expires: Date, triesLeft: Int) async throws(SealKitError) -> String? {
-        try code.code(
-            sentTo: address, expires: expires, triesLeft: triesLeft, emptyLineFor: "another address or a new code",
-            output)
+        // Said with the first question; where it cannot be asked, nothing is known against it.
+        let server = triesLeft == Verification.tries ? try? await account.serverInformation() : nil
+        return try code.code(
+            sentTo: address, by: server, expires: expires, triesLeft: triesLeft,
+            emptyLineFor: "another address or a new code", output)
     }
 }

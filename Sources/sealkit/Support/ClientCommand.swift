@@ -30,6 +30,7 @@ extension AccountHolderCommand {
             if Self.needsServer { try await client.finishKeyRotation(output) }
             try await run(client)
         } catch {
+            let error = await client.namingOwners(error)
             await client.end()
             throw error
         }
@@ -43,6 +44,8 @@ struct Client {
     let account: Account
     let container: Container
     let trust: TrustStore
+    /// Those that the command has named without an owner.
+    let ownZones = OwnZones()
 
     init(_ global: GlobalOptions) async throws {
         let opened = try await Account.load(from: global.keyStore) { server throws(SealKitError) in
@@ -53,6 +56,21 @@ struct Client {
         trust = try TrustFiles.open(beside: global.keyFileURL)
         container = try global.makeContainer(account, trust: trust)
         PeopleNames.know(try await container.contacts.names(), own: try container.userRecordID().recordName)
+    }
+
+    /// Whoever takes part in a zone may have forgotten that it is somebody else's: then it is not to be made.
+    fileprivate func namingOwners(_ error: any Error) async -> any Error {
+        guard let refusal = error as? SealKitError, refusal.code == .zoneNotFound else { return error }
+        let names = ownZones.names
+        // Beside the error: that the shared ones cannot be asked for changes nothing about it.
+        guard !names.isEmpty, let shared = try? await container.sharedDatabase.allRecordZones() else { return error }
+        let found = shared.map(\.zoneID).filter { names.contains($0.zoneName) }
+        guard !found.isEmpty else { return error }
+        let owners = found.map { "--owner \($0.ownerName.withNames)" }.joined(separator: ", or ")
+        let whose = found.count == 1 ? "one of this name is" : "\(found.count) of this name are"
+        return SealKitError(
+            .zoneNotFound, "\(names.sorted().joined(separator: ", ")) is no zone of this account's own",
+            remedy: "\(whose) shared with it: \(owners)")
     }
 
     /// Of devices that this one has not seen before, until they are acknowledged. Beside the command's result: that

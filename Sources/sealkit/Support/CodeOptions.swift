@@ -17,9 +17,12 @@ struct CodeOptions: ParsableArguments {
     func link(_ address: String, discoverable: Bool, _ client: Client, _ output: Output) async throws(SealKitError) {
         while true {
             let verification = try await client.container.beginVerification(of: address, language: language)
+            // Beside the code itself: where it cannot be asked, nothing is known against it.
+            let server = try? await client.account.serverInformation()
             var triesLeft = Verification.tries
             while let typed = try code(
-                sentTo: address, expires: verification.expires, triesLeft: triesLeft, emptyLineFor: "a new code", output
+                sentTo: address, by: server, expires: verification.expires, triesLeft: triesLeft,
+                emptyLineFor: "a new code", output
             ) {
                 do throws(SealKitError) {
                     _ = try await verification.complete(code: typed, discoverable: discoverable)
@@ -33,18 +36,19 @@ struct CodeOptions: ParsableArguments {
     }
 
     /// The code that was sent: typed by somebody who may try again, else given once.
-    /// - Parameter purpose: what an empty line at the terminal is for.
+    /// - Parameters:
+    ///   - server: what it says of itself; nil where that is not known.
+    ///   - purpose: what an empty line at the terminal is for.
     /// - Returns: nil for that, and where the code has expired.
     /// - Throws: `verificationFailed` where nobody can be asked again.
     func code(
-        sentTo address: String, expires: Date, triesLeft: Int, emptyLineFor purpose: String, _ output: Output
+        sentTo address: String, by server: ServerInformation?, expires: Date, triesLeft: Int,
+        emptyLineFor purpose: String, _ output: Output
     ) throws(SealKitError) -> String? {
         let isFirst = triesLeft == Verification.tries
         let isAsked = codeCommand == nil && Prompt.isAtTerminal
         if isFirst {
-            output.note(
-                "A code is on its way to \(address.escaped), good until \(Timestamp.shown(expires)). If none comes, look where unwanted mail "
-                    + "goes, or ask the server's operator.")
+            output.note(Self.announcement(address, by: server, expires: expires))
         } else if expires <= Date() {
             guard isAsked else {
                 throw SealKitError(.verificationFailed, "the code has expired", remedy: "start again for a new one")
@@ -65,6 +69,22 @@ struct CodeOptions: ParsableArguments {
         guard isAsked else { return try givenCode() }
         let answer = try Prompt.answer("Code (an empty line for \(purpose)): ") ?? ""
         return answer.isEmpty ? nil : answer
+    }
+
+    /// What is known of the code's way: nothing of it is about the address.
+    private static func announcement(_ address: String, by server: ServerInformation?, expires: Date) -> String {
+        let isPhone = address.hasPrefix("+")
+        let isFailing = isPhone ? server?.areTextsFailing : server?.isMailFailing
+        let (to, until) = (address.escaped, Timestamp.shown(expires))
+        guard isFailing != true else {
+            let kind = isPhone ? "text messages" : "mail"
+            return
+                "The server cannot send \(kind) at present: the code to \(to) waits, and goes out should that work again "
+                + "before \(until). Tell the server's operator, whose log says what is wrong."
+        }
+        return
+            "A code is on its way to \(to), good until \(until). If none comes, look where unwanted mail goes, or ask "
+            + "the server's operator."
     }
 
     private func givenCode() throws(SealKitError) -> String {

@@ -6,6 +6,7 @@ import SealKit
 enum CommandWords {
     static let phrases: [(ofCode: String, ofCommand: String)] = [
         ("name its PEM file as the transport's certificateAuthorityFile", "name its PEM file with --ca-file"),
+        ("with move(in:to:trust:)", "with sealkit account move"),
         (
             "use an account on that server, or make one there",
             "name the key file of an account there with --key-file; sealkit share accept makes one where there is none"

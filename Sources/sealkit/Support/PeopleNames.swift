@@ -5,8 +5,10 @@ import Synchronization
 enum PeopleNames {
     private static let names = Mutex<LocalNames?>(nil)
     private static let own = Mutex<String?>(nil)
+    /// What the user is called among people.
+    static let ownName = "you"
 
-    /// - Parameter own: the user's own id, shown as `you`.
+    /// - Parameter own: the user's own id, shown as `ownName`.
     static func know(_ names: LocalNames, own: String) {
         self.names.withLock { $0 = names }
         self.own.withLock { $0 = own }
@@ -28,7 +30,7 @@ enum PeopleNames {
             text = text.split(separator: id, omittingEmptySubsequences: false).joined(separator: "\(id) (\(name))")
         }
         for id in names.userRecordIDs { if let name = names[id] { put(name.escaped, behind: id.recordName) } }
-        if let own = own.withLock({ $0 }) { put("you", behind: own) }
+        if let own = own.withLock({ $0 }) { put(ownName, behind: own) }
         return text
     }
 }

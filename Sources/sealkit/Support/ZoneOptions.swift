@@ -21,6 +21,7 @@ struct OwnerOption: ParsableArguments {
         guard let owner = owner.map(PeopleNames.recordName),
             owner != (try? client.container.userRecordID())?.recordName, owner != RecordZone.ID.currentUser
         else {
+            client.ownZones.note(zone)
             return (client.container.privateDatabase.fetchingAssets(.onDemand), RecordZone.ID(zoneName: zone))
         }
         return (

@@ -63,6 +63,11 @@ import Testing
             (try? String(contentsOfFile: folder.file("mail/tries"), encoding: .utf8)).flatMap { Int($0) } ?? 0
         }
 
+        /// From now on.
+        func behave(_ behaviour: String) throws {
+            try Data(behaviour.utf8).write(to: URL(fileURLWithPath: folder.file("mail/behaviour")), options: .atomic)
+        }
+
         func messenger(
             _ scheme: String = "smtp", user: String? = nil, password: String? = nil, trusted: Bool = true,
             startTLS: MailConfiguration.StartTLS = .required
@@ -148,7 +153,9 @@ import Testing
         #expect(denied.contains("--smtp-username"))
         #expect(try await failure("codes", "right-word", trusted: false)?.text.contains("--smtp-ca-file") == true)
         // Connected and encrypted, but nobody whom the relay takes mail from.
-        #expect(try await failure(nil, nil)?.text.contains("530") == true)
+        let unknown = try await failure(nil, nil)
+        #expect(unknown == .loginWanted(status: 530))
+        #expect(unknown?.text.contains("smtp.username") == true)
         #expect(relay.tries == 0)
         #expect(relay.mails.isEmpty)
     }
@@ -176,6 +183,47 @@ import Testing
             try await waitUntil("it was sent") { try await health(server) == "ok" }
         }
         #expect(relay.tries == 1)
+    }
+
+    /// As it refuses when it is told the sender: 553, say, which libcurl takes for an answer of success.
+    @Test func aRelayThatTakesNoMailFromTheSenderSaysWhichSettingToChange() async throws {
+        let relay = try await Relay(["--behaviour", "refuse-sender"])
+        let messenger = try relay.messenger(startTLS: .off)
+        await #expect(throws: MessengerError.senderRefused(status: 553)) { try await messenger.tryOut() }
+        let mail = relay.configuration(startTLS: .off)
+        let refusal = RelayFailure(url: mail.url, reason: MessengerError.senderRefused(status: 553).text)
+        await #expect(throws: refusal) { try await RelayFailure.tryOut(mail) }
+        #expect("\(refusal)".contains("smtp.from"))
+        #expect(!"\(refusal)".contains("Weird"))
+    }
+
+    /// What a relay took at the start it may refuse later, with or without a word about whom it means.
+    @Test(arguments: ["refuse-sender", "refuse-sender-late"])
+    func whatARelayRefusesLaterShowsInTheHealth(behaviour: String) async throws {
+        let relay = try await Relay([])
+        let log = LogCapture()
+        let mail = relay.configuration(startTLS: .off)
+        try await RunningServer.with(sendsMail: false, mailConfiguration: mail, logger: log.logger) { server in
+            try await waitUntil("mail is ok") { try await health(server) == "ok" }
+            let alice = try await TestClient.ready(server)
+            #expect(try await server.codes() == ["mail"])
+            try relay.behave(behaviour)
+            _ = try await alice.begin("canary@example.net")
+            let first = behaviour == "refuse-sender" ? "failing" : "refused"
+            try await waitUntil("mail is \(first)") { try await health(server) == first }
+            for index in 1..<MessengerStates.mostRefusals { _ = try await alice.begin("canary\(index)@example.net") }
+            try await waitUntil("mail is failing") { try await health(server) == "failing" }
+            #expect(try await healthParts(server)["status"] == "degraded")
+            #expect(try await server.codes() == ["mail", "mail-failing"])
+            try await waitUntil("all are given up") { server.services.outbox.count == 0 }
+
+            try relay.behave("accept")
+            _ = try await alice.begin("canary@example.net")
+            try await waitUntil("mail is ok again") { try await health(server) == "ok" }
+            #expect(try await server.codes() == ["mail"])
+        }
+        #expect(log.lines.contains { $0.contains("codes cannot be sent") })
+        #expect(!log.lines.contains { $0.contains("canary") })
     }
 
     @Test func tlsFromTheStart() async throws {
@@ -274,5 +322,12 @@ import Testing
             // The relay's words repeat the address; ours do not.
             #expect(!log.lines.contains { $0.contains("canary") }, "\(behaviour)")
         }
+    }
+}
+
+extension RunningServer {
+    /// How codes go out, as everybody is told.
+    fileprivate func codes() async throws -> [String] {
+        try await TestClient(self).call("/1/limits", nil, as: Sealkit_V1_LimitsResponse.self).codes
     }
 }

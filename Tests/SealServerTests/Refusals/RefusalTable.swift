@@ -128,6 +128,7 @@ enum RefusalTable {
 
         // Shares
         sample(Endpoints.sharing.metadata, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = id }),
+        sample(Endpoints.sharing.newcomer, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = id }),
         sample(Endpoints.sharing.accept, Sealkit_V1_AcceptShareRequest.with { $0.operationID = id }),
         sample(
             Endpoints.sharing.fetchRosters,

@@ -17,7 +17,7 @@ import SwiftProtobuf
 
 /// Somebody with an account and real keys in one container.
 struct Person: Sendable {
-    let client: TestClient
+    var client: TestClient
     let keys: IdentityKeys
     let chain: IdentityChain
     var environment = SealStatements.Environment.development
