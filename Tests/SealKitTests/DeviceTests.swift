@@ -88,7 +88,8 @@ import Testing
         let listed = try await later.devices()
         #expect(listed.map(\.isNew) == [false, true] && listed.map(\.isCurrent) == [true, false])
         let audit = try await Container("org.example.notes", account: later, trust: try TrustStore(file: file)).audit()
-        #expect(audit.outcome == .unacknowledged && audit.newDevices.map(\.name) == ["desk"] && audit.violations.isEmpty)
+        #expect(
+            audit.outcome == .unacknowledged && audit.newDevices.map(\.name) == ["desk"] && audit.violations.isEmpty)
         // One that went before this device's user has seen it stays told of; one that the user takes off is seen.
         let guest = try ann.device("guest", trust: try TrustStore())
         let own = try #require(try await guest.devices().first { $0.isCurrent })

@@ -91,7 +91,10 @@ import Testing
                 { _ = try await device.container.publicDatabase.record(for: device.container.userRecordID()) }
             ),
             ("an audit", { _ = try await device.container.audit() }),
-            ("a raw export", { _ = try await database.exportRaw(world.lists, to: temporary.url.appending(path: "raw")) }),
+            (
+                "a raw export",
+                { _ = try await database.exportRaw(world.lists, to: temporary.url.appending(path: "raw")) }
+            ),
             ("an archive", { _ = try await device.container.exportData(to: temporary.url.appending(path: "data")) }),
             (
                 "a sync engine's fetch",

@@ -12,7 +12,12 @@ extension ZoneBatch {
         _ items: [Item], _ signed: (records: [SignedRecord], signature: [UInt8]), _ results: [Sealkit_V1_RecordResult],
         ground: RecordGround, isLast: Bool
     ) async throws(SealKitError) -> [Item] {
-        try await acknowledge(items, signed, results, ground: ground)
+        let taken = takenAlong(by: items)
+        let sent = items.indices.map { index in
+            Sent(
+                id: items[index].id, record: items[index].saved, signed: signed.records[index], taken: taken[index])
+        }
+        try await acknowledge(sent, signature: signed.signature, results, ground: ground)
         let lookedUp = await lookedUp(items, results, ground)
         var again: [Item] = []
         var siblings: [Item] = []
@@ -134,38 +139,66 @@ extension ZoneBatch {
     static let batchFailed = SealKitError(
         .batchRequestFailed, "another item of the batch failed", remedy: "mend that one and send all again")
 
-    /// What was stored: it is remembered, and has its result, before anything else is asked for that may fail.
-    private mutating func acknowledge(
-        _ items: [Item], _ signed: (records: [SignedRecord], signature: [UInt8]), _ results: [Sealkit_V1_RecordResult],
-        ground: RecordGround
-    ) async throws(SealKitError) {
-        let (sealed, signature) = signed
-        let tree = try verifying("the batch") { () throws(SealError) in try StatementTree(leaves: sealed.map(\.hash)) }
+    /// A record that goes with one that is deleted, as its deletion covers it.
+    struct Taken: Sendable {
+        let statement: Statement
+        let hash: Digest
+
+        init(_ statement: Statement, hash: Digest) { (self.statement, self.hash) = (statement, hash) }
+    }
+
+    /// By place: what goes with each of the items.
+    func takenAlong(by items: [Item]) -> [[Taken]] {
         let names = covered.isEmpty ? [] : Set(items.map(\.id.recordName))
-        var sightings: [Sighting] = []
-        sightings.reserveCapacity(items.count)
-        for (index, item) in items.enumerated() {
-            guard case .record? = results[index].outcome else { continue }
-            let (statement, hash) = (sealed[index].statement, sealed[index].hash)
-            sightings.append(Sighting(statement, hash: hash))
-            let deletion = Sighting.Deletion(statement, hash: hash)
-            sightings += covered(by: item, beside: names).map { Sighting($0, role: .gone(with: deletion)) }
+        return items.map { covered(by: $0, beside: names).map { Taken($0.statement, hash: $0.hash) } }
+    }
+
+    /// An item of a request, as it was sent.
+    struct Sent: Sendable {
+        let id: Record.ID
+        /// nil for a deletion.
+        let record: Record?
+        let signed: SignedRecord
+        /// What goes with a deletion.
+        let taken: [Taken]
+    }
+
+    /// What was stored, as the request is answered that this process has sent, or the same that another one had: it is
+    /// remembered, and has its result, before anything else is asked for that may fail.
+    /// - Parameter ground: what was signed for another life of it is not remembered; nil where the zone is gone.
+    mutating func acknowledge(
+        _ sent: [Sent], signature: [UInt8], _ results: [Sealkit_V1_RecordResult], ground: RecordGround?
+    ) async throws(SealKitError) {
+        let tree = try verifying("the batch") { () throws(SealError) in
+            try StatementTree(leaves: sent.map(\.signed.hash))
         }
-        try await database.noteOwn(sightings, ground: ground)
-        for (index, item) in items.enumerated() {
+        if let ground {
+            var sightings: [Sighting] = []
+            sightings.reserveCapacity(sent.count)
+            for (one, result) in zip(sent, results) {
+                let (statement, hash) = (one.signed.statement, one.signed.hash)
+                guard case .record? = result.outcome, statement.zoneIncarnation == ground.place.incarnation else {
+                    continue
+                }
+                sightings.append(Sighting(statement, hash: hash))
+                let deletion = Sighting.Deletion(statement, hash: hash)
+                sightings += one.taken.map { Sighting($0.statement, hash: $0.hash, role: .gone(with: deletion)) }
+            }
+            try await database.noteOwn(sightings, ground: ground)
+        }
+        for (index, one) in sent.enumerated() {
             guard case .record(let wire)? = results[index].outcome else { continue }
             let proof = StatementProof(
                 signature: signature, leafCount: tree.leafCount, index: index, path: tree.path(to: index))
-            succeed(item, sealed[index], proof, wire)
+            succeed(one, proof, wire)
         }
     }
 
-    mutating func succeed(
-        _ item: Item, _ sealed: SignedRecord, _ proof: StatementProof, _ wire: Sealkit_V1_Record
-    ) {
-        switch item {
-        case .delete(let id, _, _, _): deleteResults[id] = .success(())
-        case .save(var record):
+    private mutating func succeed(_ sent: Sent, _ proof: StatementProof, _ wire: Sealkit_V1_Record) {
+        let sealed = sent.signed
+        switch sent.record {
+        case nil: deleteResults[sent.id] = .success(())
+        case var record?:
             var digests: [String: Digest] = [:]
             digests.reserveCapacity(sealed.fields.count)
             for field in sealed.fields { digests[field.name] = field.digest }

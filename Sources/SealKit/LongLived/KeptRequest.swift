@@ -12,6 +12,8 @@ struct KeptRequest: Sendable {
     let message: Sealkit_V1_ModifyRecordsRequest
     /// By place in the message: the record as it was to be stored, and its key; nothing for a deletion.
     let saved: [(record: Record, key: SecretBytes?)?]
+    /// By place in the message: what goes with a deletion.
+    let taken: [[ZoneBatch.Taken]]
     /// What was stored by the batch's requests before.
     let before: ModificationResults
 
@@ -20,7 +22,7 @@ struct KeptRequest: Sendable {
 
     init(
         _ message: Sealkit_V1_ModifyRecordsRequest, _ items: [ZoneBatch.Item], _ signed: [SignedRecord],
-        after results: ModificationResults, at time: Int64
+        taking taken: [[ZoneBatch.Taken]], after results: ModificationResults, at time: Int64
     ) {
         noted = time
         self.message = message
@@ -32,6 +34,7 @@ struct KeptRequest: Sendable {
                 return (record: record, key: signed.recordKey)
             }
         }
+        self.taken = taken
         before = results.successes
     }
 
@@ -44,6 +47,10 @@ struct KeptRequest: Sendable {
             try writer.record(record)
             writer.flag(key != nil)
             if let key { writer.secret(key) }
+        }
+        for (wire, taken) in zip(self.message.records, taken) where wire.deleted {
+            writer.number(UInt32(taken.count))
+            for one in taken { writer.data(Data(one.statement.canonicalBytes())) }
         }
         try before.write(to: &writer)
         return writer.bytes
@@ -66,6 +73,15 @@ struct KeptRequest: Sendable {
             saved.append((record: record, key: try reader.flag() ? try reader.secret() : nil))
         }
         self.saved = saved
+        taken = try message.records.map { wire throws(SealError) in
+            guard wire.deleted else { return [] }
+            var taken: [ZoneBatch.Taken] = []
+            for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 4)) {
+                let bytes = [UInt8](try reader.data())
+                taken.append(ZoneBatch.Taken(try Statement(canonicalBytes: bytes), hash: Statement.hash(bytes)))
+            }
+            return taken
+        }
         before = try ModificationResults(reading: &reader)
         try reader.finish()
     }

@@ -79,7 +79,7 @@ public final class OperationJournal: Sendable {
         try observer?(.after)
     }
 
-    private static let version = 1
+    private static let version = 2
 
     private static func prepare(_ db: GRDB.Database, _ file: URL) throws {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0

@@ -38,14 +38,6 @@ extension ZoneBatch {
         return response.results
     }
 
-    /// A record of a request, as it was sent.
-    struct Sent: Sendable {
-        let id: Record.ID
-        /// nil for a deletion.
-        let record: Record?
-        let signed: SignedRecord
-    }
-
     private mutating func take(_ results: ModificationResults) {
         saveResults.merge(results.saves) { $1 }
         deleteResults.merge(results.deletions) { $1 }
@@ -55,11 +47,11 @@ extension ZoneBatch {
         guard let journal else { return [] }
         return try journal.rows.reading { () throws(SealError) in
             var sent: [Sent] = []
-            for (wire, saved) in zip(kept.message.records, kept.saved) {
+            for (index, (wire, saved)) in zip(kept.message.records, kept.saved).enumerated() {
                 sent.append(
                     Sent(
                         id: Record.ID(recordName: wire.recordName, zoneID: zoneID), record: saved?.record,
-                        signed: try SignedRecord(wire, recordKey: saved?.key)))
+                        signed: try SignedRecord(wire, recordKey: saved?.key), taken: kept.taken[index]))
             }
             return sent
         }
@@ -71,45 +63,27 @@ extension ZoneBatch {
         _ sent: [Sent], _ results: [Sealkit_V1_RecordResult], signature: [UInt8]
     ) async throws(SealKitError) -> [Sent] {
         guard !results.isEmpty else { return sent }
-        let tree = try verifying("the batch") { () throws(SealError) in
-            try StatementTree(leaves: sent.map(\.signed.hash))
-        }
         var stored: [Sent] = []
         var open: [Sent] = []
         for (one, result) in zip(sent, results) {
             if case .record? = result.outcome { stored.append(one) } else { open.append(one) }
         }
-        try await note(stored)
-        for (index, one) in sent.enumerated() {
-            guard case .record(let wire)? = results[index].outcome else { continue }
-            guard let record = one.record else {
-                deleteResults[one.id] = .success(())
-                continue
-            }
-            let proof = StatementProof(
-                signature: signature, leafCount: tree.leafCount, index: index, path: tree.path(to: index))
-            succeed(.save(record), one.signed, proof, wire)
-        }
+        guard !stored.isEmpty else { return open }
+        try await acknowledge(sent, signature: signature, results, ground: try await groundOfStored())
         if stored.contains(where: { $0.signed.statement.formerScope != nil }) { await database.settleQuietly(zoneID) }
         return open
     }
 
-    /// Own records that were stored are remembered, as long as the zone is in the life that they were signed for.
-    private func note(_ stored: [Sent]) async throws(SealKitError) {
-        guard !stored.isEmpty else { return }
-        let ground: RecordGround
-        if database.scope == .public {
-            ground = .publicDatabase(PublicGround(scope: try database.zoneScope(zoneID), asked: nil))
-        } else {
-            do throws(SealKitError) {
-                ground = .zone(try await database.groundForWriting(zoneID))
-            } catch let error where error.code == .zoneNotFound {
-                return
-            }
+    /// Where own records that were stored are remembered; nil where the zone is gone meanwhile.
+    private func groundOfStored() async throws(SealKitError) -> RecordGround? {
+        guard database.scope != .public else {
+            return .publicDatabase(PublicGround(scope: try database.zoneScope(zoneID), asked: nil))
         }
-        let sightings = stored.map(\.signed).filter { $0.statement.zoneIncarnation == ground.place.incarnation }
-            .map { Sighting($0.statement, hash: $0.hash) }
-        try await database.noteOwn(sightings, ground: ground)
+        do throws(SealKitError) {
+            return .zone(try await database.groundForWriting(zoneID))
+        } catch let error where error.code == .zoneNotFound {
+            return nil
+        }
     }
 
     /// Holds what has no result against what is stored: a record under the very statement that was sent is saved,

@@ -86,7 +86,8 @@ extension ZoneBatch {
         }
         try await journal?.willSend(
             KeptRequest(
-                request, items, signed, after: ModificationResults(saves: saveResults, deletions: deleteResults),
+                request, items, signed, taking: takenAlong(by: items),
+                after: ModificationResults(saves: saveResults, deletions: deleteResults),
                 at: currentTime()))
         let response: Sealkit_V1_ModifyRecordsResponse
         do { response = try await database.core.call(database.scope, Endpoints.records.modify, request) } catch {

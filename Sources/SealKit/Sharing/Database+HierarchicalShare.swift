@@ -23,7 +23,8 @@ extension Database {
         }
         guard view.isMember, let root = view.roster.rootRecordName else { throw Database.noShare(shareID) }
         return try await filled(
-            Share(rootRecordID: Record.ID(recordName: root, zoneID: shareID.zoneID), shareID: shareID), view, keeper, renewing: renewing)
+            Share(rootRecordID: Record.ID(recordName: root, zoneID: shareID.zoneID), shareID: shareID), view, keeper,
+            renewing: renewing)
     }
 
     /// A share by its root, as the root's statement names it: also where the root's own values do not open.
