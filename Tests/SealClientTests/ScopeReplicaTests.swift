@@ -131,6 +131,16 @@ import Testing
         #expect(Set(replica.currentKeys.keys) == [0, 1])
     }
 
+    /// Grants of one epoch that stand beside the one that opens it take nothing away, wherever they stand.
+    @Test func aBadGrantBesideAGoodOneTakesNothingAway() throws {
+        let (_, bob, log) = try world()
+        var replica = bob.replica(of: log.scope)
+        try replica.take(log.entries, as: bob)
+        let grants = log.grants(to: bob)
+        replica.open([OwnGrant(epoch: 1, sealed: grants[0].sealed), grants[1]], as: bob.own)
+        #expect(Set(replica.currentKeys.keys) == [0, 1])
+    }
+
     @Test func whoIsOutOpensNothingMore() throws {
         let (_, bob, log) = try world()
         var ended = log

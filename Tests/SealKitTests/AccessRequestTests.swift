@@ -47,6 +47,21 @@ import Testing
         #expect(try await ann.share(of: zone).requesters.map(\.contact) == ["sorry"])
     }
 
+    /// What the owner takes back before saving has not happened.
+    @Test func whoIsUnblockedBeforeTheShareIsSavedWasNeverBlocked() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let (zone, _, share) = try await ann.share()
+        let url = try #require(share.url)
+        try await ann.edit(zone) { $0.allowsAccessRequests = true }
+        try await bob.container.requestShareAccess(url, contact: "Bob")
+        let saved = try await ann.edit(zone) { share in
+            share.blockRequesters(share.requesters)
+            share.unblockIdentities(share.blockedIdentities)
+        }
+        #expect(saved.blockedIdentities.isEmpty)
+        try await bob.container.requestShareAccess(url, contact: "Bob again")
+    }
+
     /// Off, for blocked people, and for shares that are none: the same words.
     @Test func whereNobodyMayAskNobodyLearnsOfTheShare() async throws {
         let (ann, bob) = (try await Person(), try await Person())

@@ -90,6 +90,49 @@ import Testing
         #expect(try await content(of: saved.recordID, ann) == pattern(2 * Self.part + 5))
     }
 
+    /// A save of a file of a part and some bytes, which breaks off between the two.
+    private func brokenSave(_ ann: Person, of url: URL) async throws -> (
+        device: Person, network: LossyTransport, draft: Record
+    ) {
+        let zone = try await ann.makeZone()
+        let gone = Array(repeating: LossyTransport.Loss.request, count: 4)
+        let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "/parts/1", gone)
+        let device = try ann.through(network, pacing: FakePacing().pacing)
+        var record = device.note(in: zone, "with a file")
+        record["file"] = Asset(fileURL: url)
+        let draft = record
+        #expect(await failure { try await device.own.save(draft) } == .networkFailure)
+        return (device, network, draft)
+    }
+
+    /// Another file under the same name is another upload, under an id and a key of its own.
+    @Test func aFileThatWasReplacedMeanwhileIsNotGoneOnWith() async throws {
+        let ann = try await Person()
+        let url = try file(pattern(Self.part + 5))
+        let (device, network, draft) = try await brokenSave(ann, of: url)
+        var other = pattern(Self.part + 5)
+        other[100] ^= 1
+        try other.write(to: url, options: .atomic)
+        let saved = try await device.own.save(draft)
+        #expect(Set(network.calls.filter { $0.hasSuffix("/begin") }).count == 2)
+        #expect(try await content(of: saved.recordID, ann) == other)
+    }
+
+    /// Somebody writes into the file and sets its time back: what the server has of it is compared byte for byte.
+    @Test func aFileThatLooksUnchangedIsCompared() async throws {
+        let ann = try await Person()
+        let url = try file(pattern(Self.part + 5))
+        let time = [FileAttributeKey.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)]
+        try FileManager.default.setAttributes(time, ofItemAtPath: url.path)
+        let (device, _, draft) = try await brokenSave(ann, of: url)
+        let handle = try FileHandle(forWritingTo: url)
+        try handle.seek(toOffset: 100)
+        try handle.write(contentsOf: [pattern(101)[100] ^ 1])
+        try handle.close()
+        try FileManager.default.setAttributes(time, ofItemAtPath: url.path)
+        #expect(await failure { try await device.own.save(draft) } == .assetFileModified)
+    }
+
     /// Whoever cancels a save pauses its uploads: what was sent is not given up.
     @Test func aSaveThatWasCancelledIsGoneOnWith() async throws {
         let ann = try await Person()

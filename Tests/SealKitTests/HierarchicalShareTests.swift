@@ -2,6 +2,7 @@ import Foundation
 import SealLab
 import SealPrimitives
 import SealStatements
+import SealWire
 import Testing
 
 @testable import SealKit
@@ -188,8 +189,8 @@ import Testing
 
     // MARK: Moving
 
-    /// The device that shared the list was cut off before the item followed it: whichever writes there next moves it, once
-    /// it has read that there is something to move.
+    /// The device that shared the list was cut off before the item followed it: whichever writes there next moves it,
+    /// once it has read that there is something to move.
     @Test(arguments: [true, false]) func writingMovesWhatAnotherDeviceHasLeft(byMaintenance: Bool) async throws {
         let (ann, bob) = (try await Person(), try await Person())
         let zone = try await ann.makeZone()
@@ -223,6 +224,25 @@ import Testing
         }
         let read: String? = try await bob.shared.record(for: itemID).encryptedValues["body"]
         #expect(read == "item")
+    }
+
+    /// The server names as few at once as it likes: all of them are moved all the same.
+    @Test func whatIsToFollowComesInParts() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone()
+        let list = ann.note(in: zone, "list", name: "list")
+        let items = ["a", "b", "c"].map { child(of: list, ann, "item", name: $0) }
+        _ = try await ann.own.modifyRecords(saving: [list] + items)
+        let (device, network) = try ann.behindAttacker()
+        network.rewrite("shares/unsettled", Sealkit_V1_UnsettledRecordsResponse.self) { answer in
+            guard answer.records.count > 1 else { return }
+            (answer.records, answer.moreComing) = ([answer.records[0]], true)
+        }
+        let root = try await device.own.record(for: list.recordID)
+        var share = Share(rootRecord: root)
+        share.addParticipant(try await ann.participant(bob, .readOnly))
+        let joined = try await bob.join(try await device.own.save(share, rootRecord: root).share.url)
+        #expect(names(try await bob.shared.recordZoneChanges(inZoneWith: joined)).isSuperset(of: ["a", "b", "c"]))
     }
 
     @Test func reparentingMovesRecordsInAndOut() async throws {

@@ -83,6 +83,28 @@ import Testing
         #expect(try await content(of: draft.recordID, isPublic ? ann.container.publicDatabase : ann.own) == bytes)
     }
 
+    /// What keeps an upload from going on for now is nobody's outcome: the next call goes on with it.
+    @Test func anUploadThatTheNetworkEndsIsGoneOnWith() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let network = LossyTransport(
+            try HTTPTransport(server: ann.server.origin), losing: "/parts/1", Array(repeating: .request, count: 4))
+        let device = try MortalDevice(ann, transport: network)
+        let file = device.folder.url.appendingPathComponent("film")
+        let bytes = pattern(Self.part + 100_000)
+        try bytes.write(to: file)
+        var record = ann.note(in: zone, "with a film")
+        record["file"] = Asset(fileURL: file)
+        let draft = record
+        let isSaved = try await device.run { container in
+            let operation = try await container.privateDatabase.beginModifyingRecords(saving: [draft])
+            #expect(await failure { _ = try await operation.results() } == .networkFailure)
+            return try await operation.results().saveResults[draft.recordID]?.isSuccess
+        }
+        #expect(isSaved == true)
+        #expect(try await content(of: draft.recordID, ann.own) == bytes)
+    }
+
     /// Attack 63, over the end of a process: under a file key that other bytes were sent with nothing goes any more.
     @Test func otherBytesGoUnderAnotherKey() async throws {
         let ann = try await Person()
@@ -139,6 +161,32 @@ import Testing
         for (index, record) in saving.enumerated() {
             #expect(try await content(of: record.recordID, ann.own) == pattern(1_000 + index))
         }
+    }
+
+    /// A server keeps what no record names for a day: after that nobody relies on it, and the file is sent again.
+    @Test func afterADayWhatNoRecordNamesIsSentAgain() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let device = try MortalDevice(ann)
+        let file = device.folder.url.appendingPathComponent("file")
+        try pattern(1_000).write(to: file)
+        var record = ann.note(in: zone, "with a file")
+        record["file"] = Asset(fileURL: file)
+        let draft = record
+        let fate = Fate(dyingAt: { $0.hasPrefix("request") && $0.hasSuffix("records/modify") })
+        _ = try await device.run(fate) { container in
+            _ = try await container.privateDatabase.recordZone(for: zone)
+            try await WallClock.$offset.withValue(-21 * 3_600_000_000) {
+                _ = try await container.privateDatabase.beginModifyingRecords(saving: [draft]).results()
+            }
+        }
+        #expect(fate.isDead)
+        #expect(uploads(fate).count == 1)
+        let next = Fate()
+        let saved = try await device.run(next) { try await goOn($0) }
+        #expect(saved??.recordID == draft.recordID)
+        #expect(uploads(next).count == 1)
+        #expect(try await content(of: draft.recordID, ann.own) == pattern(1_000))
     }
 
     private func saved(_ bytes: Data, _ person: Person, _ database: Database, in zone: RecordZone.ID) async throws
@@ -214,6 +262,29 @@ import Testing
         }
         #expect(try await device.run { try await takeUp($0) } == file)
         #expect(try Data(contentsOf: file) == bytes)
+    }
+
+    /// Whoever gives a download up leaves nothing of it on the disk.
+    @Test func whatCameOfADownloadThatIsGivenUpGoes() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let record = try await saved(pattern(1_000_000), ann, ann.own, in: zone)
+        let device = try MortalDevice(ann)
+        let file = device.folder.url.appendingPathComponent("copy")
+        func parts() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: device.folder.url.path).filter {
+                $0.contains("sealkit-")
+            }
+        }
+        _ = try await device.run(Fate(lastByte: 600_000)) { try await self.download(record, $0, false, to: file) }
+        #expect(try parts().count == 1)
+        let left = try await device.run { container in
+            guard case .download(let operation)? = try await container.longLivedOperations.first else { return -1 }
+            try await operation.end()
+            return try await container.longLivedOperations.count
+        }
+        #expect(left == 0)
+        #expect(try parts().isEmpty)
     }
 
     /// The process was ended between the last byte and its note: the file is there, and is not fetched again.

@@ -127,8 +127,9 @@ import Testing
         #expect(saved?.base?.statement.revision == 2)
     }
 
-    /// A conflict is told by the process that goes on as it would have been by the one that began.
-    @Test func aConflictIsToldWithItsRecords() async throws {
+    /// A conflict is told by the process that goes on as it would have been by the one that began, wherever that ended:
+    /// before it sent anything, or with the conflict noted.
+    @Test(arguments: [false, true]) func aConflictIsToldWithItsRecords(endsBefore: Bool) async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
         let note = try await ann.own.save(ann.note(in: zone, "one", name: "note"))
@@ -138,6 +139,11 @@ import Testing
         _ = try await ann.own.save(theirs)
         let device = try MortalDevice(ann)
         let draft = mine
+        if endsBefore {
+            _ = try await device.run { container in
+                _ = try await container.privateDatabase.beginModifyingRecords(saving: [draft])
+            }
+        }
         for _ in 0..<2 {
             let error = try await device.run { container -> SealKitError? in
                 let begun = try await container.longLivedOperations.first
@@ -183,8 +189,9 @@ import Testing
     }
 
     /// Whether it came before what somebody else has saved since nothing tells: it is not saved over that, whatever the
-    /// policy.
-    @Test func afterADayAnotherVersionIsAConflictUnderEveryPolicy() async throws {
+    /// policy. Nor does it where the clock was set back meanwhile: how long ago it was sent is not known then.
+    @Test(arguments: [21 * 3_600_000_000, -60_000_000])
+    func afterADayAnotherVersionIsAConflictUnderEveryPolicy(offset: Int64) async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
         var draft = try await ann.own.save(ann.note(in: zone, "one", name: "note"))
@@ -197,7 +204,7 @@ import Testing
         theirs.encryptedValues["body"] = "theirs"
         _ = try await ann.own.save(theirs)
         let told = Told()
-        try await goOnAfterADay(device, told, in: zone)
+        try await goOnAfterADay(device, told, in: zone, offset: offset)
         guard case .failure(let error)? = told.all.first?.first?.saveResults[draft.recordID] else {
             Issue.record("it was saved over what came later")
             return
@@ -228,10 +235,12 @@ import Testing
         #expect(await failure { _ = try await ann.onFreshDevice().own.record(for: mine.recordID) } == .unknownItem)
     }
 
-    private func goOnAfterADay(_ device: MortalDevice, _ told: Told, in zone: RecordZone.ID) async throws {
+    private func goOnAfterADay(
+        _ device: MortalDevice, _ told: Told, in zone: RecordZone.ID, offset: Int64 = 21 * 3_600_000_000
+    ) async throws {
         _ = try await device.run { container in
             _ = try await container.privateDatabase.recordZone(for: zone)
-            try await WallClock.$offset.withValue(21 * 3_600_000_000) {
+            try await WallClock.$offset.withValue(offset) {
                 try await work(container, told) { _ in throw SealKitError(.unknownItem, "it was begun before") }
             }
         }

@@ -128,6 +128,22 @@ import Testing
         #expect(try await count() == 0)
     }
 
+    /// The next account may come with a journal of its own: the one before is emptied all the same.
+    @Test func goesWithItsAccountWhicheverJournalTheNextOneHas() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone()
+        let folder = try TemporaryFolder()
+        let journal = try OperationJournal(file: folder.url.appendingPathComponent("journal"))
+        let accounts = AccountProvider()
+        let container = try Container(ann.container.containerIdentifier, accounts: accounts)
+        accounts.signIn(ann.account, journal: journal)
+        _ = try await container.privateDatabase.beginModifyingRecords(saving: [ann.note(in: zone, "x")])
+        #expect(try await journal.operations(of: ann.account.keys.rootKey).count == 1)
+        accounts.signIn(
+            bob.account, journal: try OperationJournal(file: folder.url.appendingPathComponent("another")))
+        #expect(try await journal.operations(of: ann.account.keys.rootKey).isEmpty)
+    }
+
     @Test func holdsSoManyAndNoMore() async throws {
         let folder = try TemporaryFolder()
         let journal = try OperationJournal(file: folder.url.appendingPathComponent("journal"))

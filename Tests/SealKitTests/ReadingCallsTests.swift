@@ -9,8 +9,8 @@ import Testing
 
 /// Whatever there is to do in a zone: who reads writes nothing there.
 @Suite(.timeLimit(.minutes(60))) struct ReadingCallsTests {
-    /// A zone of Ann's that is shared as a whole, in which a new key is due, an invitation is over and nobody vouches for
-    /// the title that its URL shows; and one with a share whose item has not followed its root yet.
+    /// A zone of Ann's that is shared as a whole, in which a new key is due, an invitation is over and nobody vouches
+    /// for the title that its URL shows; and one with a share whose item has not followed its root yet.
     private struct World {
         let ann: Person
         let whole: RecordZone.ID

@@ -148,8 +148,8 @@ import Testing
         }
     }
 
-    /// What Carol alone has seen of the roster is not parted from by Ann's device: not by reading, however often, nor by
-    /// the call that finds the loss out.
+    /// What Carol alone has seen of the roster is not parted from by Ann's device: not by reading, however often, nor
+    /// by the call that finds the loss out.
     @Test(arguments: ["reading", "saving", "sharing", "a new key", "a device that knows nothing"])
     func theOwnersDeviceAppendsNothingBeforeOthersHaveGivenBack(_ call: String) async throws {
         try await with { server, zone, ann, bob in

@@ -65,6 +65,21 @@ import Testing
         #expect(renewed.title == "Vegetables" && renewed.authorRecordID.recordName == ann.name)
     }
 
+    /// An administrator renews the URLs that it has; what another one shows is older, and no rollback for that.
+    @Test func eachURLShowsWhatItsMakersRenew() async throws {
+        let (ann, bob, carol) = (try await Person(), try await Person(), try await Person())
+        let (zone, _, first) = try await ann.share(with: [(bob, .readWrite), (carol, .readOnly)])
+        let share = try await ann.edit(zone) { $0.addParticipant(.oneTimeURLParticipant(permission: .readOnly)) }
+        let once = try #require(share.oneTimeURLs.values.first)
+        let url = try #require(first.url)
+        try await bob.join(url)
+        try await ann.promote(bob, in: zone)
+        try await bob.edit(RecordZone.ID(zoneName: zone.zoneName, ownerName: ann.name)) { $0.title = "Vegetables" }
+        #expect(try await carol.container.shareMetadata(for: url).title == "Vegetables")
+        #expect(try await carol.container.shareMetadata(for: once).title == "Garden plans")
+        #expect(try await carol.container.shareMetadata(for: url).title == "Vegetables")
+    }
+
     /// Somebody changes the share between a device's look at the roster and its look at the URLs: what they show is
     /// newer than it.
     @Test func aTitleThatIsNewerThanTheRosterStays() async throws {

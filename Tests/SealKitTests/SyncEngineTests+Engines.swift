@@ -27,6 +27,19 @@ extension SyncEngineTests {
         #expect(device.engine.state.content.account == bob.name)
     }
 
+    /// What one user was about to delete is not deleted in the next one's account, where something has the same name.
+    @Test func whatWasToBeDeletedIsNotDeletedInAnotherAccount() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        try await bob.own.save(RecordZone(zoneID: zone))
+        let note = try await bob.own.save(bob.note(in: zone, "bob's", name: "note"))
+        let device = try await device(ann)
+        device.engine.state.add(pendingRecordZoneChanges: [.deleteRecord(note.recordID)])
+        try device.signIn(bob)
+        try await device.engine.sendChanges()
+        #expect(device.engine.state.pendingRecordZoneChanges.isEmpty)
+        #expect(try await bob.own.record(for: note.recordID).encryptedValues["body"] == "bob's")
+    }
+
     @Test func aSignOutIsToldOnceAndALockChangesNothing() async throws {
         let ann = try await Person()
         let device = try await device(ann)

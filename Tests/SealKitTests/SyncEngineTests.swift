@@ -173,6 +173,22 @@ import Testing
         #expect(try await ann.own.recordZoneChanges(inZoneWith: zone, desiredKeys: []).modifications.count == 5)
     }
 
+    /// A batch ends with the record that brings its values to a mebibyte, or with the 250th change.
+    @Test func aBatchHasSoManyBytesAndChanges() async throws {
+        let ids = (0..<300).map { Record.ID(recordName: "note-\($0)", zoneID: zone) }
+        func batch(_ bytes: Int) async -> SyncEngine.RecordZoneChangeBatch? {
+            await SyncEngine.RecordZoneChangeBatch(
+                pendingChanges: ids.map { SyncEngine.PendingRecordZoneChange.saveRecord($0) }
+            ) { id in
+                var record = Record(recordType: "Note", recordID: id)
+                record.encryptedValues["picture"] = pattern(bytes)
+                return record
+            }
+        }
+        #expect(await batch(600_000)?.recordIDs == Array(ids.prefix(2)))
+        #expect(await batch(10)?.recordIDs == Array(ids.prefix(250)))
+    }
+
     @Test func whatFailedOnlyWithItsBatchStaysPending() async throws {
         let ann = try await Person()
         let device = try await device(ann)

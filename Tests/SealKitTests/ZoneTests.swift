@@ -1,6 +1,9 @@
 import Foundation
 import SealKitTesting
+import SealLab
 import SealStatements
+import SealWire
+import SwiftProtobuf
 import Testing
 
 @testable import SealKit
@@ -96,6 +99,25 @@ import Testing
         #expect(
             changed.deleteResults[two]?.failureCode == nil
                 && changed.deleteResults[absent]?.failureCode == .zoneNotFound)
+    }
+
+    /// Of several deletions that a server claims each has to be shown, whatever stands before it.
+    @Test func everyDeletionOfAListIsHeldAgainstItsZone() async throws {
+        let ann = try await Person()
+        let (gone, kept) = (try await ann.makeZone(), try await ann.makeZone())
+        let token = try await ann.own.databaseChanges().changeToken
+        try await ann.own.deleteRecordZone(withID: gone)
+        let deceived = try ann.through(
+            RewritingTransport(HTTPTransport(server: ann.server.origin)) { path, body in
+                guard path.hasSuffix("zones/changes") else { return body }
+                var answer = try Sealkit_V1_DatabaseChangesResponse(serializedBytes: body)
+                guard var lie = answer.deletions.first else { return body }
+                lie.zoneID.zoneName = kept.zoneName
+                answer.deletions.append(lie)
+                return try answer.serializedData()
+            })
+        #expect(await failure { _ = try await deceived.own.databaseChanges(since: token) } == .rollback)
+        #expect(try await ann.own.databaseChanges(since: token).deletions.map(\.zoneID) == [gone])
     }
 
     /// #36, and what a device that still writes there is told.

@@ -120,6 +120,19 @@ import Testing
         }
     }
 
+    /// Nobody is named by a role who is nobody any more.
+    @Test func itsRolesGo() async throws {
+        try await RunningServer.with { server in
+            let boss = try Management(server)
+            let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
+            try await boss.importing("DEFINE SCHEMA CREATE ROLE Editor;")
+            for person in [anna, bert] { try await boss.assign("Editor", person.name) }
+            #expect(try await boss.roles().assignments.count == 2)
+            _ = try await delete(anna.client)
+            #expect(try await boss.roles().assignments.map(\.userRecordName) == [bert.name])
+        }
+    }
+
     /// The end of a share is signed, and the server cannot sign it.
     @Test func sharesEndBefore() async throws {
         try await RunningServer.with { server in

@@ -104,6 +104,29 @@ extension HierarchyTests {
         }
     }
 
+    /// A record goes into another scope and back while its children follow: those that have followed come back too.
+    @Test func childrenFollowAParentThatComesBackMidway() async throws {
+        try await withShare { shared in
+            let (anna, zone, share) = (shared.anna, shared.zone, shared.share)
+            func current(_ name: String) async throws -> SavedRecord {
+                try SavedRecord(try await anna.lookup([name], in: zone).results[0].record)
+            }
+            func unsettled() async throws -> [String] {
+                try await anna.unsettled(in: zone).records.map(\.record.recordName)
+            }
+            try await anna.save([PlacedWrite(Write("new", parent: "list"), in: share)])
+            try await anna.save(["a", "b"].map { PlacedWrite(Write($0, parent: "new"), in: share) })
+            try await anna.save([Self.move(current("new"), from: share, to: zone, parent: "note")])
+            #expect(try await unsettled() == ["a", "b"])
+            try await anna.save([Self.move(current("a"), from: share, to: zone, parent: "new")])
+            #expect(try await unsettled() == ["b"])
+            try await anna.save([Self.move(current("new"), from: zone, to: share, parent: "list")])
+            #expect(try await unsettled() == ["a"])
+            try await anna.save([Self.move(current("a"), from: zone, to: share, parent: "new")])
+            #expect(try await unsettled().isEmpty)
+        }
+    }
+
     @Test func assetsOfOthersScopesAreNotFound() async throws {
         try await withShare { shared in
             let (bert, share) = (shared.bert, shared.share)

@@ -80,9 +80,9 @@ extension ZoneBatch {
         return ([], [])
     }
 
-    /// Before anything is sent: a copy of less than this device has seen is signed where the server has more as well, and
-    /// answers with that. Where it has lost it, it would take the copy, and every device that has seen more would refuse
-    /// what it shows from then on.
+    /// Before anything is sent: a copy of less than this device has seen is signed where the server has more as well,
+    /// and answers with that. Where it has lost it, it would take the copy, and every device that has seen more would
+    /// refuse what it shows from then on.
     /// - Returns: those that go on; what was lost has failed.
     mutating func notLost(_ items: [Item], in place: ScopePlace) async throws(SealKitError) -> [Item] {
         guard savePolicy != .restoring else { return items }

@@ -6,9 +6,9 @@ import SealStatements
 extension Database {
     /// Does what there is to do in a zone beside what an app writes (`Maintenance.Work`), as far as this account may.
     ///
-    /// Calls that write do it for what they touch, so that it takes this call only where nobody writes: on a device that
-    /// mostly reads, in a timer, after ``settleShares(in:)`` has failed. Where there is nothing to do it asks for the
-    /// rosters, and for records that are out of place.
+    /// Calls that write do it for what they touch, so that it takes this call only where nobody writes: on a device
+    /// that mostly reads, in a timer, after ``settleShares(in:)`` has failed. Where there is nothing to do it asks for
+    /// the rosters, and for records that are out of place.
     /// - Returns: what was done, and what could not be.
     /// - Throws: `zoneNotFound`; `badDatabase` for the public database; `rollback` once for a server that has lost
     ///   something, so that the devices of others can come by before anything is written there; whatever would have
@@ -52,8 +52,8 @@ extension Database {
         return try await [view] + openShares(in: view.scope)
     }
 
-    /// After a batch: what it found to do where it wrote. Nothing of that has failed the batch, and what does not verify
-    /// is kept for the user to see.
+    /// After a batch: what it found to do where it wrote. Nothing of that has failed the batch, and what does not
+    /// verify is kept for the user to see.
     /// - Parameter hasMoved: a record came from one scope into another: what is below it follows.
     func maintainQuietly(_ zoneID: RecordZone.ID, _ ground: ZoneGround, hasMoved: Bool) async {
         if hasMoved || (scope == .private && core.unsettled.has(ground.zone.id)) { await settleQuietly(zoneID) }

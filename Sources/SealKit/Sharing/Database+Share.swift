@@ -44,8 +44,8 @@ extension Database {
         if view.mayAdminister {
             let links = try await OwnerLinks.fetch(self, view: view)
             links.write(to: &share, view: view, origin: core.account.server)
-            // Best effort: what the URLs show is no part of what was saved, and the next save does it. A record that does
-            // not open says nothing that they could show.
+            // Best effort: what the URLs show is no part of what was saved, and the next save does it. A record that
+            // does not open says nothing that they could show.
             if renewing, record.base?.recordKey != nil {
                 _ = try? await links.renewPreviews(share.preview, self, view: view, isNewest: false)
             }

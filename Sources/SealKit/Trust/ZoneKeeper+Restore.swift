@@ -12,8 +12,8 @@ import SwiftProtobuf
 extension ZoneKeeper {
     /// What follows this device's own log.
     /// - Returns: nil where the owner has ended a fork, and this device has gone over to the log that counts now.
-    /// - Throws: `rollback` for another roster; for a shorter one too, which is given what it lacks first: other devices
-    ///   may know of it what this one does not, and whatever this call would append would part from that.
+    /// - Throws: `rollback` for another roster; for a shorter one too, which is given what it lacks first: other
+    ///   devices may know of it what this one does not, and whatever this call would append would part from that.
     func tail() async throws(SealKitError) -> RosterTail? {
         let asked = replica.roster
         let tail: RosterTail

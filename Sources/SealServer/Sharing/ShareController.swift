@@ -3,8 +3,8 @@ import SealService
 import SealStorage
 import SealWire
 
-/// `share/metadata`, `share/newcomer` and `share/accept`: what somebody with a link may see and do. The container is the
-/// link's.
+/// `share/metadata`, `share/newcomer` and `share/accept`: what somebody with a link may see and do. The container is
+/// the link's.
 struct ShareController: Sendable {
     let transactions: Transactions
     let clock: @Sendable () -> Int64

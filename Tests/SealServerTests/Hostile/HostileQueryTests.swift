@@ -104,6 +104,24 @@ import Testing
         }
     }
 
+    /// An index that is made later has all records of a zone, however many steps that takes.
+    @Test func indexesAreMadeOfEveryRecord() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let boss = try Management(server)
+            let note =
+                "DEFINE SCHEMA RECORD TYPE Note (body STRING%, GRANT READ TO \"_world\", GRANT CREATE TO \"_icloud\");"
+            try await boss.importing(note.replacing("%", with: ""))
+            let names = (0..<390).map { "r\($0)" } + ["z"]
+            let codes = try await anna.publicCodes(names.map { PublicWrite($0, $0 == "z" ? "last" : "other") })
+            #expect(codes.allSatisfy { $0 == nil })
+            try await boss.importing(note.replacing("%", with: " QUERYABLE SORTABLE"))
+            try await server.services.jobs.run(.indexes)
+            let query = try QueryTests.query("body BEGINSWITH 'l'", type: "Note")
+            #expect(try await Self.query(query, by: try TestClient(server)).matches.map(\.record.recordName) == ["z"])
+        }
+    }
+
     /// A record of a megabyte could bring a quarter of a million words, each entered with the names of its zone and
     /// type.
     @Test func wordsDoNotMakeAnIndexOfManyTimesTheirRoom() async throws {

@@ -207,6 +207,28 @@ import Testing
         }
     }
 
+    /// What is cut short by the server's end was not sent as far as anybody knows: the next start sends it.
+    @Test func whatIsCutShortWaitsForTheNextStart() async throws {
+        try await RunningServer.with { server in
+            try await waitUntil("nobody looks for what was left over any more") { server.services.jobs.areIdle }
+            let relay = HangingMessenger()
+            let outbox = Outbox(
+                messengers: [.email: relay], key: SecretBytes(copying: [UInt8](repeating: 1, count: 32)),
+                database: server.services.database, origin: server.services.origin, clock: { server.clock.now },
+                logger: server.services.logger)
+            let waiting = WaitingMessage(
+                id: ID16.random(), kind: .email,
+                message: CodeMessage(recipient: "a@example.org", code: "12345678", language: "en"), attempts: 0,
+                expires: server.clock.now + 60_000_000)
+            try await server.services.database.write(at: .everything) { try outbox.store(waiting, in: $0) }
+            outbox.send(waiting)
+            try await waitUntil("it is being sent") { relay.isSending }
+            await outbox.close()
+            #expect(outbox.count == 0)
+            #expect(try await Self.waiting(server).map(\.attempts) == [0])
+        }
+    }
+
     @Test func aFullOutboxIsSaid() async throws {
         try await RunningServer.with(outboxWaits: [.seconds(3600)]) { server in
             let alice = try await TestClient.ready(server)
@@ -235,5 +257,16 @@ import Testing
             try await expectRefusal(.serviceUnavailable) { try await alice.begin("a@example.org") }
             #expect(try await Self.waiting(server).isEmpty)
         }
+    }
+}
+
+/// A relay that takes a message and says nothing, until its sender waits no longer.
+private final class HangingMessenger: Messenger {
+    private let sending = Mutex(false)
+    var isSending: Bool { sending.withLock { $0 } }
+
+    func send(_ message: OutgoingMessage) async throws {
+        sending.withLock { $0 = true }
+        try await Task.sleep(for: .seconds(3_600))
     }
 }
