@@ -159,15 +159,15 @@ extension Database {
                 asksAgain: false,
                 notesCycles: true, accepting: accepting)
             var read = outcomes.makeIterator()
+            var told: [Found] = []
+            told.reserveCapacity(part.count)
+            var isOvertaken = false
             for (id, result) in zip(part, response.results) {
                 if let wire = result.shown {
                     let outcome = read.next() ?? .failure(Database.unanswered(id))
                     // This device has made another version meanwhile.
-                    if case .failure(let error) = outcome, error.code == .serverRecordChanged {
-                        again.append(id)
-                    } else {
-                        found.append(Found(id: id, wire: wire, outcome: outcome))
-                    }
+                    if case .failure(let error) = outcome, error.code == .serverRecordChanged { isOvertaken = true }
+                    told.append(Found(id: id, wire: wire, outcome: outcome))
                     continue
                 }
                 var refusal: SealKitError?
@@ -175,14 +175,15 @@ extension Database {
                 // Large records do not all fit into one answer: what was left out is asked for again.
                 if refusal?.code == .limitExceeded, !present.isEmpty {
                     again.append(id)
-                    continue
+                } else if let error = try await absence(of: id, refusal, in: ground) {
+                    told.append(Found(id: id, wire: nil, outcome: .failure(error)))
+                } else {
+                    isOvertaken = true
                 }
-                guard let error = try await absence(of: id, refusal, in: ground) else {
-                    again.append(id)
-                    continue
-                }
-                found.append(Found(id: id, wire: nil, outcome: .failure(error)))
             }
+            // What is told together was there together: an answer that this device knows better than by now is asked
+            // for again as a whole.
+            if isOvertaken { again = part } else { found += told }
         }
         return (found, ground)
     }

@@ -1,3 +1,4 @@
+import SealCoding
 import SealClient
 import SealEnvelope
 import SealWire
