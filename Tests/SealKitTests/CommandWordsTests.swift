@@ -173,7 +173,7 @@ import Testing
         // A share's fork ends with the share.
         let shared = advice(in: "Notes", of: owner.recordName, share: "list")
         #expect(!shared.contains("end-fork"))
-        #expect(shared.contains("share its root anew"))
+        #expect(shared.contains("shares its root anew"))
     }
 
     /// By the command itself, as its user sees it.

@@ -63,7 +63,7 @@ import Testing
         "\u{13AA}nn", "An\u{578}", "\u{FF22}\u{43E}b", "\u{A4D0}ob", "\u{2C62}\u{43E}b", "\u{1D5D5}\u{43E}b",
         "B\u{A64D}b", String(repeating: "0123abcd", count: 4), "0123 4567 89AB CDEF", "12345-67890-12345-67890",
         "12345 67890 12345 67890", "0151 2345678", "030/123456", "\u{FF11}23456", "http://example.org", "Bob ftp://b",
-        String(repeating: "b", count: 65),
+        String(repeating: "n", count: 65),
         "b" + String(repeating: "\u{301}", count: 200),
     ])
     func whatIsNoNameIsRefused(text: String) {
@@ -74,7 +74,7 @@ import Testing
     @Test(arguments: [
         "Bob", "b", "7th floor", "Ada Decade", "Fee 1", "12345", "Bob 1/2", "Agent 007 of 1234567", "Анна Каренина",
         "Ωμέγα", "Ann (work)", "O'Hara, Jr.", "李小龙", "Борис and Ann",
-        String(repeating: "b", count: 64),
+        String(repeating: "n", count: 64),
     ])
     func whatIsANameIsTaken(text: String) throws { #expect(try LocalName(text).text == text) }
 

@@ -144,6 +144,32 @@ import Testing
         #expect(try await journal.operations(of: ann.account.keys.rootKey).isEmpty)
     }
 
+    /// Whoever locks an account and signs out then leaves nothing behind either.
+    @Test func partsOfALockedAccountGoWithIt() async throws {
+        let ann = try await Person()
+        let folder = try TemporaryFolder()
+        let journal = try OperationJournal(file: folder.url.appendingPathComponent("journal"))
+        let accounts = AccountProvider()
+        let container = try Container(ann.container.containerIdentifier, accounts: accounts)
+        accounts.signIn(ann.account, journal: journal)
+        let zone = try await ann.makeZone()
+        let file = folder.url.appendingPathComponent("file")
+        try pattern(1_000).write(to: file)
+        var note = ann.note(in: zone, "with a file")
+        note["file"] = Asset(fileURL: file)
+        let saved = try await ann.own.save(note)
+        let database = container.privateDatabase.fetchingAssets(.onDemand)
+        let asset: Asset? = try await database.record(for: saved.recordID)["file"]
+        _ = try await database.beginDownload(
+            try #require(asset), of: saved.recordID, to: folder.url.appendingPathComponent("copy"))
+        let part = try #require(try journal.parts(of: ann.account).first)
+        try Data("plain".utf8).write(to: part)
+        accounts.lock()
+        #expect(FileManager.default.fileExists(atPath: part.path))
+        accounts.signOut()
+        #expect(!FileManager.default.fileExists(atPath: part.path))
+    }
+
     @Test func holdsSoManyAndNoMore() async throws {
         let folder = try TemporaryFolder()
         let journal = try OperationJournal(file: folder.url.appendingPathComponent("journal"))

@@ -132,8 +132,15 @@ import Testing
             _ = try await fresh.own.recordZoneChanges(inZoneWith: zone.zoneID)
             _ = try await ann.own.recordZoneChanges(inZoneWith: zone.zoneID)
             #expect(try await zone.view(of: bob).roster.currentEpoch.number == 1)
-            let first = try await fresh.own.maintain(zone.zoneID)
-            #expect(first.outcomes.map(\.error?.code) == [.rollback])
+            // Upkeep that nobody hears leaves it to the next call to tell of the loss.
+            let lost = try await fresh.own.keeper(zone.zoneID).refresh()
+            #expect(lost.lacksGrants)
+            let unheard = await failure {
+                try await Upkeep.quietly { () throws(SealKitError) in try await fresh.own.tellOfLostKeys(lost) }
+            }
+            #expect(unheard == .operationCancelled)
+            let first = await failure { try await fresh.own.maintain(zone.zoneID) }
+            #expect(first == .rollback)
             #expect(try await zone.view(of: bob).roster.currentEpoch.number == 1)
             let second = try await fresh.own.maintain(zone.zoneID)
             #expect(second.outcomes.map(\.work) == [.replacingLostKeys])
@@ -145,6 +152,59 @@ import Testing
             // Once is enough.
             #expect(try await fresh.own.maintain(zone.zoneID).outcomes.isEmpty)
             #expect(try await zone.view(of: ann).roster.currentEpoch.number == 2)
+        }
+    }
+
+    /// An invitation that is over, and whatever else there is to do, waits as well for the call after the one that
+    /// tells.
+    @Test(arguments: ["maintaining", "deleting the zone"])
+    func nothingIsAppendedInTheCallThatTellsOfLostKeys(_ call: String) async throws {
+        try await with { server, zone, ann, bob in
+            var once = Share.Participant.oneTimeURLParticipant(permission: .readOnly)
+            once.expirationDate = Date(timeIntervalSinceNow: 86_400)
+            let expiring = once
+            try await ann.edit(zone.zoneID) { $0.addParticipant(expiring) }
+            let carol = try await Person(server.process)
+            try server.backUp()
+            try await ann.edit(zone.zoneID) { $0.addParticipant(try await ann.participant(carol, .readWrite)) }
+            try await zone.join(carol)
+            try await ann.own.rotateKeys(of: zone.zoneID)
+            try server.restore()
+            _ = try await settle(zone, ann)
+            let fresh = try ann.onFreshDevice()
+            let head = try await zone.view(of: bob).roster.head
+            try await WallClock.$offset.withValue(2 * 86_400_000_000) {
+                func make() async throws {
+                    if call == "maintaining" {
+                        try await fresh.own.maintain(zone.zoneID)
+                    } else {
+                        try await fresh.own.deleteRecordZone(withID: zone.zoneID)
+                    }
+                }
+                #expect(await failure { try await make() } == .rollback)
+                #expect(try await zone.view(of: bob).roster.head == head)
+                try await make()
+            }
+            #expect(try await zone.view(of: bob).roster.head != head)
+        }
+    }
+
+    /// That a server has lost something is told once, and is no operation's outcome.
+    @Test func aLongLivedOperationGoesOnAfterTheLossWasTold() async throws {
+        try await with { server, zone, ann, _ in
+            let device = try MortalDevice(ann)
+            let draft = ann.note(in: zone.zoneID, "kept", name: "kept")
+            try server.backUp()
+            try await ann.edit(zone.zoneID) { $0.addParticipant(.oneTimeURLParticipant(permission: .readOnly)) }
+            _ = try await device.run { _ = try await $0.privateDatabase.recordZone(for: zone.zoneID) }
+            try server.restore()
+            let saved = try await device.run { container in
+                let operation = try await container.privateDatabase.beginModifyingRecords(saving: [draft])
+                #expect(await failure { _ = try await operation.results() } == .rollback)
+                return try await operation.results().saveResults[draft.recordID]?.isSuccess
+            }
+            #expect(saved == true)
+            #expect(try await body(zone, "kept", for: ann) == "kept")
         }
     }
 

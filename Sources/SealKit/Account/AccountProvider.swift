@@ -46,6 +46,8 @@ public final class AccountProvider: Sendable {
         var temporaryAssets = TemporaryAssets.Drawer()
         /// What that account has begun on this device.
         var journal: OperationJournal?
+        /// Of a locked account: where downloads that are not whole lie, since nothing opens that any more.
+        var lockedParts: [URL] = []
         var listeners: [Int: AsyncStream<AccountChange>.Continuation] = [:]
         var nextListener = 0
     }
@@ -140,9 +142,13 @@ public final class AccountProvider: Sendable {
     /// Drops the account's keys from memory until it is signed in again: the user has to give the passphrase, say.
     /// Calls fail with `accountTemporarilyUnavailable`.
     public func lock() {
+        // Who signs out while it is locked has no key any more that opens where they lie.
+        let held = current
+        let parts = held.state.account.flatMap { try? held.journal?.parts(of: $0) } ?? []
         change { content in
             guard case .signedIn(let account, _) = content.state else { return nil }
             content.state = .locked(rootKey: account.keys.rootKey)
+            content.lockedParts = parts
             return .statusChanged(.temporarilyUnavailable)
         }
     }
@@ -197,9 +203,12 @@ public final class AccountProvider: Sendable {
     private func change(_ body: (inout Content) -> AccountChange?) {
         let (change, gone, former) = content.withLock { content in
             let former = content.journal
-            let account = content.state.account
+            let before = content.state
+            let parts = content.lockedParts
             let change = body(&content)
-            let gone = account?.keys.rootKey == content.state.rootKey ? nil : account
+            let isGone = before.rootKey != content.state.rootKey
+            let gone = (account: isGone ? before.account : nil, parts: isGone ? parts : [])
+            if isGone || content.state.account != nil { content.lockedParts = [] }
             if change != nil { content.generation += 1 }
             switch change {
             case .signOut, .switchAccounts, .statusChanged(.restricted):
@@ -210,7 +219,8 @@ public final class AccountProvider: Sendable {
             return (change, gone, (journal: former, isKept: former === content.journal))
         }
         // What an account has begun ends with it. What cannot be removed opens for nobody else.
-        if let gone { try? former.journal?.removeParts(of: gone) }
+        if let account = gone.account { try? former.journal?.removeParts(of: account) }
+        for part in gone.parts { try? FileManager.default.removeItem(at: part) }
         switch change {
         case .signOut, .switchAccounts: if !former.isKept { try? former.journal?.removeAll() }
         default: break

@@ -130,6 +130,7 @@ extension Database {
         found.reserveCapacity(ids.count)
         var next = 0
         var again: [Record.ID] = []
+        var wholes = 0
         while next < ids.count || !again.isEmpty {
             let fresh = min(Limits.itemsPerRequest - again.count, ids.count - next)
             let part = again + ids[next..<next + fresh]
@@ -161,13 +162,16 @@ extension Database {
             var read = outcomes.makeIterator()
             var told: [Found] = []
             told.reserveCapacity(part.count)
-            var isOvertaken = false
+            var overtaken: [Record.ID] = []
             for (id, result) in zip(part, response.results) {
                 if let wire = result.shown {
                     let outcome = read.next() ?? .failure(Database.unanswered(id))
                     // This device has made another version meanwhile.
-                    if case .failure(let error) = outcome, error.code == .serverRecordChanged { isOvertaken = true }
-                    told.append(Found(id: id, wire: wire, outcome: outcome))
+                    if case .failure(let error) = outcome, error.code == .serverRecordChanged {
+                        overtaken.append(id)
+                    } else {
+                        told.append(Found(id: id, wire: wire, outcome: outcome))
+                    }
                     continue
                 }
                 var refusal: SealKitError?
@@ -178,15 +182,23 @@ extension Database {
                 } else if let error = try await absence(of: id, refusal, in: ground) {
                     told.append(Found(id: id, wire: nil, outcome: .failure(error)))
                 } else {
-                    isOvertaken = true
+                    overtaken.append(id)
                 }
             }
             // What is told together was there together: an answer that this device knows better than by now is asked
-            // for again as a whole.
-            if isOvertaken { again = part } else { found += told }
+            // for again as a whole. Beside somebody who keeps writing one record the others are not waited for.
+            if !overtaken.isEmpty, wholes < Database.mostWholeRepetitions {
+                wholes += 1
+                again = part
+            } else {
+                again += overtaken
+                found += told
+            }
         }
         return (found, ground)
     }
+
+    private static let mostWholeRepetitions = 8
 
     /// What it means that an answer shows nothing under a name, whether it says that there is no such record, no such
     /// zone, or nothing at all: the server shows a deletion with the statement that made it, so that without one what

@@ -278,6 +278,7 @@ extension Database {
         let draft = core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime())
         // With a zone end the shares in it, each by its own roster.
         let shares = try await openShares(in: zoneScope)
+        try await tellOfLostKeys(in: [view] + shares)
         let closings = shares.map { view in
             (scope: view.scope, draft: core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime()))
         }

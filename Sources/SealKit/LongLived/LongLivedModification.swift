@@ -85,7 +85,8 @@ public struct LongLivedModification: Sendable {
             try await batch.run(saving: left.saving, deleting: left.deleting)
             results = ModificationResults(saves: batch.saveResults, deletions: batch.deleteResults)
         } catch {
-            guard !error.concernsWholeRequest else { throw error }
+            // That a server has lost something is told once, and the next call goes on: it is nobody's outcome.
+            guard !error.concernsWholeRequest, error.code != .rollback else { throw error }
             results = ModificationResults(saves: batch.finalSaves, deletions: batch.finalDeletions)
             for record in saving where results.saves[record.recordID] == nil {
                 results.saves[record.recordID] = .failure(error)

@@ -109,6 +109,10 @@ extension ZoneBatch {
                 var saved = there
                 saved.fields = record.fields
                 saveResults[id] = .success(saved)
+            case (.success(.unopened(let there)), let record?) where there.record.base?.hash == one.signed.hash:
+                var saved = there.record
+                saved.fields = record.fields
+                saveResults[id] = .success(saved)
             case (.success(.record(let there)), let record)
             where !isRepeatable && there.base?.hash != one.signed.statement.previous:
                 fail(id, record, Self.mayHaveComeLater(id, there: there, record))

@@ -20,6 +20,8 @@ extension Database {
         var maintenance = Maintenance(of: zoneID)
         let views = try await openScopes(of: zoneID)
         guard !views.isEmpty else { throw Database.notInZone(zoneID) }
+        // Told of all at once, before anything is appended anywhere.
+        try await tellOfLostKeys(in: views)
         for view in views where view.mayAdminister {
             let keeper = core.keeper(of: view.scope)
             try await maintenance.run(.revokingExpired, view, core) { count async throws(SealKitError) in
@@ -40,7 +42,7 @@ extension Database {
         return maintenance
     }
 
-    /// The zone's own scope first, then those of the hierarchical shares in it, as the server lists them.
+    /// The zone's own scope first, then those of the hierarchical shares in it.
     private func openScopes(of zoneID: RecordZone.ID) async throws(SealKitError) -> [ZoneView] {
         guard scope == .private else {
             return try await refreshed(try await zoneGround(zoneID)).views.values.filter(\.isMember).sorted {
@@ -49,7 +51,16 @@ extension Database {
         }
         let view = try await keeper(zoneID).refresh()
         guard view.isMember else { return [] }
-        return try await [view] + openShares(in: view.scope)
+        var views = try await [view] + openShares(in: view.scope)
+        // One that the server leaves out of its list may have an invitation that is over all the same.
+        let listed = Set(views.map(\.scope.shareRecordName))
+        for name in try await core.trust.shares(of: view.scope.id) where !listed.contains(name) {
+            let keeper = core.keeper(of: view.scope.ofShare(name))
+            guard let known = try await keeper.known(), hasExpired(known) else { continue }
+            let view = try await keeper.refresh()
+            if view.isMember { views.append(view) }
+        }
+        return views
     }
 
     /// After a batch: what it found to do where it wrote. Nothing of that has failed the batch, and what does not
@@ -58,7 +69,11 @@ extension Database {
     func maintainQuietly(_ zoneID: RecordZone.ID, _ ground: ZoneGround, hasMoved: Bool) async {
         if hasMoved || (scope == .private && core.unsettled.has(ground.zone.id)) { await settleQuietly(zoneID) }
         for view in ground.views.values where hasExpired(view.roster) {
-            do throws(SealKitError) { _ = try await revokeExpired(core.keeper(of: view.scope)) } catch {
+            do throws(SealKitError) {
+                try await Upkeep.quietly { () throws(SealKitError) in
+                    _ = try await revokeExpired(core.keeper(of: view.scope))
+                }
+            } catch {
                 _ = await core.noted(error, scope: view.scope)
             }
         }
@@ -76,13 +91,22 @@ extension Database {
         return now.roster.currentEpoch.number == view.roster.currentEpoch.number ? 0 : 1
     }
 
+    /// Of several scopes, where the work of one call goes over all of them.
+    func tellOfLostKeys(in views: [ZoneView]) async throws(SealKitError) {
+        var loss: SealKitError?
+        for view in views {
+            do throws(SealKitError) { try await tellOfLostKeys(view) } catch { loss = loss ?? error }
+        }
+        if let loss { throw loss }
+    }
+
     /// Before an entry is appended where a restored server lacks keys of others: it may lack entries as well, which
     /// only their devices know, and the entry would part from those for good.
     /// - Throws: `rollback`, once for an epoch.
     func tellOfLostKeys(_ view: ZoneView) async throws(SealKitError) {
-        guard view.lacksGrants, view.mayAdminister,
-            try await core.trust.noteTold(of: view.roster.currentEpoch, in: view.scope)
-        else { return }
+        guard view.lacksGrants, view.mayAdminister else { return }
+        try Upkeep.requireTelling()
+        guard try await core.trust.noteTold(of: view.roster.currentEpoch, in: view.scope) else { return }
         throw await core.noted(
             SealKitError(
                 .rollback, "the server lacks keys of those who take part in the zone \(view.scope.zoneName)",
@@ -119,7 +143,8 @@ extension Maintenance {
             try await body(&count)
             note(work, view, count: count)
         } catch {
-            guard !error.concernsWholeRequest else { throw error }
+            // A server that has lost more meanwhile is told of at once; among records one may be hidden by itself.
+            guard !error.concernsWholeRequest, error.code != .rollback || work == .movingRecords else { throw error }
             note(work, view, count: count, error: await core.noted(error, scope: view.scope))
         }
     }

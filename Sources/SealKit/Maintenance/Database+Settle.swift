@@ -63,7 +63,13 @@ extension Database {
     /// Where that fails, what does not verify is kept for the user to see; all else the server goes on naming, and the
     /// next call moves it.
     func settleQuietly(_ zoneID: RecordZone.ID) async {
-        do { try await settleShares(in: zoneID) } catch { _ = await core.noted(error, zone: zoneID) }
+        do throws(SealKitError) {
+            try await Upkeep.quietly { () throws(SealKitError) in try await settleShares(in: zoneID) }
+        } catch {
+            _ = await core.noted(error, zone: zoneID)
+            // What does not verify would be asked for again by every save; the next reading that sees it says so anew.
+            if !error.concernsWholeRequest, let zone = try? zoneScope(zoneID).id { core.unsettled.note(zone, false) }
+        }
     }
 
     private struct Move {

@@ -175,8 +175,8 @@ extension Share {
         /// Asked for access before it was invited. The server's word.
         public internal(set) var isApprovedRequester = false
         /// After this an open invitation is over: the server takes no acceptance, and the owner's or an administrator's
-        /// device, by its own clock, revokes it when it next fetches the share or its zone's changes. Set it before the
-        /// invitation is saved.
+        /// device, by its own clock, revokes it when it next saves there, or maintains the zone
+        /// (`Database.maintain(_:)`). Set it before the invitation is saved.
         public var expirationDate: Date?
 
         /// Verified keys of somebody who is known.

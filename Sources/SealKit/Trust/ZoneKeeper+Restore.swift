@@ -21,6 +21,7 @@ extension ZoneKeeper {
             guard error.saysThatThereIsNone, replica.mayKnowBetter else { throw error }
             let refusal = replica.isMember ? Database.gone(core.zoneID(of: scope)) : error
             guard !replica.hasGivenBack else { throw refusal }
+            try Upkeep.requireTelling()
             do { try await giveBack(from: 0) } catch { throw error.code == .rollback ? error : refused(.shortened) }
             do { _ = try await fetch(after: replica.roster?.sequence) } catch {
                 throw error.saysThatThereIsNone ? refusal : error
@@ -31,6 +32,7 @@ extension ZoneKeeper {
         case .onwards: return tail
         case .outrun: return try await self.tail()
         case .behind(let first):
+            try Upkeep.requireTelling()
             try await giveBack(from: first)
             let again = try await fetch(after: asked?.sequence)
             guard again.headSequence >= asked?.sequence ?? 0 else { throw refused(.shortened) }
