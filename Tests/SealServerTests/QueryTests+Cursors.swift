@@ -24,6 +24,26 @@ import Testing
         [.init(key: "recordID", ascending: true)],
     ]
 
+    /// What is alike in several zones comes once, wherever a page ends.
+    @Test(arguments: [true, false], [UInt32(1), 2, 3]) func tiesOverZonesComeOnce(_ ascending: Bool, _ limit: UInt32)
+        async throws
+    {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            var all: [String] = []
+            for (index, names) in [["b", "f"], ["a", "d", "g"], ["c", "e"]].enumerated() {
+                let zone = try await anna.makeZone("zone-\(index)")
+                for name in names {
+                    _ = try await QueryTests.save([name: ["age": .int64(7)]], by: anna, in: zone)
+                }
+                all += names
+            }
+            let query = try QueryTests.query("age >= 0", .init(key: "age", ascending: ascending))
+            let found = try await anna.names(query, in: nil, limit: limit)
+            #expect(found.sorted() == all.sorted())
+        }
+    }
+
     @Test(arguments: orders) func pagesStayRightWhileDataChanges(_ sort: [Query.SortDescriptor]) async throws {
         try await QueryTests.withZone { anna, zone, _ in
             var saved = try await QueryTests.save(things(30), by: anna, in: zone)

@@ -8,6 +8,7 @@ import SealWire
 struct AccountsController: Sendable {
     let transactions: Transactions
     let sessions: Sessions
+    let streams: EventStreams
     let creation: CreateAccount
     let login: LogIn
     let clock: @Sendable () -> Int64
@@ -25,6 +26,8 @@ struct AccountsController: Sendable {
         }
         router.on(Endpoints.accounts.logout) { call in
             try await sessions.end(call.session, in: transactions.database)
+            // A commit announces the end of others.
+            if call.session.provisional != nil { streams.wake(account: call.session.accountID) }
             return Sealkit_V1_AccountResponse()
         }
         router.on(Endpoints.accounts.me) { call in

@@ -11,7 +11,7 @@ enum Controllers {
             origin: services.origin, outbox: services.outbox, configuration: services.configuration
         ).addRoutes(to: router)
         AccountsController(
-            transactions: services.transactions, sessions: services.sessions,
+            transactions: services.transactions, sessions: services.sessions, streams: services.streams,
             creation: CreateAccount(
                 transactions: services.transactions, rates: services.rates, terms: services.loginTerms,
                 registration: services.registration, randomBytes: services.randomBytes),

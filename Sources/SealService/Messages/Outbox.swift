@@ -171,6 +171,7 @@ package final class Outbox: Sendable {
     private func deliver(_ waiting: WaitingMessage) async {
         guard let messenger = messengers[waiting.kind] else { return }
         var attempts = waiting.attempts
+        var wasRefused = false
         while clock() < waiting.expires {
             // Now, not when it was stored: with port 0 the origin has changed since.
             let message = waiting.message.written(waiting.kind, id: waiting.id.hex, origin: origin.value)
@@ -186,10 +187,12 @@ package final class Outbox: Sendable {
                 metrics.count(.messages, "\(waiting.kind)", "failed")
                 // The messenger's errors carry no address; others' words are not repeated.
                 let known = error as? MessengerError
-                // Where it can be found out by itself whether messages go out, it is, unless this has shown it.
+                // Where it can be found out by itself whether messages go out, it is, unless this has shown it. An
+                // error that nobody has foreseen says nothing of a recipient.
                 var isToBeTried = false
-                if messenger.canBeTried, known?.isOfTheWay != true {
-                    isToBeTried = states.refused(waiting.kind, isFirst: attempts == 1, why: known?.text ?? "")
+                if let known, !known.isOfTheWay {
+                    let isDoubtful = states.refused(waiting.kind, isFirst: !wasRefused, why: known.text)
+                    (isToBeTried, wasRefused) = (isDoubtful && messenger.canBeTried, true)
                 } else {
                     states.failed(waiting.kind, why: known?.text ?? "")
                 }

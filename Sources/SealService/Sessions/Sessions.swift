@@ -215,11 +215,7 @@ package final class Sessions: Sendable {
     /// Ends one session: at once, on every route.
     package func end(_ session: Session, in database: any SQLDatabase) async throws {
         guard session.provisional == nil else {
-            return cache.withLock { cache in
-                cache.generation += 1
-                cache.sessions.removeValue(forKey: session.tokenHash)
-                cache.endProvisional(session.tokenHash)
-            }
+            return cache.withLock { $0.endProvisional(session.tokenHash) }
         }
         try await database.write(at: .everything) { connection in
             try connection.execute("DELETE FROM session WHERE token_hash = $1", [.blob(session.tokenHash)])
@@ -248,8 +244,10 @@ package final class Sessions: Sendable {
 
 extension Sessions.Cache {
     fileprivate mutating func endProvisional(_ hash: [UInt8]) {
-        provisional.removeValue(forKey: hash)?.end()
+        guard let session = provisional.removeValue(forKey: hash) else { return }
+        session.end()
         sessions.removeValue(forKey: hash)
+        generation += 1
     }
 }
 

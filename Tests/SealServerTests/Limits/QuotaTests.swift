@@ -130,6 +130,34 @@ import Testing
         }
     }
 
+    /// Whoever has more than is allowed by now may do what adds nothing: nobody is locked in.
+    @Test func whoIsOverTheQuotaMayFreeRoom() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            _ = try await anna.makeZone()
+            var quotas = Quotas()
+            quotas.storage = 10
+            let lowered = quotas
+            let account = try await server.services.database.read { connection in
+                try connection.first("SELECT MAX(id) AS id FROM account") { try $0.int64("id") }
+            }
+            let bill = StorageUsage.Bill(account: try #require(account))
+            func bytes(_ change: Int64) async throws {
+                try await server.services.database.write(at: .everything) { connection in
+                    try StorageUsage.within(lowered, of: bill, connection) {
+                        _ = try connection.execute(
+                            "UPDATE storage_usage SET bytes = bytes + $1 WHERE account = $2",
+                            [.integer(change), .integer(bill.account)])
+                    }
+                }
+            }
+            try await bytes(0)
+            try await bytes(-1)
+            let refused = try await refusal { try await bytes(1) }
+            #expect(refused == .quotaExceeded)
+        }
+    }
+
     /// What is left in a share of records that leave it counts; as it may take them out of somebody's sight, up to
     /// twice the quota.
     @Test func recordsThatLeaveAShareAreBilledUpToTwiceTheQuota() async throws {
