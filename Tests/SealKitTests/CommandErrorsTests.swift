@@ -114,11 +114,12 @@ import Testing
 
     /// Passed over, it would leave the command with another account, container or authority than was meant.
     @Test func aMistypedVariableOfTheEnvironmentIsRefusedByName() async throws {
-        for (name, meant) in [
-            ("SEALKIT_KEYFILE", "Write SEALKIT_KEY_FILE"), ("SEALKIT_" + "ACOUNT", "Write SEALKIT_ACCOUNT"),
-            ("SEALKIT_CA", "Write SEALKIT_CA_FILE"), ("SEALKIT_TLS_KEYS", "Write SEALKIT_TLS_KEY"),
-            ("SEALKIT_COLOUR", "SEALKIT_CONTAINER, SEALKIT_KEY_FILE"),
+        for (word, meant) in [
+            ("KEYFILE", "Write SEALKIT_KEY_FILE"), ("ACOUNT", "Write SEALKIT_ACCOUNT"),
+            ("CA", "Write SEALKIT_CA_FILE"), ("TLS_KEYS", "Write SEALKIT_TLS_KEY"),
+            ("COLOUR", "SEALKIT_CONTAINER, SEALKIT_KEY_FILE"),
         ] {
+            let name = "SEALKIT_" + word
             let said = try await Command.finished(
                 ServerProcess.executable, ["account", "list"], environment: [name: "/nowhere"])
             #expect(said.status == 65, "\(name): \(said.errors)")

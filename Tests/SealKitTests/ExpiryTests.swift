@@ -79,6 +79,7 @@ import Testing
         #expect(try await open(ann, zone, share: name) == 1)
         // On a device that knows nothing of the share.
         let device = try ann.onFreshDevice()
+        _ = try await device.own.allRecordZones()
         let maintenance = try await WallClock.$offset.withValue(2 * Self.day) { try await device.own.maintain(zone) }
         #expect(maintenance.outcomes.map(\.work) == [.revokingExpired])
         #expect(maintenance.outcomes.map(\.shareRecordName) == [name])

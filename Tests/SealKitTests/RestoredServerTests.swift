@@ -172,6 +172,7 @@ import Testing
             try server.restore()
             _ = try await settle(zone, ann)
             let fresh = try ann.onFreshDevice()
+            _ = try await fresh.own.allRecordZones()
             let head = try await zone.view(of: bob).roster.head
             try await WallClock.$offset.withValue(2 * 86_400_000_000) {
                 func make() async throws {

@@ -12,12 +12,13 @@ import Testing
 
 /// Logging in where the disk is full: whoever has an account goes on reading, and nobody gets more by it.
 @Suite(.timeLimit(.minutes(60))) struct ProvisionalSessionTests {
-    /// The next write finds the disk full.
-    private static func fill(_ hook: WriteHook) { hook.arm { _ in throw StorageError.full } }
+    /// Every write finds the disk full, until the hook is disarmed.
+    private static func fill(_ hook: WriteHook) { hook.keep { _ in throw StorageError.full } }
 
     /// Logs in while the disk is full.
     private static func logIn(_ client: TestClient, _ hook: WriteHook) async throws -> TestClient {
         fill(hook)
+        defer { hook.disarm() }
         var client = client
         client.token = try await client.login().token
         return client
@@ -36,7 +37,6 @@ import Testing
             let before = try await Self.rows(server)
             var again = anna
             again.client = try await Self.logIn(anna.client, hook)
-            #expect(!hook.isArmed)
             #expect(try await Self.rows(server) == before)
             let me = try await again.client.me()
             #expect(me.account == (try await anna.client.me().account))
@@ -48,6 +48,7 @@ import Testing
             Self.fill(hook)
             let writer = again
             try await expectRefusal(.storageFull) { try await writer.save([Write("new")], in: zone) }
+            hook.disarm()
             _ = try await again.save([Write("new")], in: zone)
             #expect(try await again.changes(in: zone).records.count == 2)
 
@@ -72,16 +73,14 @@ import Testing
             let other = client.onAnotherDevice()
             Self.fill(hook)
             try await expectRefusal(.storageFull, "a new device") { try await other.login() }
-            Self.fill(hook)
             try await expectRefusal(.storageFull, "a new account") { try await TestClient(server).create() }
-            Self.fill(hook)
             try await expectRefusal(.unknownItem, "no account") { try await TestClient(server).login() }
+            hook.disarm()
             let removed = client.onAnotherDevice("removed")
             _ = try await removed.login()
             try await client.revoke(removed.device)
             Self.fill(hook)
             try await expectRefusal(.permissionFailure, "a removed device") { try await removed.login() }
-            Self.fill(hook)
             let wrong = try await client.loginRequest(signer: TestClient.newKey())
             try await expectRefusal(.notAuthenticated, "another's signature") { try await client.login(wrong) }
         }
@@ -98,8 +97,7 @@ import Testing
             Self.fill(hook)
             _ = try await first.call(
                 "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), as: Sealkit_V1_AccountResponse.self)
-            #expect(hook.isArmed)
-            hook.arm { _ in }
+            hook.disarm()
             try await expectRefusal(.sessionExpired) { try await first.me() }
             _ = try await second.me()
 

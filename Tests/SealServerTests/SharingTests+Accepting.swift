@@ -98,19 +98,17 @@ extension SharingTests {
             }
             let (named, waiting) = (try anna.invitation(to: bert, in: zone), try anna.invitation(to: nil, in: zone))
             let bearer = try anna.invitation(to: nil, in: zone, expires: server.clock.now + 1_000_000)
-            var shareWide = waiting.link
-            shareWide.invitationID = Data()
-            shareWide.routingID = Data(randomBytes(16))
+            let shareWide = try await anna.links(zone).links[0].routingID
             try await anna.append(
                 try anna.next(on: zone, invitations: [named.draft, waiting.draft, bearer.draft]), to: &zone,
-                links: [named.link, waiting.link, bearer.link, shareWide],
+                links: [named.link, waiting.link, bearer.link],
                 addresses: [(waiting.keys.id, "bert@example.org")])
             // Whoever has the URL, or proves an address later.
             for routing in [waiting.routingID, bearer.routingID] {
                 #expect(try await ask(routing) == Sealkit_V1_AccountResponse())
             }
             // One that leads nowhere, one by which invitations to addresses are not taken, and one that expires.
-            for routing in [randomBytes(16), [UInt8](shareWide.routingID)] {
+            for routing in [randomBytes(16), [UInt8](shareWide)] {
                 try await expectRefusal(.unknownItem) { try await ask(routing) }
             }
             server.clock.advance(seconds: 2)

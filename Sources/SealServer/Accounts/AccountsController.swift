@@ -8,7 +8,8 @@ import SealWire
 struct AccountsController: Sendable {
     let transactions: Transactions
     let sessions: Sessions
-    let streams: EventStreams
+    /// What an account's sessions have under way looks whether they are in force.
+    let hasEndedUnsaid: @Sendable (_ account: Int64) -> Void
     let creation: CreateAccount
     let login: LogIn
     let clock: @Sendable () -> Int64
@@ -27,7 +28,7 @@ struct AccountsController: Sendable {
         router.on(Endpoints.accounts.logout) { call in
             try await sessions.end(call.session, in: transactions.database)
             // A commit announces the end of others.
-            if call.session.provisional != nil { streams.wake(account: call.session.accountID) }
+            if call.session.provisional != nil { hasEndedUnsaid(call.session.accountID) }
             return Sealkit_V1_AccountResponse()
         }
         router.on(Endpoints.accounts.me) { call in

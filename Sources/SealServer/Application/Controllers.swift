@@ -11,7 +11,8 @@ enum Controllers {
             origin: services.origin, outbox: services.outbox, configuration: services.configuration
         ).addRoutes(to: router)
         AccountsController(
-            transactions: services.transactions, sessions: services.sessions, streams: services.streams,
+            transactions: services.transactions, sessions: services.sessions,
+            hasEndedUnsaid: { [streams = services.streams] in streams.wake(account: $0) },
             creation: CreateAccount(
                 transactions: services.transactions, rates: services.rates, terms: services.loginTerms,
                 registration: services.registration, randomBytes: services.randomBytes),

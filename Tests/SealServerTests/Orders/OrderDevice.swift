@@ -206,8 +206,13 @@ final class OrderZone: @unchecked Sendable {
                 }
             }
         }
-        // By and by everybody reads on; where keys of others were lost, its owner's device opens another one for all.
-        _ = try await database(.ann).recordZoneChanges(inZoneWith: try zoneID(.ann))
+        // By and by everybody reads on; where keys of others were lost, its owner's device, which may say so first,
+        // opens another one for all.
+        let (owners, zone) = (try database(.ann), try zoneID(.ann))
+        _ = try await owners.recordZoneChanges(inZoneWith: zone)
+        do { try await owners.maintain(zone) } catch let error where error.code == .rollback {
+            try await owners.maintain(zone)
+        }
         for actor in order {
             guard let copy = copies[actor], model.members.contains(actor) else { continue }
             let results = try await database(actor).modifyRecords(saving: [copy], savePolicy: .restoring)
