@@ -210,7 +210,8 @@ final class OrderZone: @unchecked Sendable {
         // opens another one for all.
         let (owners, zone) = (try database(.ann), try zoneID(.ann))
         _ = try await owners.recordZoneChanges(inZoneWith: zone)
-        do { try await owners.maintain(zone) } catch let error where error.code == .rollback {
+        do { try await owners.maintain(zone) } catch {
+            guard (error as? SealKitError)?.code == .rollback else { throw error }
             try await owners.maintain(zone)
         }
         for actor in order {
