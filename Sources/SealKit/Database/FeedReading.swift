@@ -144,7 +144,9 @@ final class FeedReadings: Sendable {
     ///   - isWhole: the reading to which the place belongs began at the beginning.
     func reading(of feed: String, at place: Data?, isWhole: Bool) -> FeedReading {
         guard let place else { return FeedReading(isWhole: true) }
-        let known = underWay.withLock { all in all.last { $0.feed == feed && $0.place == place }?.reading }
+        let known = underWay.withLock { all in
+            all.last { $0.feed == feed && $0.place == place && $0.reading.isWhole == isWhole }?.reading
+        }
         return known ?? FeedReading(isWhole: isWhole, isComplete: false)
     }
 

@@ -211,7 +211,7 @@ final class OrderZone: @unchecked Sendable {
         let (owners, zone) = (try database(.ann), try zoneID(.ann))
         _ = try await owners.recordZoneChanges(inZoneWith: zone)
         do { try await owners.maintain(zone) } catch {
-            guard (error as? SealKitError)?.code == .rollback else { throw error }
+            guard error.code == .rollback else { throw error }
             try await owners.maintain(zone)
         }
         for actor in order {
