@@ -79,6 +79,14 @@ import Testing
             #expect(refused.errors.contains("this is no name for somebody"), "\(name): \(refused.errors)")
         }
         try await carol("share", "accept", url)
+        // What stands for a seat that is nobody's yet may be somebody's name as well.
+        let nobodys = "Whoever has the URL"
+        try await ann("share", "invite", "Notes", "--one-time")
+        try await ann("contact", "name", bobID, nobodys)
+        let either = try await ann("share", "remove", "Notes", nobodys, status: 65)
+        #expect(either.errors.contains("the name that you have given another"), "\(either.errors)")
+        #expect(either.errors.contains("take the id or user name"), "\(either.errors)")
+        try await ann("contact", "name", bobID, "Bob")
         try await ann("share", "remove", "Notes", "Bob")
         try await ann("share", "block", "Notes", carolID)
         try await ann("contact", "name", carolID, "Carol")

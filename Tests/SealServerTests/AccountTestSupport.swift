@@ -35,6 +35,10 @@ final class CapturingMessenger: Messenger {
         var tries = 0
     }
     private let state = Mutex(State())
+    /// What is tried works.
+    let canBeTried: Bool
+
+    init(canBeTried: Bool = false) { self.canBeTried = canBeTried }
 
     func fail(with errors: [MessengerError]) { state.withLock { $0.failures = errors } }
     var tries: Int { state.withLock { $0.tries } }

@@ -12,13 +12,12 @@ import Testing
 
 /// Logging in where the disk is full: whoever has an account goes on reading, and nobody gets more by it.
 @Suite(.timeLimit(.minutes(60))) struct ProvisionalSessionTests {
-    /// Every write finds the disk full, until the hook is disarmed.
-    private static func fill(_ hook: WriteHook) { hook.keep { _ in throw StorageError.full } }
+    /// The next write finds the disk full.
+    private static func fill(_ hook: WriteHook) { hook.arm { _ in throw StorageError.full } }
 
     /// Logs in while the disk is full.
     private static func logIn(_ client: TestClient, _ hook: WriteHook) async throws -> TestClient {
         fill(hook)
-        defer { hook.disarm() }
         var client = client
         client.token = try await client.login().token
         return client
@@ -37,6 +36,7 @@ import Testing
             let before = try await Self.rows(server)
             var again = anna
             again.client = try await Self.logIn(anna.client, hook)
+            #expect(!hook.isArmed)
             #expect(try await Self.rows(server) == before)
             let me = try await again.client.me()
             #expect(me.account == (try await anna.client.me().account))
@@ -48,7 +48,6 @@ import Testing
             Self.fill(hook)
             let writer = again
             try await expectRefusal(.storageFull) { try await writer.save([Write("new")], in: zone) }
-            hook.disarm()
             _ = try await again.save([Write("new")], in: zone)
             #expect(try await again.changes(in: zone).records.count == 2)
 
@@ -73,14 +72,16 @@ import Testing
             let other = client.onAnotherDevice()
             Self.fill(hook)
             try await expectRefusal(.storageFull, "a new device") { try await other.login() }
+            Self.fill(hook)
             try await expectRefusal(.storageFull, "a new account") { try await TestClient(server).create() }
+            Self.fill(hook)
             try await expectRefusal(.unknownItem, "no account") { try await TestClient(server).login() }
-            hook.disarm()
             let removed = client.onAnotherDevice("removed")
             _ = try await removed.login()
             try await client.revoke(removed.device)
             Self.fill(hook)
             try await expectRefusal(.permissionFailure, "a removed device") { try await removed.login() }
+            Self.fill(hook)
             let wrong = try await client.loginRequest(signer: TestClient.newKey())
             try await expectRefusal(.notAuthenticated, "another's signature") { try await client.login(wrong) }
         }
@@ -97,7 +98,8 @@ import Testing
             Self.fill(hook)
             _ = try await first.call(
                 "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), as: Sealkit_V1_AccountResponse.self)
-            hook.disarm()
+            #expect(hook.isArmed)
+            hook.arm { _ in }
             try await expectRefusal(.sessionExpired) { try await first.me() }
             _ = try await second.me()
 
@@ -117,6 +119,56 @@ import Testing
                 try Sessions.isInForce(session, now: server.clock.now, in: $0)
             }
             #expect(!isInForce)
+        }
+    }
+
+    /// Its stream at once, and an upload, which asks the database only where some session has ended.
+    @Test(arguments: [true, false]) func itsEndReachesWhatIsUnderWay(byLogout: Bool) async throws {
+        let hook = WriteHook()
+        try await RunningServer.with(hook: hook) { server in
+            let anna = try await Person.ready(server)
+            var first = anna
+            first.client = try await Self.logIn(anna.client, hook)
+            let events = try await first.listen()
+            let bytes = try Base64URL.decode(first.client.token)
+            let sessions = server.services.sessions
+            let known = try await sessions.find(
+                first.client.token, now: server.clock.now, in: server.services.database, beforeAsking: {})
+            let session = try #require(known)
+            #expect(session.tokenHash == Sessions.hash(bytes))
+            #expect(sessions.isUnchanged(session, now: server.clock.now))
+            // Tokens that nobody was given end nothing.
+            let before = sessions.generation
+            var stranger = first.client
+            stranger.token = Base64URL.encode(randomBytes(32))
+            let wrong = stranger
+            try await expectRefusal(.sessionExpired) { try await wrong.me() }
+            #expect(sessions.generation == before)
+            if byLogout {
+                _ = try await first.client.call(
+                    "/1/accounts/logout", Sealkit_V1_ChallengeRequest(), as: Sealkit_V1_AccountResponse.self)
+            } else {
+                for _ in 0..<ProvisionalSession.mostPerAccount {
+                    server.clock.advance(seconds: 1)
+                    _ = try await Self.logIn(anna.client, hook)
+                }
+            }
+            #expect(!sessions.isUnchanged(session, now: server.clock.now))
+            let refused = try await refusal(of: session, server)
+            #expect(refused == .sessionExpired)
+            let end = try await events.next()
+            #expect(end.name == "end")
+            #expect(try end.failure.errorCode == .sessionExpired)
+        }
+    }
+
+    /// What a request that is under way with this session is refused with.
+    private func refusal(of session: Session, _ server: RunningServer) async throws -> ErrorCode? {
+        try await server.services.database.read { connection in
+            do {
+                try server.services.sessions.recheck(session, now: server.clock.now, in: connection)
+                return nil
+            } catch let error as ServerError { return error.code }
         }
     }
 

@@ -24,26 +24,6 @@ import Testing
         [.init(key: "recordID", ascending: true)],
     ]
 
-    /// What is alike in several zones comes once, wherever a page ends.
-    @Test(arguments: [true, false], [UInt32(1), 2, 3]) func tiesOverZonesComeOnce(_ ascending: Bool, _ limit: UInt32)
-        async throws
-    {
-        try await RunningServer.with { server in
-            let anna = try await Person.ready(server)
-            var all: [String] = []
-            for (index, names) in [["b", "f"], ["a", "d", "g"], ["c", "e"]].enumerated() {
-                let zone = try await anna.makeZone("zone-\(index)")
-                for name in names {
-                    _ = try await QueryTests.save([name: ["age": .int64(7)]], by: anna, in: zone)
-                }
-                all += names
-            }
-            let query = try QueryTests.query("age >= 0", .init(key: "age", ascending: ascending))
-            let found = try await anna.names(query, in: nil, limit: limit)
-            #expect(found.sorted() == all.sorted())
-        }
-    }
-
     @Test(arguments: orders) func pagesStayRightWhileDataChanges(_ sort: [Query.SortDescriptor]) async throws {
         try await QueryTests.withZone { anna, zone, _ in
             var saved = try await QueryTests.save(things(30), by: anna, in: zone)
@@ -120,6 +100,37 @@ import Testing
             for match in page.matches {
                 let name = page.scopes[Int(match.scope)].zone.zoneName
                 _ = try anna.open(match.record, in: name == "notes" ? zone : name == "other" ? other : third)
+            }
+        }
+    }
+
+    /// A page may end at any of them, in any zone: the zones on either side go on where they are.
+    @Test(arguments: [true, false]) func equalKeysInManyZonesComeOnceEach(ascending: Bool) async throws {
+        try await QueryTests.withZone { anna, first, _ in
+            var zones = [first]
+            for name in ["other", "third", "fourth"] { zones.append(try await anna.makeZone(name)) }
+            var expected: [String] = []
+            for (index, zone) in zones.enumerated() {
+                // The names of a later zone come before an earlier one's.
+                let names = (0..<6).map { "\(9 - index)\($0)" }
+                let ages = names.enumerated().map { Int64($0.offset < 4 ? 5 : 6) }
+                _ = try await QueryTests.save(
+                    Dictionary(uniqueKeysWithValues: zip(names, ages.map { ["age": .int64($0), "half": .int64(1)] })),
+                    by: anna, in: zone)
+                expected += names
+            }
+            for sort in [
+                [Query.SortDescriptor(key: "half", ascending: ascending)],
+                [.init(key: "half", ascending: ascending), .init(key: "age", ascending: !ascending)],
+                [.init(key: "age", ascending: ascending)],
+            ] {
+                let query = Query(
+                    recordType: "Thing", predicate: try Query.Predicate("half = 1"), sortDescriptors: sort)
+                let whole = try await anna.names(query, in: nil)
+                #expect(whole.sorted() == expected.sorted())
+                for limit: UInt32 in 1...7 {
+                    #expect(try await anna.names(query, in: nil, limit: limit) == whole, "\(limit) a page")
+                }
             }
         }
     }

@@ -98,7 +98,6 @@ extension SharingTests {
             }
             let (named, waiting) = (try anna.invitation(to: bert, in: zone), try anna.invitation(to: nil, in: zone))
             let bearer = try anna.invitation(to: nil, in: zone, expires: server.clock.now + 1_000_000)
-            let shareWide = try await anna.links(zone).links[0].routingID
             try await anna.append(
                 try anna.next(on: zone, invitations: [named.draft, waiting.draft, bearer.draft]), to: &zone,
                 links: [named.link, waiting.link, bearer.link],
@@ -107,10 +106,10 @@ extension SharingTests {
             for routing in [waiting.routingID, bearer.routingID] {
                 #expect(try await ask(routing) == Sealkit_V1_AccountResponse())
             }
-            // One that leads nowhere, one by which invitations to addresses are not taken, and one that expires.
-            for routing in [randomBytes(16), [UInt8](shareWide)] {
-                try await expectRefusal(.unknownItem) { try await ask(routing) }
-            }
+            // The link of who is invited by name is the share-wide one: it opens nobody's placeholder, however proven.
+            try await expectRefusal(.unknownItem) { try await ask(named.routingID) }
+            // One that leads nowhere, and one that expires.
+            try await expectRefusal(.unknownItem) { try await ask(randomBytes(16)) }
             server.clock.advance(seconds: 2)
             try await expectRefusal(.unknownItem) { try await ask(bearer.routingID) }
             // The first acceptance binds: nobody is left who is waited for.
@@ -118,7 +117,25 @@ extension SharingTests {
             let code = try await server.mail.code(1)
             let token = try await bert.client.complete(begun.verificationID, code, signer: bert.keys.signingKey)
             try await bert.accept(waiting, in: &zone, token: token)
-            try await expectRefusal(.unknownItem) { try await ask(waiting.routingID) }
+            for routing in [waiting.routingID, named.routingID] {
+                try await expectRefusal(.unknownItem) { try await ask(routing) }
+            }
+        }
+    }
+
+    /// While a share is public its link has a seat for everybody.
+    @Test func aNewcomerIsToldOfThePublicSeat() async throws {
+        try await withTwo { anna, _, made, server in
+            var zone = made
+            let nobody = try TestClient(server)
+            let seat = try anna.publicSeat(in: zone)
+            let request = Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(seat.routingID) }
+            try await expectRefusal(.unknownItem) {
+                try await nobody.call("/1/share/newcomer", request, as: Sealkit_V1_AccountResponse.self)
+            }
+            try await anna.append(seat.draft, to: &zone, links: [seat.link])
+            let answer = try await nobody.call("/1/share/newcomer", request, as: Sealkit_V1_AccountResponse.self)
+            #expect(answer == Sealkit_V1_AccountResponse())
         }
     }
 

@@ -39,7 +39,8 @@ extension Share {
 
     /// That somebody without an account could accept a share, before they make one for it: an invitation is good once,
     /// and until it expires or is taken back. It is the server's word, which is not told the URL's secret part.
-    /// - Throws: `unknownItem` for a URL that is used up, leads nowhere, or is for somebody who has an account;
+    /// - Throws: `unknownItem` for a URL that is used up, leads nowhere, is for somebody who has an account, or is that
+    ///   of a whole share that is not public;
     ///   `invalidArguments` for one that is cut short or altered, or of another server; `networkFailure`.
     public static func requireSeatForNewcomer(
         _ url: String, transport: any Transport
@@ -55,7 +56,8 @@ extension Share {
             throw SealKitError(
                 .unknownItem, "the share's URL leads to no seat for somebody without an account",
                 remedy: "if it was made for an account that you have, accept it with that one; else the invitation was "
-                    + "accepted already, taken back, or has expired: ask whoever sent it for a new one")
+                    + "accepted already, taken back, or has expired, or this is not your own one-time URL: ask whoever "
+                    + "sent it for a new one")
         }
     }
 }

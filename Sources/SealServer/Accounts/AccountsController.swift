@@ -8,10 +8,10 @@ import SealWire
 struct AccountsController: Sendable {
     let transactions: Transactions
     let sessions: Sessions
-    /// What an account's sessions have under way looks whether they are in force.
-    let hasEndedUnsaid: @Sendable (_ account: Int64) -> Void
     let creation: CreateAccount
     let login: LogIn
+    /// Has the event streams of an account look whether their session has ended.
+    let wakeStreams: @Sendable (Int64) -> Void
     let clock: @Sendable () -> Int64
 
     func addRoutes(to router: EndpointRouter) {
@@ -19,7 +19,9 @@ struct AccountsController: Sendable {
         router.on(Endpoints.accounts.create) { try await creation.run($0, from: $1.context.client) }
         router.on(Endpoints.accounts.login) { message, call in
             let answer = try await login.run(message)
-            if answer.isProvisional {
+            if let account = answer.provisionalOf {
+                // The account's oldest may have ended for it, and no commit announces that.
+                wakeStreams(account)
                 call.context.logger.warning(
                     "the disk is full: a session is kept in memory", metadata: call.context.logged(call.request))
             }
@@ -27,8 +29,8 @@ struct AccountsController: Sendable {
         }
         router.on(Endpoints.accounts.logout) { call in
             try await sessions.end(call.session, in: transactions.database)
-            // A commit announces the end of others.
-            if call.session.provisional != nil { hasEndedUnsaid(call.session.accountID) }
+            // Nor that of one that was never written.
+            if call.session.provisional != nil { wakeStreams(call.session.accountID) }
             return Sealkit_V1_AccountResponse()
         }
         router.on(Endpoints.accounts.me) { call in

@@ -12,14 +12,13 @@ enum Controllers {
         ).addRoutes(to: router)
         AccountsController(
             transactions: services.transactions, sessions: services.sessions,
-            hasEndedUnsaid: { [streams = services.streams] in streams.wake(account: $0) },
             creation: CreateAccount(
                 transactions: services.transactions, rates: services.rates, terms: services.loginTerms,
                 registration: services.registration, randomBytes: services.randomBytes),
             login: LogIn(
                 transactions: services.transactions, sessions: services.sessions, terms: services.loginTerms,
                 randomBytes: services.randomBytes),
-            clock: services.clock
+            wakeStreams: { [streams = services.streams] in streams.wake(account: $0) }, clock: services.clock
         ).addRoutes(to: router)
         RecoveryController(transactions: services.transactions, rates: services.rates, clock: services.clock).addRoutes(
             to: router)

@@ -48,23 +48,24 @@ package struct LogIn: Sendable {
             let message = try await transactions.write(at: .everything) { connection in
                 try login.begin(try Self.account(of: login, in: connection), token: token, now: now, in: connection)
             }
-            return Answer(message: message, isProvisional: false)
+            return Answer(message: message, provisionalOf: nil)
         } catch StorageError.full {
             let sessions = self.sessions
-            let message = try await transactions.read { connection in
-                try login.beginProvisionally(
-                    try Self.account(of: login, in: connection), token: token, now: now, sessions: sessions,
-                    in: connection)
+            let answer = try await transactions.read { connection -> Answer? in
+                let account = try Self.account(of: login, in: connection)
+                let message = try login.beginProvisionally(
+                    account, token: token, now: now, sessions: sessions, in: connection)
+                return message.map { Answer(message: $0, provisionalOf: account.id) }
             }
-            guard let message else { throw StorageError.full }
-            return Answer(message: message, isProvisional: true)
+            guard let answer else { throw StorageError.full }
+            return answer
         }
     }
 
     package struct Answer: Sendable {
         package let message: Sealkit_V1_SessionResponse
-        /// Whether the database holds nothing of the session.
-        package let isProvisional: Bool
+        /// The account, where the database holds nothing of its session; nil for any other session.
+        package let provisionalOf: Int64?
     }
 
     /// Only who holds the key learns that it has no account.

@@ -71,9 +71,9 @@ package final class MessengerStates: Sendable {
 
     /// A message did not go out, which may have been its recipient's fault, but for so many in a row.
     /// - Parameters:
-    ///   - isFirst: not one that was refused before.
+    ///   - isFirst: not one that was refused before; it may have failed on the way before.
     ///   - why: without any address.
-    /// - Returns: whether the way is to be tried for it: nobody has doubted it since it was.
+    /// - Returns: whether it is the first doubt since the way was tried: then that is due again, where it can be.
     func refused(_ kind: Address.Kind, isFirst: Bool, why: String) -> Bool {
         note(kind, why: why) { known in
             if isFirst { known.refusals += 1 }

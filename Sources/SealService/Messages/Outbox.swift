@@ -187,13 +187,13 @@ package final class Outbox: Sendable {
                 metrics.count(.messages, "\(waiting.kind)", "failed")
                 // The messenger's errors carry no address; others' words are not repeated.
                 let known = error as? MessengerError
-                // Where it can be found out by itself whether messages go out, it is, unless this has shown it. An
-                // error that nobody has foreseen says nothing of a recipient.
                 var isToBeTried = false
                 if let known, !known.isOfTheWay {
-                    let isDoubtful = states.refused(waiting.kind, isFirst: !wasRefused, why: known.text)
-                    (isToBeTried, wasRefused) = (isDoubtful && messenger.canBeTried, true)
+                    // It may be the recipient's fault: whether messages go out is found out by itself where it can be.
+                    let isFirstDoubt = states.refused(waiting.kind, isFirst: !wasRefused, why: known.text)
+                    (isToBeTried, wasRefused) = (isFirstDoubt && messenger.canBeTried, true)
                 } else {
+                    // What a recipient can cause has a name of its own: all else is the server's or the way's.
                     states.failed(waiting.kind, why: known?.text ?? "")
                 }
                 let willRetry = attempts <= waits.count && known?.isWorthRetrying != false

@@ -111,10 +111,7 @@ package final class Sessions: Sendable {
             return try Self.row(hash, provisional, in: connection)
         }
         guard var row, row.session.expires > now else {
-            cache.withLock { cache in
-                cache.sessions.removeValue(forKey: hash)
-                cache.endProvisional(hash)
-            }
+            cache.withLock { $0.endProvisional(hash) }
             return nil
         }
         row.session.generation = generation
@@ -244,9 +241,10 @@ package final class Sessions: Sendable {
 
 extension Sessions.Cache {
     fileprivate mutating func endProvisional(_ hash: [UInt8]) {
-        guard let session = provisional.removeValue(forKey: hash) else { return }
-        session.end()
         sessions.removeValue(forKey: hash)
+        // Tokens that were never given out end nothing.
+        guard let ended = provisional.removeValue(forKey: hash) else { return }
+        ended.end()
         generation += 1
     }
 }

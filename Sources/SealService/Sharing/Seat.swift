@@ -87,7 +87,8 @@ package enum Seat {
 
     /// That somebody whom the server does not know could take a seat by the link: whoever made an account for one that
     /// is taken would have made it for nothing.
-    /// - Throws: `unknownItem`, also for a seat that is somebody's who has an account.
+    /// - Throws: `unknownItem`, also for a seat that is somebody's who has an account, and for the share-wide link of a
+    ///   share that is not public.
     package static func requireForNewcomer(
         by routingID: Data, _ rosters: RosterCache, now: Int64, in connection: any SQLConnection
     ) throws {
@@ -99,7 +100,7 @@ package enum Seat {
             }
             return
         }
-        // Whoever is invited to an address takes the seat by a URL of their own.
+        // A placeholder is accepted by its own URL only.
         guard roster.publicSeat != nil else { throw unknown }
     }
 

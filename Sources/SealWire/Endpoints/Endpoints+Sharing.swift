@@ -104,7 +104,8 @@ public struct SharingEndpoints: Sendable {
         refusals: [.message, .code(.unknownItem)],
         about: """
             whether a link has a seat that somebody without an account could take, once they have one and, where it \
-            waits for an address, have proven it; only `routing_id` counts. The answer is empty; else `unknownItem`
+            waits for an address, have proven it; the share-wide one has while the share is public. Only `routing_id` \
+            counts. The answer is empty; else `unknownItem`
             """)
 
     public let accept = Endpoint<BySession, Sealkit_V1_AcceptShareRequest, Sealkit_V1_AcceptShareResponse>(

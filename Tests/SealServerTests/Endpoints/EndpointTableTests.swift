@@ -46,6 +46,23 @@ import Testing
         #expect(Set(Endpoints.all.filter { $0.rate == .request }.map(\.name)) == known)
     }
 
+    /// What takes more than the request though it needs no session: the transport page names each.
+    @Test func whatIsOpenAndCountedBesideTheRequest() throws {
+        let counted = Endpoints.all.filter { $0.callers.contains(.anyone) && $0.rate != .request }
+        let words = [
+            "share/newcomer": "`share/newcomer`", "records/lookup": "`records/lookup`",
+            "records/query": "`records/query`", "assets/download": "an asset",
+        ]
+        #expect(Set(counted.map(\.name)) == Set(words.keys))
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../Vectors/PROTOCOL-TRANSPORT.md")
+        let page = try String(contentsOf: file, encoding: .utf8)
+        let start = try #require(page.range(of: "\n## Rates\n")?.upperBound)
+        let sentence = try #require(
+            page[start...].firstRange(of: /What may be asked without a session and is in a row[^.]*\./))
+        for (name, word) in words { #expect(page[sentence].contains(word), "\(name)") }
+    }
+
     @Test func aPathIsFilledInWhole() {
         let place = [
             "container": "a.b", "environment": "production", "database": "private", "owner": "-", "zone": "n%2Fo",

@@ -8,6 +8,7 @@ import SealPrimitives
 import SealStatements
 import SealWire
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import SealServer
@@ -127,34 +128,6 @@ import Testing
                     try await anna.client.call(
                         "/1/accounts/usage", nil, as: Sealkit_V1_StorageUsageResponse.self, token: "x")
                 } == .sessionExpired)
-        }
-    }
-
-    /// Whoever has more than is allowed by now may do what adds nothing: nobody is locked in.
-    @Test func whoIsOverTheQuotaMayFreeRoom() async throws {
-        try await RunningServer.with { server in
-            let anna = try await Person.ready(server)
-            _ = try await anna.makeZone()
-            var quotas = Quotas()
-            quotas.storage = 10
-            let lowered = quotas
-            let account = try await server.services.database.read { connection in
-                try connection.first("SELECT MAX(id) AS id FROM account") { try $0.int64("id") }
-            }
-            let bill = StorageUsage.Bill(account: try #require(account))
-            func bytes(_ change: Int64) async throws {
-                try await server.services.database.write(at: .everything) { connection in
-                    try StorageUsage.within(lowered, of: bill, connection) {
-                        _ = try connection.execute(
-                            "UPDATE storage_usage SET bytes = bytes + $1 WHERE account = $2",
-                            [.integer(change), .integer(bill.account)])
-                    }
-                }
-            }
-            try await bytes(0)
-            try await bytes(-1)
-            let refused = try await refusal { try await bytes(1) }
-            #expect(refused == .quotaExceeded)
         }
     }
 
@@ -316,6 +289,46 @@ import Testing
             #expect(try await anna.codes([data("a", 3_000, after: first[0])], in: zone) == [nil])
             #expect(try await anna.codes([Write(after: full[0], kind: .delete)], in: zone) == [nil])
             #expect(try await bert.codes([Write("d")], in: zone) == [nil])
+            try await checkSums(server)
+        }
+    }
+
+    /// An operator may set a quota below what somebody has: what frees room, or takes no more, goes through.
+    @Test func whoIsOverALoweredQuotaCanMakeRoom() async throws {
+        let (folder, clock) = (TemporaryFolder(), TestClock())
+        let kept = Mutex<(anna: Person, bert: Person, zone: TestZone, other: TestZone, saved: [SavedRecord])?>(nil)
+        try await RunningServer.with(folder: folder, clock: clock) { server in
+            let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
+            let made = try await anna.makeSharedZone()
+            let other = try await anna.makeZone("other")
+            let saved = try await anna.save([data("a", 9_000), data("b", 9_000), data("c", 9_000)], in: made)
+            _ = try await anna.save([data("d", 9_000)], in: other)
+            kept.withLock { $0 = (anna, bert, made, other, saved) }
+        }
+        let limits = limits { $0.storageQuota = 10_000 }
+        try await RunningServer.with(folder: folder, clock: clock, serverLimits: limits) { server in
+            let known = kept.withLock { $0 }
+            var (anna, bert, zone, other, saved) = try #require(known)
+            (anna.client.server, bert.client.server) = (server, server)
+            let (owner, shared, before) = (anna, zone, try await usage(anna).bytes)
+            #expect(before > 40_000)
+            try await expectRefusal(.quotaExceeded) {
+                try await owner.save([data("a", 9_001, after: saved[0])], in: shared)
+            }
+            try await expectRefusal(.quotaExceeded) { try await owner.save([Write("new")], in: shared) }
+            // Nothing more than there was; then somebody else, who takes room.
+            try await anna.updateLinks(zone)
+            let invitation = try anna.invitation(to: bert, in: zone)
+            let next = anna.appendRequest(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: zone, links: [invitation.link])
+            try await expectRefusal(.quotaExceeded) { try await owner.send(next, to: shared) }
+            #expect(try await usage(anna).bytes == before)
+            #expect(try await anna.codes([data("a", 1_000, after: saved[0])], in: zone) == [nil])
+            #expect(try await anna.codes([Write(after: saved[1], kind: .delete)], in: zone) == [nil])
+            guard case .deleted = try await anna.deleteZone(other).outcome else { throw TestFailure("not deleted") }
+            let after = try await usage(anna).bytes
+            #expect(after < before - 24_000)
+            #expect(after > 10_000)
             try await checkSums(server)
         }
     }

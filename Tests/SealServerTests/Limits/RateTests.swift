@@ -93,6 +93,28 @@ import Testing
         }
     }
 
+    /// Whoever asks what is behind a link without a session takes of the same bucket as a participant, by address.
+    @Test func questionsAboutALinkAreCountedByAddressToo() async throws {
+        let limits = limits { $0.sharing = .init(count: 2, window: 20_000_000) }
+        try await RunningServer.with(limits: limits, behindProxy: true) { server in
+            func ask(_ address: String) async throws -> ErrorCode? {
+                var client = try TestClient(server)
+                client.forwardedFor = address
+                let (asking, request) = (
+                    client, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = Data(randomBytes(16)) }
+                )
+                return try await refusal {
+                    try await asking.call("/1/share/newcomer", request, as: Sealkit_V1_AccountResponse.self)
+                }
+            }
+            let outcomes = [
+                try await ask("203.0.113.1"), try await ask("203.0.113.1"), try await ask("203.0.113.1"),
+                try await ask("203.0.113.2"),
+            ]
+            #expect(outcomes == [.unknownItem, .unknownItem, .requestRateLimited, .unknownItem])
+        }
+    }
+
     @Test func aBatchCountsAsManyAsItHas() async throws {
         let limits = limits { $0.write = .init(count: 10, window: 10_000_000) }
         try await RunningServer.with(limits: limits) { server in

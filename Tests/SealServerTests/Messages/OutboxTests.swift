@@ -229,6 +229,74 @@ import Testing
         }
     }
 
+    /// Also where nothing but a message shows whether the way is there: a text gateway, mail that is not checked.
+    @Test(arguments: [Address.Kind.phone, .email])
+    func aMistypedAddressDoesNotMeanThatCodesCannotBeSent(kind: Address.Kind) async throws {
+        try await RunningServer.with(sendsTexts: true) { server in
+            let alice = try await TestClient.ready(server)
+            let (messenger, failing) =
+                kind == .phone ? (server.phones, "text-failing") : (server.mail, "mail-failing")
+            let refusal: MessengerError =
+                kind == .phone ? .gateway(status: 400) : .notSent(code: 55, status: 550, reason: "")
+            func begin(_ number: Int) async throws {
+                let tries = messenger.tries
+                _ = try await alice.begin(kind == .phone ? "+493012345\(number)" : "a\(number)@example.org")
+                try await waitUntil("it was sent or given up") {
+                    messenger.tries > tries && server.services.outbox.count == 0
+                }
+            }
+            func isCalledFailing() async throws -> Bool {
+                try await alice.call("/1/limits", nil, as: Sealkit_V1_LimitsResponse.self).codes.contains(failing)
+            }
+            for number in 1...MessengerStates.mostRefusals {
+                messenger.fail(with: [refusal])
+                try await begin(number)
+                let isLast = number == MessengerStates.mostRefusals
+                #expect(server.services.outbox.states[kind] == (isLast ? .failing : .refused), "\(number)")
+                let isFailing = try await isCalledFailing()
+                #expect(isFailing == isLast, "\(number)")
+            }
+            try await begin(7)
+            #expect(server.services.outbox.states[kind] == .ok)
+            let isFailing = try await isCalledFailing()
+            #expect(!isFailing)
+            // A gateway that does not answer is no recipient's fault.
+            messenger.fail(with: [.unavailable, .unavailable, .unavailable])
+            try await begin(8)
+            #expect(server.services.outbox.states[kind] == .failing)
+        }
+    }
+
+    /// After an outage, say, that was mended with a sender whom the relay refuses.
+    @Test func whatFailedOnTheWayCountsWhenItIsRefusedLater() async throws {
+        try await RunningServer.with { server in
+            let relay = CapturingMessenger(canBeTried: true)
+            let outbox = Outbox(
+                messengers: [.email: relay], key: SecretBytes(copying: [UInt8](repeating: 1, count: 32)),
+                database: server.services.database, origin: server.services.origin, clock: { server.clock.now },
+                logger: server.services.logger, waits: [.milliseconds(5), .milliseconds(5), .milliseconds(5)])
+            func send() async throws {
+                let waiting = WaitingMessage(
+                    id: ID16.random(), kind: .email,
+                    message: CodeMessage(recipient: "a@example.org", code: "12345678", language: "en"), attempts: 0,
+                    expires: server.clock.now + 60_000_000)
+                outbox.send(waiting)
+                try await waitUntil("it was given up") { outbox.count == 0 }
+            }
+            for number in 1...MessengerStates.mostRefusals {
+                // Refused twice, it counts once.
+                relay.fail(with: [
+                    .notSent(code: 7, status: 0, reason: ""), .notSent(code: 55, status: 451, reason: ""),
+                    .notSent(code: 55, status: 550, reason: ""),
+                ])
+                try await send()
+                #expect(outbox.states[.email] == (number == MessengerStates.mostRefusals ? .failing : .refused))
+            }
+            #expect(relay.sent.isEmpty)
+            await outbox.close()
+        }
+    }
+
     @Test func aFullOutboxIsSaid() async throws {
         try await RunningServer.with(outboxWaits: [.seconds(3600)]) { server in
             let alice = try await TestClient.ready(server)

@@ -91,8 +91,8 @@ struct RunningServer: Sendable {
             for await address in addresses {
                 if publicOrigin == nil { made.origin.set("http://\(address)") }
                 do {
-                    // What they do at the start is not to be counted as what a request does.
-                    if counter != nil || registry != nil {
+                    // What they do at the start is not to be taken for what a request does.
+                    if counter != nil || registry != nil || hook != nil {
                         try await waitUntil("its jobs have looked") { made.jobs.areIdle }
                     }
                     if showsMetrics { try await waitUntil("metrics can be read") { metrics.withLock { !$0.isEmpty } } }

@@ -8,17 +8,11 @@ import Synchronization
 final class WriteHook: Sendable {
     typealias Work = @Sendable (any SQLConnection) throws -> Void
 
-    private let state = Mutex<(work: Work?, isKept: Bool)>((nil, false))
+    private let work = Mutex<Work?>(nil)
 
-    var isArmed: Bool { state.withLock { $0.work != nil } }
+    var isArmed: Bool { work.withLock { $0 != nil } }
 
-    /// Before the next write, whose ever it is.
-    func arm(_ work: @escaping Work) { state.withLock { $0 = (work, false) } }
-
-    /// Before every write until `disarm()`: the server writes beside requests as well.
-    func keep(_ work: @escaping Work) { state.withLock { $0 = (work, true) } }
-
-    func disarm() { state.withLock { $0 = (nil, false) } }
+    func arm(_ work: @escaping Work) { self.work.withLock { $0 = work } }
 
     /// What `RunningServer.with(hook:)` puts around the real one.
     var hooking: @Sendable (any SQLDatabase) -> any SQLDatabase {
@@ -26,9 +20,9 @@ final class WriteHook: Sendable {
     }
 
     fileprivate func take() -> Work? {
-        state.withLock { state in
-            defer { if !state.isKept { state.work = nil } }
-            return state.work
+        work.withLock { work in
+            defer { work = nil }
+            return work
         }
     }
 }
