@@ -234,4 +234,24 @@ import Testing
         #expect(next[zones[1]]?.failureCode == .changeTokenExpired)
         #expect(try await ann.own.recordZoneChanges(inZonesWith: [:]).isEmpty)
     }
+
+    /// Two readings that have come to the same place, of which one is whole and the other goes on from its beginning:
+    /// each goes on by itself, and nothing comes again.
+    @Test func aFinishedReadingAndOneUnderWayAreKeptApart() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        for name in ["a", "b"] { try await ann.own.save(ann.note(in: zone, name, name: name)) }
+        let first = try await ann.own.recordZoneChanges(inZoneWith: zone, resultsLimit: 1)
+        #expect(first.moreComing)
+        let finished = try await ann.own.recordZoneChanges(inZoneWith: zone, since: first.changeToken)
+        #expect(!finished.moreComing)
+        try await ann.own.save(ann.note(in: zone, "c", name: "c"))
+        let underWay = try await ann.own.recordZoneChanges(inZoneWith: zone, since: first.changeToken, resultsLimit: 1)
+        #expect(underWay.moreComing)
+        let next = try await ann.own.recordZoneChanges(inZoneWith: zone, since: finished.changeToken)
+        #expect(next.modifications.map(\.recordID.recordName) == ["c"])
+        let end = try await ann.own.recordZoneChanges(inZoneWith: zone, since: underWay.changeToken)
+        #expect(end.modifications.first?.recordID.recordName == "c")
+        #expect(!end.moreComing)
+    }
 }
