@@ -71,6 +71,9 @@ import Testing
         let database = device.own
         // A login is by the server's clock.
         _ = try await database.allRecordZones()
+        // An engine holds its delegate weakly.
+        let app = SyncApp(disk: SyncDisk())
+        defer { withExtendedLifetime(app) {} }
         let calls: [(name: String, call: @Sendable () async throws -> Void)] = [
             ("all zones", { _ = try await database.allRecordZones() }),
             ("a zone", { _ = try await database.recordZone(for: world.whole) }),
@@ -102,7 +105,7 @@ import Testing
                 "a sync engine's fetch",
                 {
                     var configuration = SyncEngine.Configuration(
-                        container: device.container, stateSerialization: nil, delegate: SyncApp(disk: SyncDisk()))
+                        container: device.container, stateSerialization: nil, delegate: app)
                     configuration.automaticallySync = false
                     try await SyncEngine(configuration).fetchChanges()
                 }
