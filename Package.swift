@@ -85,7 +85,7 @@ let package = Package(
         .target(
             name: "SealClient", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope"], swiftSettings: core),
         .target(
-            name: "SealVectorChecks", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope"],
+            name: "SealVectorChecks", dependencies: ["SealPrimitives", "SealStatements", "SealEnvelope", "SealClient"],
             swiftSettings: core),
         .target(
             name: "SealStorage",

@@ -10,10 +10,12 @@ package enum VectorConstruction: String, CaseIterable, Sendable {
     case moves, placement, deletions, records, assets
     case publicDatabase = "public"
     case links, acceptance, recovery, boxes, login, paseto, enrolment
+    case clientJudge = "client-judge"
+    case clientAccept = "client-accept"
 
     /// Does from the inputs what an implementation does, and holds every output against what comes out.
-    /// - Throws: `refused` for what the protocol refuses, which is what an invalid test expects; anything else is a
-    ///   miss.
+    /// - Throws: `refused` or `disbelieved` for what the protocol refuses, which is what an invalid test expects;
+    ///   anything else is a miss.
     package func check<H: HybridEncryption>(
         _ test: Fields, shared: Fields, type: String, using hybrid: H.Type
     ) throws(VectorError) {
@@ -42,6 +44,8 @@ package enum VectorConstruction: String, CaseIterable, Sendable {
         case .login: try LoginVectors.check(test, type: type)
         case .paseto: try PasetoVectors.check(test, type: type)
         case .enrolment: try EnrolmentVectors.check(test, type: type, using: H.self)
+        case .clientJudge: try ClientJudgeVectors.check(test, shared: shared, type: type, using: H.self)
+        case .clientAccept: try ClientAcceptVectors.check(test, shared: shared, type: type, using: H.self)
         }
     }
 
@@ -54,8 +58,10 @@ package enum VectorConstruction: String, CaseIterable, Sendable {
             try check(Fields(values: fields), shared: Fields(values: shared), type: type, using: H.self)
             return nil
         } catch {
-            guard case .refused(let refusal) = error else { throw error }
-            return refusal.rawValue
+            switch error {
+            case .refused, .disbelieved: return error.description
+            case .missing, .differs: throw error
+            }
         }
     }
 

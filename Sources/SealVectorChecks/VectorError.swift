@@ -4,6 +4,8 @@ package import SealPrimitives
 package enum VectorError: Error, CustomStringConvertible {
     /// The protocol's refusal of the inputs, which is what an invalid test expects.
     case refused(SealError)
+    /// What a client refuses to believe, which is what an invalid test expects as well.
+    case disbelieved(Judgement)
     /// An input is not there, or not of its type.
     case missing(String)
     /// An output is not what the inputs give.
@@ -12,6 +14,7 @@ package enum VectorError: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .refused(let refusal): refusal.rawValue
+        case .disbelieved(let judgement): judgement.description
         case .missing(let key): "“\(key)” is missing or of another type"
         case .differs(let key): "“\(key)” is not what the inputs give"
         }

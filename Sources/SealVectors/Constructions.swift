@@ -48,6 +48,8 @@ extension VectorConstruction {
         case .login: LoginVectors.self
         case .paseto: PasetoVectors.self
         case .enrolment: EnrolmentVectors.self
+        case .clientJudge: ClientJudgeVectors.self
+        case .clientAccept: ClientAcceptVectors.self
         }
     }
 }

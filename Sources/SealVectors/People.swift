@@ -12,17 +12,18 @@ struct VectorPerson {
     let identity: IdentityChain
     var user: UserID { identity.userID }
 
-    init(_ byte: UInt8, container: String = VectorZone.container) throws {
+    /// - Parameter time: of the identity; 0 where a client has made it, as each device of an account does.
+    init(_ byte: UInt8, container: String = VectorZone.container, time: Int64 = VectorZone.time) throws {
         seed = try AccountSeed(SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
         keys = try seed.identityKeys(container: container, using: XWingHPKE.self)
-        identity = try keys.firstIdentity(time: VectorZone.time)
+        identity = try keys.firstIdentity(time: time)
     }
 
     /// The same person with the next generation of keys.
-    init(_ byte: UInt8, after person: VectorPerson) throws {
+    init(_ byte: UInt8, after person: VectorPerson, time: Int64 = VectorZone.time) throws {
         seed = try AccountSeed(SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
         keys = try seed.identityKeys(container: person.keys.container, using: XWingHPKE.self)
-        identity = try keys.nextIdentity(after: person.identity, signedBy: person.keys, time: VectorZone.time)
+        identity = try keys.nextIdentity(after: person.identity, signedBy: person.keys, time: time)
     }
 
     /// The newest generation, as a roster entry states it.
@@ -46,18 +47,22 @@ struct VectorZone {
     private(set) var entries: [SignedRosterEntry]
     private(set) var keys: [EpochKey]
 
-    /// - Parameter share: the share record's name, for a hierarchical share of the record `Root`.
-    init(isShared: Bool = true, share: String? = nil, zoneName: String = "Notes") throws {
-        owner = try VectorPerson(1)
+    /// - Parameters:
+    ///   - share: the share record's name, for a hierarchical share of the record `Root`.
+    ///   - owner: nil for the first of the vectors' people.
+    init(
+        isShared: Bool = true, share: String? = nil, zoneName: String = "Notes", owner: VectorPerson? = nil
+    ) throws {
+        self.owner = try owner ?? VectorPerson(1)
         scope = Scope(
-            container: VectorZone.container, environment: .production, owner: owner.user, zoneName: zoneName,
+            container: VectorZone.container, environment: .production, owner: self.owner.user, zoneName: zoneName,
             shareRecordName: share ?? "")
-        let opening = VectorZone.opening(scope, owner: owner, following: nil, root: share == nil ? nil : "Root")
-        let signed = owner.sign(opening.entry)
+        let opening = VectorZone.opening(scope, owner: self.owner, following: nil, root: share == nil ? nil : "Root")
+        let signed = self.owner.sign(opening.entry)
         roster = try Roster(opening: signed, scope: scope)
         entries = [signed]
         keys = [opening.key]
-        if isShared { try append(by: owner, [settings()]) }
+        if isShared { try append(by: self.owner, [settings()]) }
     }
 
     static func key(_ context: EpochContext) -> EpochKey {
@@ -152,9 +157,10 @@ struct VectorZone {
     }
 
     /// The scope is shared; with a permission, whoever has the share-wide URL may join, in the seat of that number.
-    func settings(_ permission: Permission? = nil, seat number: UInt8 = 0xA0, renewals: UInt8 = 0) throws
-        -> RosterChange
-    {
+    /// - Parameter grant: the seat's, where it is no stand-in.
+    func settings(
+        _ permission: Permission? = nil, seat number: UInt8 = 0xA0, renewals: UInt8 = 0, grant: [UInt8]? = nil
+    ) throws -> RosterChange {
         let link = try Self.link(renewals)
         var seat: PublicSeat?
         if let permission {
@@ -163,7 +169,7 @@ struct VectorZone {
             seat = PublicSeat(
                 id: keys.id, permission: permission, signingKey: keys.signingKey.verificationKey,
                 grantKey: try XWingHPKE.publicKey(seed: keys.grantSeed),
-                grantHash: VectorZone.grantHash(.invitation(keys.id)))
+                grantHash: grant.map(GrantHash.of) ?? VectorZone.grantHash(.invitation(keys.id)))
         }
         return .settings(.init(linkID: link.id(in: scope.id), publicSeat: seat))
     }
@@ -173,15 +179,16 @@ struct VectorZone {
             scopeID: scope.id, invitationID: ID16([UInt8](repeating: number, count: 16)))
     }
 
-    func invitation(_ number: UInt8, _ permission: Permission = .readWrite, for invitee: VectorPerson? = nil) throws
-        -> Invitation
-    {
+    /// - Parameter grant: the invitation's, where it is no stand-in.
+    func invitation(
+        _ number: UInt8, _ permission: Permission = .readWrite, for invitee: VectorPerson? = nil, grant: [UInt8]? = nil
+    ) throws -> Invitation {
         let keys = try invitationKeys(number)
         return Invitation(
             id: keys.id, permission: permission, invitee: invitee?.identity,
             signingKey: keys.signingKey.verificationKey,
             grantKey: try XWingHPKE.publicKey(seed: keys.grantSeed),
-            grantHash: VectorZone.grantHash(.invitation(keys.id)))
+            grantHash: grant.map(GrantHash.of) ?? VectorZone.grantHash(.invitation(keys.id)))
     }
 
     /// - Parameters:

@@ -8,7 +8,7 @@ import SealVectorChecks
 struct SharedWorld {
     let zone: VectorZone
     let share: VectorZone
-    /// Another zone of the same owner.
+    /// Another zone of the same owner, or another share.
     let other: VectorZone
     let alice, bob, carol: VectorPerson
     var owner: VectorPerson { zone.owner }
@@ -26,6 +26,14 @@ struct SharedWorld {
         try share.join(bob, 2)
         (self.zone, self.share) = (zone, share)
         other = try VectorZone(zoneName: "Other")
+    }
+
+    init(
+        zone: VectorZone, share: VectorZone, other: VectorZone, alice: VectorPerson, bob: VectorPerson,
+        carol: VectorPerson
+    ) {
+        (self.zone, self.share, self.other) = (zone, share, other)
+        (self.alice, self.bob, self.carol) = (alice, bob, carol)
     }
 
     var shared: [String: JSON] {

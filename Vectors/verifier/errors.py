@@ -45,6 +45,7 @@ class Reason(Enum):
     PARTICIPANTS = "participants"
     KEY = "key"
     EXPORT = "export"
+    DOUBTED = "not believed"
 
 
 class Refused(Exception):

@@ -1,7 +1,8 @@
 """`--isolation`: which invalid tests would still be refused if the check that refuses them were not there.
 
 Such a test does not show that an implementation has that check. A check is switched off by what it says; one
-that cannot be (what does not open leaves nothing to go on with) counts as isolated.
+that cannot be (what does not open leaves nothing to go on with) counts as isolated, and so does what a client
+doubts: its verdict is compared like any output.
 """
 
 from __future__ import annotations

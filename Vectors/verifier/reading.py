@@ -75,6 +75,26 @@ def verify_public_statement(
     return statement
 
 
+def verify_departure(data: bytes, proof: Proof, record: str, roster: Roster) -> Statement:
+    """R-MOVE-6: a record that left this scope."""
+    statement, scope = Statement.decode(data), roster.scope
+    require(statement.container == scope.container, Reason.CONTEXT, "a departure in another container")
+    require(statement.environment == scope.environment, Reason.CONTEXT, "a departure in another environment")
+    require(statement.owner == scope.owner, Reason.CONTEXT, "a departure of another owner's record")
+    require(statement.zone == scope.zone, Reason.CONTEXT, "a departure in another zone")
+    require(statement.record == record, Reason.CONTEXT, "the departure of another record")
+    require(statement.author == scope.owner, Reason.CONTEXT, "a departure by somebody else than the owner")
+    require(statement.scope_id != roster.scope_id, Reason.CONTEXT, "a departure into the same scope")
+    former, life = statement.former_scope, present(roster.state.life, Reason.STALE_EPOCH, "a roster without a life")
+    from_here = former is not None and former.scope_id == roster.scope_id
+    require(from_here, Reason.CONTEXT, "a departure from another scope")
+    current = (statement.zone_incarnation, former.incarnation if former else 0) == (life.zone, life.scope)
+    require(current, Reason.STALE_EPOCH, "a departure from an earlier life")
+    owner = present(roster.state.chains.get(scope.owner), Reason.AUTHOR, "an owner whom the roster does not know")
+    _check_proof(data, proof, owner.signing_key)
+    return statement
+
+
 def _check_place(statement: Statement, record: str, scope: Scope, scope_id: bytes) -> None:
     require(statement.container == scope.container, Reason.CONTEXT, "a statement of another container")
     require(statement.environment == scope.environment, Reason.CONTEXT, "a statement of another environment")

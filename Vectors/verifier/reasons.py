@@ -49,9 +49,14 @@ ACCEPTED: dict[tuple[str, str], tuple[Reason, str]] = {
 }
 
 
+def _cause(given: str) -> Reason:
+    """What a client doubts has a name of its own, and behind a dot the core's, where that decided."""
+    return SAME.get(given.rpartition(".")[2], Reason.DOUBTED)
+
+
 def unexpected(file: str, comment: str, given: str | None, found: Reason) -> bool:
     """Whether a refusal has to be looked into."""
-    if given is None or SAME.get(given) is found:
+    if given is None or _cause(given) is found:
         return False
     accepted = ACCEPTED.get((file, comment))
     return accepted is None or accepted[0] is not found

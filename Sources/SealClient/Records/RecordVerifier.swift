@@ -33,6 +33,11 @@ public struct RecordVerifier: Sendable {
         }
     }
 
+    var isOfZone: Bool { open == nil }
+
+    /// Where a statement's record is; nil for a scope that is not at hand.
+    func scope(of statement: Statement) -> Scope? { scopes[statement.scopeID]?.verifier.roster.scope }
+
     /// - Parameter recordName: the record that was asked for; nil in a feed.
     /// - Throws: `wrongContext` for a scope that is not at hand; as `StatementVerifier.verify` or
     ///   `PublicVerifier.verify`.

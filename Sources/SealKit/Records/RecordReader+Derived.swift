@@ -10,15 +10,12 @@ extension RecordReader {
     /// - Throws: as `read`; `invalidNotice` and others for a notice that does not hold.
     mutating func derivedDeletion(_ wire: Sealkit_V1_Record, recordName: String?) throws(SealError) -> Reading {
         guard wire.deleted, wire.fields.isEmpty else { throw .wrongContext }
-        // In the public database, where no roster says who might have deleted what, references dangle.
-        guard case .zone(let zone) = ground else { throw .invalidNotice }
         let proof = try StatementProof(wire.proof)
         let record = try verifier.verify([UInt8](wire.statement), proof: proof, recordName: recordName)
         let last = wire.derived.tombstone
         let tombstone = try verifier.verify(
             [UInt8](last.statement), proof: try StatementProof(last.proof), recordName: nil)
-        guard let scope = zone.view(of: record.statement)?.scope else { throw .wrongContext }
-        let gone = try DerivedDeletion(wire.derived, of: record, tombstone: tombstone).verify(in: scope)
+        let gone = try verifier.check(try DerivedDeletion(wire.derived, of: record, tombstone: tombstone))
         let statement = gone.statement
         guard wire.recordName == statement.recordName, wire.recordType == statement.recordType else {
             throw .wrongContext

@@ -21,20 +21,12 @@ extension RecordReader {
             sighting: Sighting(verified, isDeparture: true))
     }
 
-    /// What brought a record into its scope, where others have changed it there since: to who knows it from another
-    /// scope that says that it is the same record still.
+    /// What brought a record into its scope, where that came along.
     mutating func origin(of wire: Sealkit_V1_Record, _ record: VerifiedStatement) throws(SealError)
         -> VerifiedStatement?
     {
         guard wire.hasMoved else { return nil }
-        let moved = try verifier.verify(
-            [UInt8](wire.moved.statement), proof: try StatementProof(wire.moved.proof),
-            recordName: record.statement.recordName)
-        let statement = moved.statement
-        guard statement.author == statement.owner, statement.formerScope != nil,
-            statement.place == record.statement.place
-        else { throw .notSuccessor }
-        try record.statement.check(after: statement, hash: moved.hash)
-        return moved
+        return try verifier.verifyOrigin(
+            [UInt8](wire.moved.statement), proof: try StatementProof(wire.moved.proof), of: record)
     }
 }

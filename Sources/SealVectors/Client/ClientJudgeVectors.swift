@@ -1,0 +1,25 @@
+import SealPrimitives
+import SealStatements
+import SealVectorChecks
+
+extension ClientJudgeVectors: Construction {
+    static let construction = VectorConstruction.clientJudge
+    static let algorithm = "What a client believes after what it has seen"
+    static let header = [
+        "Scripts of what a server answers, honest and lying, one step after the other, with what a client makes of it. A test is invalid where anything is refused; the steps after that are made all the same, and each has its own verdict. `reason` is the first refusal.",
+        "Records: `reader` remembers nothing at first. The group's `rosters` are those of a `zone`, of a hierarchical share in it (`share`, of the record `Share-1`), and of another one (`other`, `Share-2`). A step is one of these.",
+        "`reads`: whose rosters the reader has from now on: its readable scopes (all, to the owner).",
+        "`answer`: records of one answer, each with a `record` (`statement` and `proof`), where it was asked for by name its `recordName`, where it came along what brought the record into its scope (`moved`), or the deletion that it went with (`tombstone`, and `count`, `index`, `path` of the notice); `departed` is there where it left the scope. `verdicts` are the reader's, in order. The question was sent when `asked` steps had been made, where that is not all before this one. `accepting` are hashes of late statements that the user accepts (R-SEEN-14).",
+        "`readTo`: a feed was read to its end without a gap, and went by these heads (R-SEEN-4). `absentFrom`: an entry of that scope's roster shows that the reader was out of it (R-SEEN-10).",
+        "`nothing`: the record of that name is not there, as the server says. `brought`: a reading of the feed from its beginning to its end has brought the records of these names alone; `missing` are those that the reader asks for (R-SEEN-13), ascending by name.",
+        "Verdicts that believe: `accepted`; `unknownDeletion` (it takes nothing: R-SEEN-5, R-MOVE-6); `overtaken` (R-SEEN-1, R-SEEN-10 or R-SEEN-12 speaks against it, and the reader has come to know that since it asked: it asks again); `unseen`. Those that refuse: `unverified` (R-READ-1 to 5, R-MOVE-6, R-MOVE-7, R-DERIVED-1 to 5); `older` (R-SEEN-1, R-SEEN-12); `forked` (R-SEEN-2, or the next revision breaks R-SUCC-2); `behind` (an older head: R-SUCC-3, R-LATER-1); `misplaced` (another scope: R-SUCC-3, R-LATER-1); `changed` (R-SUCC-4); `backdated` (R-SEEN-4, R-DERIVED-7); `withheld` (R-SEEN-10).",
+        "Roster: a device of the account of `seeds` follows the roster of `scope`; `floor` is the head that it was enrolled with. The group's `logs` are its `entries`, behind the first `at` ones of the log that it `partsFrom`. A step is the tail that a server answers: `count` entries of a `log` from number `from` on, whether `moreComing`, and where its log ends. `abandoned` are those of a branch that come along, `whole` the log that the server gives a device which asks for all of it. `knows` is how many entries the device has verified afterwards.",
+        "Verdicts: `accepted`; `succeeded` (R-FORK-3, R-FORK-4); and, refused, `mended` (the server has lost entries: R-LOST-1), `shortened` (the same again, or it ends before `floor`), `forked`, `endless`, `unknownEnd`, `unknownScope`, `keysReplaced` and `foreignKeys` (R-GEN-5), `invalid` (an entry breaks a rule).",
+        "With `abandons` a step is the owner, who ends a fork on the first `count` entries of a `log`, and gives the head up that it names, or its own branch: `ended`, `endedOwn`; `notForked`, `notAbandonable` (the head is in that log), `yetAnotherBranch` (a third one was verified here).",
+    ]
+
+    static func generate(into builder: inout VectorBuilder) throws {
+        try RecordStories().generate(into: &builder)
+        try RosterStories().generate(into: &builder)
+    }
+}
