@@ -55,12 +55,20 @@ public struct LongLivedModification: Sendable {
             ($0.ownerName, $0.zoneName) < ($1.ownerName, $1.zoneName)
         }
         var results = ModificationResults()
+        var loss: SealKitError?
         for (index, zone) in zones.enumerated() {
             let journal = ZoneJournal(rows: rows, uploads: uploads, zone: index)
-            results.merge(
-                try await outcome(
-                    of: zone, saves[zone] ?? [], deletes[zone] ?? [], journal, steps: steps, progress: progress))
+            do throws(SealKitError) {
+                results.merge(
+                    try await outcome(
+                        of: zone, saves[zone] ?? [], deletes[zone] ?? [], journal, steps: steps, progress: progress))
+            } catch {
+                // What there is for other zones does not wait for it.
+                guard error.code == .rollback else { throw error }
+                loss = loss ?? error
+            }
         }
+        if let loss { throw loss }
         return (results.saves, results.deletions)
     }
 
@@ -85,7 +93,7 @@ public struct LongLivedModification: Sendable {
             try await batch.run(saving: left.saving, deleting: left.deleting)
             results = ModificationResults(saves: batch.saveResults, deletions: batch.deleteResults)
         } catch {
-            // That a server has lost something is told once, and the next call goes on: it is nobody's outcome.
+            // What a zone's server has lost is nobody's outcome: it is told once, or lasts until a fork is ended.
             guard !error.concernsWholeRequest, error.code != .rollback else { throw error }
             results = ModificationResults(saves: batch.finalSaves, deletions: batch.finalDeletions)
             for record in saving where results.saves[record.recordID] == nil {

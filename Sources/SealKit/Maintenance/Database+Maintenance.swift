@@ -95,7 +95,10 @@ extension Database {
     func tellOfLostKeys(in views: [ZoneView]) async throws(SealKitError) {
         var loss: SealKitError?
         for view in views {
-            do throws(SealKitError) { try await tellOfLostKeys(view) } catch { loss = loss ?? error }
+            do throws(SealKitError) { try await tellOfLostKeys(view) } catch {
+                // What is told once comes before what fails again.
+                if loss == nil || (error.code == .rollback && loss?.code != .rollback) { loss = error }
+            }
         }
         if let loss { throw loss }
     }
@@ -105,8 +108,10 @@ extension Database {
     /// - Throws: `rollback`, once for an epoch.
     func tellOfLostKeys(_ view: ZoneView) async throws(SealKitError) {
         guard view.lacksGrants, view.mayAdminister else { return }
+        let epoch = view.roster.currentEpoch
+        guard try await !core.trust.wasTold(of: epoch, in: view.scope) else { return }
         try Upkeep.requireTelling()
-        guard try await core.trust.noteTold(of: view.roster.currentEpoch, in: view.scope) else { return }
+        guard try await core.trust.noteTold(of: epoch, in: view.scope) else { return }
         throw await core.noted(
             SealKitError(
                 .rollback, "the server lacks keys of those who take part in the zone \(view.scope.zoneName)",

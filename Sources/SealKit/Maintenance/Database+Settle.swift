@@ -67,8 +67,8 @@ extension Database {
             try await Upkeep.quietly { () throws(SealKitError) in try await settleShares(in: zoneID) }
         } catch {
             _ = await core.noted(error, zone: zoneID)
-            // What does not verify would be asked for again by every save; the next reading that sees it says so anew.
-            if !error.concernsWholeRequest, let zone = try? zoneScope(zoneID).id { core.unsettled.note(zone, false) }
+            // What does not verify would be asked for again in vain by every save; all else the next save tries again.
+            if let zone = try? zoneScope(zoneID).id { core.unsettled.note(zone, !error.isViolation) }
         }
     }
 

@@ -16,7 +16,8 @@ extension Database {
     /// - Parameter zoneID: of a zone of one's own.
     /// - Parameter head: of the branch that is given up, as the error of a member gives it (`SealKitError.rosterFork`);
     ///   nil where this device is on that branch itself.
-    /// - Throws: `badDatabase` for a zone of somebody else's; `invalidArguments` where there is no fork, or the head is
+    /// - Throws: `rollback` once where the server has lost keys of a share that ends with it, before anything is sent;
+    ///   `badDatabase` for a zone of somebody else's; `invalidArguments` where there is no fork, or the head is
     ///   none of another branch; `rosterChanged` when the zone's roster moved on meanwhile.
     public func endFork(
         of zoneID: RecordZone.ID, abandoning head: RosterFork.Head? = nil
@@ -26,7 +27,9 @@ extension Database {
         }
         let zone = try zoneScope(zoneID)
         // They end with the zone's life.
-        for view in try await openShares(in: zone) {
+        let shares = try await openShares(in: zone)
+        try await tellOfLostKeys(in: shares)
+        for view in shares {
             let keeper = core.keeper(of: view.scope)
             let draft = core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime())
             try await keeper.send([draft.entry.wire], grants: [])

@@ -10,6 +10,15 @@ extension TrustStore {
         CREATE TABLE toldLoss (scope BLOB NOT NULL PRIMARY KEY, keyID BLOB NOT NULL) WITHOUT ROWID;
         """
 
+    /// Whether the user was told, while this epoch was in force.
+    func wasTold(of epoch: Roster.Epoch, in scope: Scope) async throws(SealKitError) -> Bool {
+        let (key, epoch) = (Data(scope.id.bytes), Data(epoch.keyID.bytes))
+        return try await reading { db in
+            try Bool.fetchOne(
+                db, sql: "SELECT 1 FROM toldLoss WHERE scope = ? AND keyID = ?", arguments: [key, epoch]) ?? false
+        }
+    }
+
     /// Notes that the user is being told, for as long as the epoch is in force.
     /// - Returns: false where that was so already.
     func noteTold(of epoch: Roster.Epoch, in scope: Scope) async throws(SealKitError) -> Bool {
