@@ -142,15 +142,21 @@ public final class AccountProvider: Sendable {
     /// Drops the account's keys from memory until it is signed in again: the user has to give the passphrase, say.
     /// Calls fail with `accountTemporarilyUnavailable`.
     public func lock() {
-        // Who signs out while it is locked has no key any more that opens where they lie.
-        let held = current
-        let parts = held.state.account.flatMap { try? held.journal?.parts(of: $0) } ?? []
+        var held: (account: Account, journal: OperationJournal?)?
         change { content in
             guard case .signedIn(let account, _) = content.state else { return nil }
             content.state = .locked(rootKey: account.keys.rootKey)
-            content.lockedParts = parts
+            held = (account, content.journal)
             return .statusChanged(.temporarilyUnavailable)
         }
+        // Who signs out while it is locked has no key any more that opens where they lie. Read once nothing new is
+        // begun: a part journaled before that is among them.
+        guard let (account, journal) = held, let parts = try? journal?.parts(of: account) else { return }
+        let isGone = content.withLock { content in
+            if case .locked(account.keys.rootKey) = content.state { content.lockedParts = parts }
+            return content.state.rootKey != account.keys.rootKey
+        }
+        if isGone { remove(parts) }
     }
 
     /// No account may be used on this device: parental controls or its management forbid it. Calls fail with
@@ -220,13 +226,15 @@ public final class AccountProvider: Sendable {
         }
         // What an account has begun ends with it. What cannot be removed opens for nobody else.
         if let account = gone.account { try? former.journal?.removeParts(of: account) }
-        for part in gone.parts { try? FileManager.default.removeItem(at: part) }
+        remove(gone.parts)
         switch change {
         case .signOut, .switchAccounts: if !former.isKept { try? former.journal?.removeAll() }
         default: break
         }
         if let change { tell(change) }
     }
+
+    private func remove(_ parts: [URL]) { for part in parts { try? FileManager.default.removeItem(at: part) } }
 
     private func watch(_ account: Account) {
         account.standing.watch { [weak self, weak account] status in
