@@ -1,5 +1,6 @@
 import Foundation
 import SealClient
+import SealKitTesting
 import SealStatements
 import Testing
 
@@ -85,6 +86,33 @@ import Testing
         #expect(maintenance.outcomes.map(\.shareRecordName) == [name])
         #expect(maintenance.outcomes.map(\.count) == [1])
         #expect(try await open(ann, zone, share: name) == 0)
+    }
+
+    /// A server that hides the record of a share keeps nobody from taking invitations back, there or elsewhere.
+    @Test func hiddenShareRecordsHoldBackNothing() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        var shares: [Record.ID] = []
+        for name in ["one", "two"] {
+            let root = try await ann.own.save(ann.note(in: zone, name, name: name))
+            var new = Share(rootRecord: root)
+            var once = Share.Participant.oneTimeURLParticipant()
+            once.expirationDate = Date(timeIntervalSinceNow: 86_400)
+            new.addParticipant(once)
+            new.addParticipant(.oneTimeURLParticipant())
+            shares.append(try await ann.own.save(new, rootRecord: root).share.recordID)
+        }
+        let (device, network) = try ann.behindAttacker()
+        for share in shares {
+            _ = try await device.own.share(withID: share)
+            network.inject(.deniedRecord(share))
+        }
+        let maintenance = try await WallClock.$offset.withValue(2 * Self.day) { try await device.own.maintain(zone) }
+        let hidden = maintenance.outcomes.filter { $0.error?.code == .rollback }
+        #expect(hidden.map(\.work) == [.renewingPreviews, .renewingPreviews])
+        #expect(Set(hidden.map(\.shareRecordName)) == Set(shares.map(\.recordName)))
+        #expect(maintenance.outcomes.filter { $0.work == .revokingExpired }.map(\.count) == [1, 1])
+        for share in shares { #expect(try await open(ann, zone, share: share.recordName) == 1) }
     }
 
     @Test func administratorsTakeThemBackAndOthersDoNot() async throws {

@@ -24,19 +24,19 @@ extension Database {
         try await tellOfLostKeys(in: views)
         for view in views where view.mayAdminister {
             let keeper = core.keeper(of: view.scope)
-            try await maintenance.run(.revokingExpired, view, core) { count async throws(SealKitError) in
-                count = try await revokeExpired(keeper)
+            try await maintenance.run(.revokingExpired, view, core) { done async throws(SealKitError) in
+                done.count = try await revokeExpired(keeper)
             }
-            try await maintenance.run(.replacingLostKeys, view, core) { count async throws(SealKitError) in
-                count = try await replaceLostKeys(keeper)
+            try await maintenance.run(.replacingLostKeys, view, core) { done async throws(SealKitError) in
+                done.count = try await replaceLostKeys(keeper)
             }
-            try await maintenance.run(.renewingPreviews, view, core) { count async throws(SealKitError) in
-                count = try await renewPreviews(keeper, zoneID)
+            try await maintenance.run(.renewingPreviews, view, core) { done async throws(SealKitError) in
+                try await renewPreviews(keeper, zoneID, &done)
             }
         }
         if scope == .private, let own = views.first {
-            try await maintenance.run(.movingRecords, own, core) { count async throws(SealKitError) in
-                try await settleShares(in: zoneID, moved: &count)
+            try await maintenance.run(.movingRecords, own, core) { done async throws(SealKitError) in
+                try await settleShares(in: zoneID, moved: &done.count)
             }
         }
         return maintenance
@@ -122,35 +122,46 @@ extension Database {
 
     // MARK: Previews
 
-    /// - Returns: of how many URLs.
-    private func renewPreviews(_ keeper: ZoneKeeper, _ zoneID: RecordZone.ID) async throws(SealKitError) -> Int {
+    private func renewPreviews(
+        _ keeper: ZoneKeeper, _ zoneID: RecordZone.ID, _ done: inout Maintenance.Done
+    ) async throws(SealKitError) {
         let view = try await keeper.current()
-        guard view.roster.isShared, view.mayAdminister else { return 0 }
+        guard view.roster.isShared, view.mayAdminister else { return }
         let name = view.scope.shareRecordName
         let id = Record.ID(recordName: name.isEmpty ? Share.recordName : name, zoneID: zoneID)
+        switch try await shownShareRecord(id) {
         // One that does not open says nothing that URLs could show.
-        guard let record = try await shareRecord(id), record.base?.recordKey != nil else { return 0 }
-        var share = Share(recordZoneID: zoneID)
-        share.read(record)
-        return try await OwnerLinks.fetch(self, view: view).renewPreviews(
-            share.preview, self, view: view, isNewest: false)
+        case .success(let record?) where record.base?.recordKey != nil:
+            var share = Share(recordZoneID: zoneID)
+            share.read(record)
+            done.count = try await OwnerLinks.fetch(self, view: view).renewPreviews(
+                share.preview, self, view: view, isNewest: false)
+        case .success: break
+        case .failure(let error): done.left = error
+        }
     }
 }
 
 extension Maintenance {
+    /// What has come of a piece of work.
+    fileprivate struct Done {
+        var count = 0
+        /// Why one record was left out: it may be hidden by itself, which says nothing of the rest.
+        var left: SealKitError?
+    }
+
     /// - Throws: what would have happened to any request.
     fileprivate mutating func run(
         _ work: Work, _ view: ZoneView, _ core: ContainerCore,
-        _ body: (_ count: inout Int) async throws(SealKitError) -> Void
+        _ body: (_ done: inout Done) async throws(SealKitError) -> Void
     ) async throws(SealKitError) {
-        var count = 0
-        do throws(SealKitError) {
-            try await body(&count)
-            note(work, view, count: count)
-        } catch {
+        var done = Done()
+        do throws(SealKitError) { try await body(&done) } catch {
             // A server that has lost more meanwhile is told of at once; among records one may be hidden by itself.
             guard !error.concernsWholeRequest, error.code != .rollback || work == .movingRecords else { throw error }
-            note(work, view, count: count, error: await core.noted(error, scope: view.scope))
+            done.left = error
         }
+        if let error = done.left { done.left = await core.noted(error, scope: view.scope) }
+        note(work, view, count: done.count, error: done.left)
     }
 }

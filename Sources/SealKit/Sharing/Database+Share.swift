@@ -197,11 +197,14 @@ extension Database {
     /// nil only when it is verifiably not there: one that does not verify is an error, not an empty title. One that an
     /// administrator has signed and that does not open is there without title, so that nobody is kept from putting that
     /// one out.
-    func shareRecord(_ id: Record.ID) async throws(SealKitError) -> Record? {
+    func shareRecord(_ id: Record.ID) async throws(SealKitError) -> Record? { try await shownShareRecord(id).get() }
+
+    /// - Returns: what is wrong with this record alone, apart from what is thrown.
+    func shownShareRecord(_ id: Record.ID) async throws(SealKitError) -> Result<Record?, SealKitError> {
         switch try await look(up: [id], desiredKeys: nil).first?.1 {
-        case .success(let found): return found.present
-        case .failure(let error) where error.code != .unknownItem: throw error
-        default: return nil
+        case .success(let found): .success(found.present)
+        case .failure(let error) where error.code != .unknownItem: .failure(error)
+        default: .success(nil)
         }
     }
 
