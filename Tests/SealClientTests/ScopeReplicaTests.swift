@@ -26,13 +26,16 @@ import Testing
             let tail = try log.tail(after: replica.entries.count, to: bob, atMost: 2)
             #expect(try replica.course(of: tail, asked: replica.roster?.head) == .onwards)
             let step = try replica.step(tail.entries, isLast: !tail.isMoreComing, as: bob.own)
-            #expect(step.first == UInt64(replica.entries.count) && step.entries == tail.entries)
+            #expect(step.first == UInt64(replica.entries.count))
+            #expect(step.entries == tail.entries)
             people += step.people.map { $0.userID }
             let isTaken = replica.adopt(step)
             #expect(isTaken)
             replica.open(tail.grants, as: bob.own)
         }
-        #expect(replica.entries == log.entries && replica.roster?.head == log.roster.head && replica.isMember)
+        #expect(replica.entries == log.entries)
+        #expect(replica.roster?.head == log.roster.head)
+        #expect(replica.isMember)
         #expect(Set(replica.currentKeys.keys) == [0, 1])
         #expect(replica.currentKeys[1]?.keyID == log.roster.currentEpoch.keyID)
         // Each once, with the first page that names them.
@@ -40,7 +43,8 @@ import Testing
         // As it is kept, it is read again.
         let again = try ScopeReplica<XWingHPKE>(
             scope: log.scope, user: bob.user, entries: replica.entries, floor: nil)
-        #expect(again.roster?.head == log.roster.head && again.currentKeys.isEmpty)
+        #expect(again.roster?.head == log.roster.head)
+        #expect(again.currentKeys.isEmpty)
     }
 
     @Test func whatIsKnownMayComeAgainAndNothingIsNoScope() throws {
@@ -49,7 +53,8 @@ import Testing
         #expect(throws: ClientError.unknownScope) { try replica.step([], isLast: true, as: bob.own) }
         try replica.take(Array(log.entries.prefix(3)), isLast: false, as: bob)
         let step = try replica.step(log.entries, isLast: true, as: bob.own)
-        #expect(step.first == 3 && step.entries == Array(log.entries[3...]))
+        #expect(step.first == 3)
+        #expect(step.entries == Array(log.entries[3...]))
         // Somebody else has taken the same over meanwhile.
         try replica.take(log.entries, as: bob)
         let isTaken = replica.adopt(step)
@@ -66,7 +71,8 @@ import Testing
         #expect(throws: ClientError.invalid(.invalidSignature)) {
             try replica.step([forged], isLast: false, as: bob.own)
         }
-        #expect(replica.entries.count == 2 && replica.roster?.sequence == 1)
+        #expect(replica.entries.count == 2)
+        #expect(replica.roster?.sequence == 1)
     }
 
     @Test func anotherBranchIsAFork() throws {
@@ -77,7 +83,8 @@ import Testing
         var replica = bob.replica(of: log.scope)
         try replica.take(mine.entries, as: bob)
         let head = try #require(replica.head)
-        #expect(head.sequence == mine.roster.sequence && head.hash == mine.roster.head)
+        #expect(head.sequence == mine.roster.sequence)
+        #expect(head.hash == mine.roster.head)
         #expect(throws: ClientError.forked(from: head)) {
             try replica.step(Array(other.entries.suffix(1)), isLast: true, as: bob.own)
         }
@@ -113,7 +120,8 @@ import Testing
         try replica.take(log.entries, as: bob)
         let grants = log.grants(to: bob)
         replica.open([OwnGrant(epoch: 1, sealed: grants[0].sealed)], as: bob.own)
-        #expect(replica.currentKeys.isEmpty && replica.wantsEarlierGrants)
+        #expect(replica.currentKeys.isEmpty)
+        #expect(replica.wantsEarlierGrants)
         #expect(try replica.epochToAskBelow(oldest: 1) == 1)
         #expect(try replica.epochToAskBelow(oldest: nil) == 2 && replica.epochToAskBelow(oldest: 7) == 2)
         #expect(throws: ClientError.endless) { try replica.epochToAskBelow(oldest: 0) }
@@ -121,7 +129,8 @@ import Testing
         #expect(throws: ClientError.endless) { try replica.check(page, below: 1) }
         try replica.check(page, below: 2)
         replica.open([grants[0]], as: bob.own)
-        #expect(Set(replica.currentKeys.keys) == [0] && replica.wantsEarlierGrants)
+        #expect(Set(replica.currentKeys.keys) == [0])
+        #expect(replica.wantsEarlierGrants)
         replica.noteAllGrantsAsked()
         #expect(!replica.wantsEarlierGrants)
         // A grant to somebody else is none.
@@ -150,7 +159,9 @@ import Testing
         let step = try replica.step(ended.entries, isLast: true, as: bob.own)
         #expect(step.absences == [ended.roster.sequence])
         let isTaken = replica.adopt(step)
-        #expect(isTaken && !replica.isMember && !replica.mayKnowBetter)
+        #expect(isTaken)
+        #expect(!replica.isMember)
+        #expect(!replica.mayKnowBetter)
         replica.open(log.grants(to: bob), as: bob.own)
         #expect(replica.currentKeys.isEmpty)
     }
@@ -188,7 +199,8 @@ import Testing
         #expect(try replica.course(of: tail, asked: log.roster.head) == .behind(from: UInt64(old.entries.count)))
         var back = try replica.giveBack(from: UInt64(old.entries.count), grants: log.grants(to: bob))
         let part = try #require(back.part)
-        #expect(part.entries == Array(log.entries[old.entries.count...]) && part.grants == log.grants(to: bob))
+        #expect(part.entries == Array(log.entries[old.entries.count...]))
+        #expect(part.grants == log.grants(to: bob))
         try back.taken(upTo: log.roster.sequence)
         #expect(back.part == nil)
         replica.noteGivenBack(back)
@@ -202,17 +214,18 @@ import Testing
         try replica.take(log.entries, as: log.owner)
         var back = try replica.giveBack(from: 0, grants: log.grants(to: log.owner))
         let first = try #require(back.part)
-        #expect(first.entries.count == RosterReturn.entriesAtOnce && first.grants.isEmpty)
+        #expect(first.entries.count == RosterReturn.entriesAtOnce)
+        #expect(first.grants.isEmpty)
         // It has taken fewer than were sent: what it has not taken comes again.
         try back.taken(upTo: 99)
         let second = try #require(back.part)
-        #expect(second.entries.first == log.entries[100] && second.entries.count == RosterReturn.entriesAtOnce)
+        #expect(second.entries.first == log.entries[100])
+        #expect(second.entries.count == RosterReturn.entriesAtOnce)
         #expect(throws: ClientError.endless) { try back.taken(upTo: 99) }
         try back.taken(upTo: .max)
         let third = try #require(back.part)
-        #expect(
-            third.entries.first == log.entries[600]
-                && third.grants == log.grants(to: log.owner).suffix(RosterReturn.grantsAtOnce))
+        #expect(third.entries.first == log.entries[600])
+        #expect(third.grants == log.grants(to: log.owner).suffix(RosterReturn.grantsAtOnce))
         try back.taken(upTo: log.roster.sequence)
         #expect(back.part == nil)
     }
@@ -267,12 +280,14 @@ import Testing
             try anns.forkEnd(on: server, abandoning: anns.head, as: ann.own, time: 3, random: &random)
         }
         let end = try anns.forkEnd(on: server, abandoning: branch, as: ann.own, time: 3, random: &random)
-        #expect(end.abandoned.isEmpty && end.succession.entries == served.entries + [end.draft.entry])
+        #expect(end.abandoned.isEmpty)
+        #expect(end.succession.entries == served.entries + [end.draft.entry])
         let isWhole = server.add([end.draft.entry])
         #expect(isWhole)
         let succession = try bobs.succession(of: server, abandoned: [], asked: branch.hash)
         bobs.adopt(succession)
-        #expect(bobs.roster?.head == end.succession.roster.head && !bobs.isMember)
+        #expect(bobs.roster?.head == end.succession.roster.head)
+        #expect(!bobs.isMember)
         anns.adopt(end.succession)
         anns.open(
             end.draft.grants.map { OwnGrant(epoch: $0.epoch, sealed: $0.sealed) }, as: ann.own)

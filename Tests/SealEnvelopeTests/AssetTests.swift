@@ -59,7 +59,8 @@ import Testing
             end = range.upperBound
             plain += layout.plaintextBytes(ofChunk: index)
         }
-        #expect(UInt64(plain) == layout.paddedSize && end == layout.sealedBytes)
+        #expect(UInt64(plain) == layout.paddedSize)
+        #expect(end == layout.sealedBytes)
         #expect(layout.blobBytes == end + layout.chunkCount * 32)
     }
 
@@ -139,7 +140,8 @@ import Testing
             Issue.record("not an asset")
             return
         }
-        #expect(opened.size == 140_000 && SecretBytes.areEqual(opened.fileKey, asset.fileKey))
+        #expect(opened.size == 140_000)
+        #expect(SecretBytes.areEqual(opened.fileKey, asset.fileKey))
         #expect(throws: SealError.authenticationFailed, "another field") {
             try opener.open(.asset(commitment), name: "other")
         }

@@ -82,7 +82,8 @@ import Testing
 
     @Test func `Whoever renews a preview signs a later time, whatever its clock says`() {
         let first = signed(time: 100)
-        #expect(signed(time: 7, after: first).time == 101 && signed(time: 200, after: first).time == 200)
+        #expect(signed(time: 7, after: first).time == 101)
+        #expect(signed(time: 200, after: first).time == 200)
         #expect(!signed(time: 7, after: first).isOlder(than: (first.rosterSequence, first.time)))
         #expect(signed(time: 99).isOlder(than: (first.rosterSequence, first.time)))
         let last = signed(time: .max)

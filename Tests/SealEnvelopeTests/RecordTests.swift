@@ -172,7 +172,8 @@ import Testing
         }
         let (records, signature) = try zone.seal(drafts)
         let keys = Set(records.map { $0.recordKey.copyBytes() })
-        #expect(keys.count == 50 && Set(records.map(\.statement.salt)).count == 50)
+        #expect(keys.count == 50)
+        #expect(Set(records.map(\.statement.salt)).count == 50)
         // Nor does one open another's fields, wherever these are put.
         let verified = try zone.verify(records, signature)
         for (index, one) in verified.enumerated() {
@@ -220,18 +221,25 @@ import Testing
         }
         // Nothing has changed but the time: nobody else holds it.
         let same = try rewrapped(zone.roster)
-        #expect(!same.isKeyCarried && same.formerScope == nil && same.revision == 2 && same.previous == verified.hash)
+        #expect(!same.isKeyCarried)
+        #expect(same.formerScope == nil)
+        #expect(same.revision == 2)
+        #expect(same.previous == verified.hash)
         // The same scope, under its next key.
         let rotated = try zone.owner.author.next(
             on: zone.roster, changes: [], rotating: true, current: zone.key, time: 2, random: &zone.random)
         var roster = zone.roster
         try roster.append(rotated.entry)
         let carried = try rewrapped(roster)
-        #expect(carried.epoch == 1 && carried.isKeyCarried && carried.formerScope == nil)
+        #expect(carried.epoch == 1)
+        #expect(carried.isKeyCarried)
+        #expect(carried.formerScope == nil)
         // Another scope of the same epoch.
         let other = try Zone("Other").roster
         let moved = try rewrapped(other)
-        #expect(moved.epoch == 0 && moved.isKeyCarried && moved.formerScope == verified.statement.place)
+        #expect(moved.epoch == 0)
+        #expect(moved.isKeyCarried)
+        #expect(moved.formerScope == verified.statement.place)
         let wrong = fields.dropLast()
         #expect(throws: SealError.fieldMismatch) {
             try RecordDraft(
@@ -263,7 +271,9 @@ import Testing
         var last: UInt64 = 0
         for count in 32..<20_000 as Range<UInt64> {
             let padded = Padding.paddedLength(count)
-            #expect(padded >= count && padded >= last && padded * 8 <= count * 9)
+            #expect(padded >= count)
+            #expect(padded >= last)
+            #expect(padded * 8 <= count * 9)
             #expect(Padding.paddedLength(padded) == padded)
             last = padded
         }

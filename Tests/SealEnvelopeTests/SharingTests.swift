@@ -235,7 +235,8 @@ import Testing
 
     @Test func `A URL reads back, and names its share`() throws {
         let read = try ShareURL(url.text())
-        #expect(read.origin == url.origin && read.routingID == url.routingID)
+        #expect(read.origin == url.origin)
+        #expect(read.routingID == url.routingID)
         #expect(SecretBytes.areEqual(read.secret.bytes, link.bytes))
         try read.check(scopeID: scope)
         #expect(throws: SealError.invalidURL, "another share served behind it") {

@@ -16,7 +16,8 @@ import Testing
             try await notes.bob.edit(notes.bobs, body: "second")
             #expect(try await notes.alice.body(of: notes.note) == "second")
             #expect(notes.alice.container.containerIdentifier == TestServer.defaultContainer)
-            #expect(server.origin.hasPrefix("https://") && server.origin.hasSuffix(".sealkit.test"))
+            #expect(server.origin.hasPrefix("https://"))
+            #expect(server.origin.hasSuffix(".sealkit.test"))
         }
     }
 
@@ -38,7 +39,8 @@ import Testing
                 throw Stop()
             }
         }
-        #expect(folders.count == 3 && !folders.contains(where: exists), "also where the test threw")
+        #expect(folders.count == 3, "also where the test threw")
+        #expect(!folders.contains(where: exists), "also where the test threw")
     }
 
     private func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }
@@ -48,7 +50,8 @@ import Testing
             try await TestServer.run(container: "org.example.other") { other in
                 let alice = try await one.account(named: "alice")
                 let bob = try await other.account(named: "bob")
-                #expect(alice.container.containerIdentifier == "org.example.one" && one.origin != other.origin)
+                #expect(alice.container.containerIdentifier == "org.example.one")
+                #expect(one.origin != other.origin)
                 let name = try bob.container.userRecordID()
                 await expectRefused(.unknownItem) {
                     _ = try await alice.container.shareParticipant(forUserRecordID: name)
@@ -99,7 +102,8 @@ import Testing
                 Issue.record("nothing was told")
                 return
             }
-            #expect(fired.subscriptionID == "all" && fired.zoneID == notes.zone)
+            #expect(fired.subscriptionID == "all")
+            #expect(fired.zoneID == notes.zone)
         }
     }
 
@@ -110,7 +114,8 @@ import Testing
                 let verification = try await alice.container.beginVerification(of: address)
                 let mailbox = server.mailbox(for: address)
                 _ = try await verification.complete(code: try await mailbox.code())
-                #expect(mailbox.messages.count == 1 && server.mailbox(for: "bob@example.org").messages.isEmpty)
+                #expect(mailbox.messages.count == 1)
+                #expect(server.mailbox(for: "bob@example.org").messages.isEmpty)
             }
             #expect(try await alice.account.linkedAddresses().count == 2)
             await expectRefused(.verificationFailed) { _ = try await server.mailbox(for: "bob@example.org").code() }

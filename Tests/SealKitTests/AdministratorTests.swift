@@ -26,7 +26,8 @@ import Testing
         #expect(seen.currentUserParticipant?.role == .administrator)
         #expect(seen.currentUserParticipant?.userIdentity.userRecordID?.recordName == bob.name)
         let mine = try await ann.share(of: zone)
-        #expect(seen.url != nil && seen.url == mine.url)
+        #expect(seen.url != nil)
+        #expect(seen.url == mine.url)
         // Invites by name, with the share's URL; and by nothing, with a URL that is Bob's to know.
         let single = Share.Participant.oneTimeURLParticipant(permission: .readWrite)
         let invitee = try await bob.participant(carol)
@@ -69,7 +70,8 @@ import Testing
         // A participant who administers nothing saves nothing, and has no URL.
         let joined = RecordZone.ID(zoneName: zone.zoneName, ownerName: ann.name)
         let carols = try await carol.share(of: joined)
-        #expect(carols.url == nil && carols.currentUserParticipant?.role == .privateUser)
+        #expect(carols.url == nil)
+        #expect(carols.currentUserParticipant?.role == .privateUser)
         #expect(await failure { try await carol.edit(joined) { $0.title = "x" } } == .permissionFailure)
 
         #expect(await failure { try await bob.edit(bobs) { $0.publicPermission = .readOnly } } == .permissionFailure)
@@ -101,7 +103,8 @@ import Testing
             (participant.role, participant.permission) = (.privateUser, .readOnly)
             share.addParticipant(participant)
         }
-        #expect(saved.participant(bob)?.role == .privateUser && saved.participant(bob)?.permission == .readOnly)
+        #expect(saved.participant(bob)?.role == .privateUser)
+        #expect(saved.participant(bob)?.permission == .readOnly)
     }
 
     @Test func whoIsNoAdministratorAnyMoreHasNeitherURLsNorOpenInvitations() async throws {
@@ -130,7 +133,8 @@ import Testing
         let opened = try await ann.edit(zone) { $0.publicPermission = .readOnly }
         try await eve.join(opened.url)
         let renewed = try await bob.edit(bobs) { try $0.blockParticipant(try #require($0.participant(eve))) }
-        #expect(renewed.url != nil && renewed.url != opened.url)
+        #expect(renewed.url != nil)
+        #expect(renewed.url != opened.url)
         #expect(try await ann.share(of: zone).url == renewed.url)
         #expect(await failure { try await eve.join(opened.url) } == .unknownItem)
         #expect(await failure { try await eve.join(renewed.url) } == .unknownItem)
@@ -168,7 +172,8 @@ import Testing
         #expect(saved.allSatisfy { $0.url != nil })
         let (one, other) = (try await ann.share(of: zone), try await bob.share(of: bobs))
         #expect(one.participants.map(\.participantID) == other.participants.map(\.participantID))
-        #expect(one.participants.count == 4 && one.url == other.url)
+        #expect(one.participants.count == 4)
+        #expect(one.url == other.url)
         // Both put out the same person: the second finds it gone.
         try await carol.join(one.url)
         async let removed: Share = ann.edit(zone) { share in

@@ -33,19 +33,22 @@ import Testing
         _ arguments: String..., naming question: String, word: String, isUndone: () async throws -> Bool
     ) async throws {
         let alone = try await Command.finished(ServerProcess.executable, arguments, environment: environment)
-        #expect(alone.status == 65 && alone.errors.contains("--yes") && alone.output.isEmpty, "\(arguments): \(alone)")
+        #expect(alone.status == 65, "\(arguments): \(alone)")
+        #expect(alone.errors.contains("--yes"), "\(arguments): \(alone)")
+        #expect(alone.output.isEmpty, "\(arguments): \(alone)")
         let asked = "Type \(word) to go on: "
         var undone = try await isUndone()
         #expect(undone, "\(arguments)")
         let other = try await Command.atTerminal(arguments, answers: [[asked, "yes"]], environment: environment)
-        #expect(
-            other.status == 130 && other.output.contains(question) && other.output.contains("nothing was changed"),
-            "\(arguments): \(other)")
+        #expect(other.status == 130, "\(arguments): \(other)")
+        #expect(other.output.contains(question), "\(arguments): \(other)")
+        #expect(other.output.contains("nothing was changed"), "\(arguments): \(other)")
         undone = try await isUndone()
         #expect(undone, "\(arguments)")
         // Who was asked is not told of options for where nobody can be.
         let none = try await Command.atTerminal(arguments, answers: [[asked, ""]], environment: environment)
-        #expect(none.status == 130 && none.output.contains("nothing was changed"), "\(arguments): \(none)")
+        #expect(none.status == 130, "\(arguments): \(none)")
+        #expect(none.output.contains("nothing was changed"), "\(arguments): \(none)")
         undone = try await isUndone()
         #expect(undone, "\(arguments)")
         let done = try await Command.atTerminal(arguments, answers: [[asked, word]], environment: environment)
@@ -83,7 +86,8 @@ import Testing
     @Test func theEndOfAForkIsAskedFor() async throws {
         #expect(try await run("zone", "create", "Notes").status == 0)
         let alone = try await run("zone", "end-fork", "Notes")
-        #expect(alone.status == 65 && alone.errors.contains("--yes"), "\(alone)")
+        #expect(alone.status == 65, "\(alone)")
+        #expect(alone.errors.contains("--yes"), "\(alone)")
     }
 
     @Test func aDeviceThatRevokesItselfIsAsked() async throws {
@@ -111,7 +115,8 @@ import Testing
         ] {
             let other = try await Command.atTerminal(
                 arguments, answers: [["Type \(word) to go on: ", "no"]], environment: named)
-            #expect(other.status == 130 && other.output.contains(question), "\(arguments): \(other)")
+            #expect(other.status == 130, "\(arguments): \(other)")
+            #expect(other.output.contains(question), "\(arguments): \(other)")
         }
     }
 }

@@ -43,9 +43,11 @@ extension ConflictTests {
         let mine = device.note(in: note.recordID.zoneID, "mine", name: "note")
         let results = try await device.own.modifyRecords(saving: [mine], savePolicy: .allKeys)
         let saved = try #require(try results.saveResults[note.recordID]?.get())
-        #expect(saved.encryptedValues["body"] == "mine" && saved["color"] == "blue")
+        #expect(saved.encryptedValues["body"] == "mine")
+        #expect(saved["color"] == "blue")
         let read = try await ann.own.record(for: note.recordID)
-        #expect(read.encryptedValues["body"] == "mine" && read["color"] == "blue")
+        #expect(read.encryptedValues["body"] == "mine")
+        #expect(read["color"] == "blue")
     }
 
     /// Nor are those that were fetched only to be sealed again under a new key.
@@ -64,7 +66,8 @@ extension ConflictTests {
         let results = try await device.own.modifyRecords(saving: [copy], savePolicy: .allKeys)
         #expect(try results.saveResults[note.recordID]?.get().encryptedValues["body"] == "mine")
         let read = try await ann.own.record(for: note.recordID)
-        #expect(read.encryptedValues["body"] == "mine" && read["color"] == "blue")
+        #expect(read.encryptedValues["body"] == "mine")
+        #expect(read["color"] == "blue")
     }
 
     /// The app wants a parent. Somebody else sets the same one, and then another one.
@@ -109,10 +112,10 @@ extension ConflictTests {
             Issue.record("a stale save went through")
             return
         }
-        #expect(error.code == .serverRecordChanged && error.serverRecord?["color"] == "blue")
-        #expect(
-            error.clientRecord?.base?.hash == note.base?.hash
-                && error.ancestorRecord?.recordChangeTag == note.recordChangeTag)
+        #expect(error.code == .serverRecordChanged)
+        #expect(error.serverRecord?["color"] == "blue")
+        #expect(error.clientRecord?.base?.hash == note.base?.hash)
+        #expect(error.ancestorRecord?.recordChangeTag == note.recordChangeTag)
     }
 
     /// A device that knows an older roster merges into what was signed under a newer one, and deletes that: whoever has
@@ -209,7 +212,8 @@ extension ConflictTests {
             _ = try await device.own.databaseChanges(since: token, resultsLimit: 1)
         }
         let next = try await device.own.databaseChanges(since: token, resultsLimit: 1)
-        #expect(isDone.value && next.modifications.count == 1)
+        #expect(isDone.value)
+        #expect(next.modifications.count == 1)
     }
 
     /// A zone that is made and deleted again while the list is read comes again as it came.
@@ -224,13 +228,15 @@ extension ConflictTests {
         try await deleteAndSave()
         for _ in 0..<3 {
             let part = try await ann.own.databaseChanges(since: token, resultsLimit: 1)
-            #expect(part.deletions.map(\.zoneID) == [zone] && part.moreComing)
+            #expect(part.deletions.map(\.zoneID) == [zone])
+            #expect(part.moreComing)
             token = part.changeToken
             _ = try await ann.own.save(RecordZone(zoneID: zone))
             try await deleteAndSave()
         }
         let rest = try await ann.own.databaseChanges(since: token)
-        #expect(rest.modifications.map(\.zoneID) == [other] && !rest.moreComing)
+        #expect(rest.modifications.map(\.zoneID) == [other])
+        #expect(!rest.moreComing)
     }
 
     /// This device writes a record while it is told that it goes along with what it deletes: the deletion is told anew.
@@ -285,7 +291,8 @@ extension ConflictTests {
             Issue.record("a stale save went through")
             return
         }
-        #expect(changed.code == .serverRecordChanged && made.code == .serverRecordChanged)
+        #expect(changed.code == .serverRecordChanged)
+        #expect(made.code == .serverRecordChanged)
         #expect(changed.serverRecord?["color"] == "green")
         #expect(made.serverRecord?.encryptedValues["body"] == "made again")
     }
@@ -313,7 +320,8 @@ extension ConflictTests {
             Issue.record("it was stored")
             return
         }
-        #expect(error.code == .serverRecordChanged && error.serverRecord?["color"] == "blue")
+        #expect(error.code == .serverRecordChanged)
+        #expect(error.serverRecord?["color"] == "blue")
         #expect(results[other.recordID]?.failureCode == .internalError)
     }
 }

@@ -28,16 +28,18 @@ import Testing
             #expect(error.serverRecord?.encryptedValues["body"] == "two")
             #expect(error.clientRecord?.encryptedValues["body"] == "three")
             let ancestor = try #require(error.ancestorRecord)
-            #expect(
-                ancestor.encryptedValues["body"] == "one" && ancestor["color"] == "red"
-                    && ancestor.changedKeys().isEmpty)
+            #expect(ancestor.encryptedValues["body"] == "one")
+            #expect(ancestor["color"] == "red")
+            #expect(ancestor.changedKeys().isEmpty)
             #expect(ancestor.recordChangeTag == first.recordChangeTag)
         }
         // A record made afresh under a name that exists has no ancestor.
         do {
             try await ann.own.save(ann.note(in: zone, "x", name: first.recordID.recordName))
         } catch {
-            #expect(error.code == .serverRecordChanged && error.ancestorRecord == nil && error.serverRecord != nil)
+            #expect(error.code == .serverRecordChanged)
+            #expect(error.ancestorRecord == nil)
+            #expect(error.serverRecord != nil)
         }
     }
 
@@ -50,7 +52,8 @@ import Testing
         child.parent = Record.Reference(recordName: "parent")
         try await ann.own.save(child)
         let found = try await ann.own.record(for: parent.recordID)
-        #expect(found.recordChangeTag != parent.recordChangeTag && found.base?.hash == parent.base?.hash)
+        #expect(found.recordChangeTag != parent.recordChangeTag)
+        #expect(found.base?.hash == parent.base?.hash)
         parent.encryptedValues["body"] = "edited"
         let saved = try await ann.own.save(parent)
         #expect(saved.base?.statement.revision == 2)
@@ -82,7 +85,8 @@ import Testing
             try await other.own.save(theirs)
             mine.parent = parent.map { Record.Reference(recordName: $0) }
             let now = try await merged(mine)
-            #expect(now.parent?.recordName == parent && now.encryptedValues["body"] == "theirs")
+            #expect(now.parent?.recordName == parent)
+            #expect(now.encryptedValues["body"] == "theirs")
         }
         // They moved it; this device changes a key alone.
         var mine = try await child("moved")
@@ -91,7 +95,8 @@ import Testing
         try await other.own.save(theirs)
         mine.encryptedValues["body"] = "changed"
         let now = try await merged(mine)
-        #expect(now.parent?.recordName == "two" && now.encryptedValues["body"] == "changed")
+        #expect(now.parent?.recordName == "two")
+        #expect(now.encryptedValues["body"] == "changed")
     }
 
     /// A new record is merged into one that is there already, which goes before the merged one comes: it is new again.
@@ -112,9 +117,12 @@ import Testing
         let results = try await device.own.modifyRecords(
             saving: [device.note(in: zone, "mine", name: "note")], savePolicy: .changedKeys)
         let mine = try #require(try results.saveResults[saved.recordID]?.get())
-        #expect(mine.encryptedValues["body"] == "mine" && mine["color"] as String? == nil && isDeleted.value)
+        #expect(mine.encryptedValues["body"] == "mine")
+        #expect(mine["color"] as String? == nil)
+        #expect(isDeleted.value)
         let read = try await ann.own.record(for: saved.recordID)
-        #expect(read.encryptedValues["body"] == "mine" && read["color"] as String? == nil)
+        #expect(read.encryptedValues["body"] == "mine")
+        #expect(read["color"] as String? == nil)
     }
 
     private enum Step: CaseIterable { case fetchA, fetchB, editA, editB, saveA, saveB }
@@ -208,7 +216,8 @@ import Testing
         try await ann.own.save(theirs)
         let saved = try await ann.own.modifyRecords(saving: [first], savePolicy: .allKeys).saveResults[first.recordID]?
             .get()
-        #expect(saved?.encryptedValues["body"] == "one" && saved?["added"] == "by them")
+        #expect(saved?.encryptedValues["body"] == "one")
+        #expect(saved?["added"] == "by them")
     }
 
     /// #21: a field that this version of an app does not know survives its save.
@@ -225,11 +234,12 @@ import Testing
         older.encryptedValues["body"] = "edited"
         try await ann.own.save(older)
         let found = try await ann.own.record(for: newer.recordID)
-        #expect(
-            found.encryptedValues["future"] == "kept" && found["plainFuture"] == 7
-                && found.encryptedValues["body"] == "edited")
+        #expect(found.encryptedValues["future"] == "kept")
+        #expect(found["plainFuture"] == 7)
+        #expect(found.encryptedValues["body"] == "edited")
         // As it came, it goes back.
         let same = try await ann.own.save(found)
-        #expect(same.recordChangeTag != nil && same.encryptedValues["body"] == "edited")
+        #expect(same.recordChangeTag != nil)
+        #expect(same.encryptedValues["body"] == "edited")
     }
 }

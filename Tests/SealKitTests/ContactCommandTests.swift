@@ -40,9 +40,8 @@ import Testing
         let invited = try await ann("share", "invite", "Notes", "bob", "--permission", "readWrite")
         let nobody = try await ann("share", "invite", "Notes", "Bbo", status: 66)
         #expect(nobody.errors.contains("nobody is called Bbo"), "\(nobody.errors)")
-        #expect(
-            invited.output.contains("\(bobID) (Bob)  not verified")
-                && invited.output.contains("Send the share's URL to \(bobID) (Bob)"), "\(invited.output)")
+        #expect(invited.output.contains("\(bobID) (Bob)  not verified"), "\(invited.output)")
+        #expect(invited.output.contains("Send the share's URL to \(bobID) (Bob)"), "\(invited.output)")
         let url = try await ann("share", "url", "Notes", "--quiet").output.trimmingCharacters(
             in: .whitespacesAndNewlines)
         try await bob("contact", "name", annID, "Ann")
@@ -53,9 +52,8 @@ import Testing
             "record", "save", "--zone", "Notes", "--owner", "Ann", "--type", "Note", "--name", "first", "--seal",
             "title=Plans")
         let record = try await ann("record", "get", "first", "--zone", "Notes")
-        #expect(
-            record.output.contains("\(bobID) (Bob) (signature verified)")
-                && record.output.contains("creator   \(bobID) (Bob)"), "\(record.output)")
+        #expect(record.output.contains("\(bobID) (Bob) (signature verified)"), "\(record.output)")
+        #expect(record.output.contains("creator   \(bobID) (Bob)"), "\(record.output)")
         #expect(try await ann("record", "list", "--zone", "Notes", "--json").output.contains("\"authorName\":\"Bob\""))
         #expect(try await ann("share", "show", "Notes").output.contains("\(bobID) (Bob)"))
         #expect(try await ann("share", "show", "Notes", "--json").output.contains("\"name\":\"Bob\""))
@@ -132,7 +130,8 @@ import Testing
             let said = try await Command.finished(
                 URL(fileURLWithPath: "/bin/sh"), ["-c", "exec '\(ServerProcess.executable.path)' \(arguments)"],
                 environment: ["SEALKIT_KEY_FILE": "/nowhere/key.json"])
-            #expect(said.status == 64 && said.errors.contains("is not UTF-8"), "\(said.errors)")
+            #expect(said.status == 64, "\(said.errors)")
+            #expect(said.errors.contains("is not UTF-8"), "\(said.errors)")
         }
         let typed = try await Command.finished(
             URL(fileURLWithPath: "/bin/sh"),
@@ -140,7 +139,8 @@ import Testing
                 "-c",
                 "printf 'four words that nobody says\\351\\n' | '\(ServerProcess.executable.path)' account recover --recovery-name ann --server http://127.0.0.1:1 --key-file ./never.json",
             ])
-        #expect(typed.status == 65 && typed.errors.contains("not UTF-8"), "\(typed.errors)")
+        #expect(typed.status == 65, "\(typed.errors)")
+        #expect(typed.errors.contains("not UTF-8"), "\(typed.errors)")
     }
 
     // MARK: Watching

@@ -44,13 +44,18 @@ extension DataArchiveTests {
         try await database.deleteRecord(withID: gone.recordID)
 
         let export = try await ann.container.exportData(to: archive)
-        #expect(export.zones == 1 && export.records == 2 && export.assets == 1 && export.unreadable == 0)
+        #expect(export.zones == 1)
+        #expect(export.records == 2)
+        #expect(export.assets == 1)
+        #expect(export.unreadable == 0)
         let entry = try #require(try manifest(archive).zones.last)
-        #expect(
-            entry.database == .public && entry.zoneName == "_defaultZone" && entry.ownerName == UserID(.zero).recordName
-        )
+        #expect(entry.database == .public)
+        #expect(entry.zoneName == "_defaultZone")
+        #expect(entry.ownerName == UserID(.zero).recordName)
         let lines = try String(contentsOf: archive.appendingPathComponent("zones/1/records.jsonl"), encoding: .utf8)
-        #expect(lines.contains("with all") && !lines.contains("gone") && !lines.contains("Bob's"))
+        #expect(lines.contains("with all"))
+        #expect(!lines.contains("gone"))
+        #expect(!lines.contains("Bob's"))
 
         let server = try ServerProcess(mail: false)
         defer { server.stop() }
@@ -60,10 +65,14 @@ extension DataArchiveTests {
         #expect(kept.records == 0 && kept.skipped.map(\.database) == [.public] && kept.skipped.map(\.records) == [2])
         #expect(try await names(of: eve).isEmpty)
         let done = try await eve.container.importData(from: archive, includingPublic: true)
-        #expect(done.records == 2 && done.zones == 1 && done.skipped.isEmpty && done.differentPublic.isEmpty)
+        #expect(done.records == 2)
+        #expect(done.zones == 1)
+        #expect(done.skipped.isEmpty)
+        #expect(done.differentPublic.isEmpty)
         #expect(try await names(of: eve) == [eve.name, full.recordID.recordName])
         let copy = try await eve.container.publicDatabase.record(for: full.recordID)
-        #expect(copy.creatorUserRecordID?.recordName == eve.name && copy["body"] == "with all")
+        #expect(copy.creatorUserRecordID?.recordName == eve.name)
+        #expect(copy["body"] == "with all")
         #expect(try Data(contentsOf: try #require((copy["photo"] as Asset?)?.fileURL)) == photo)
         // The exporter's name became the importer's; others are left as they are.
         #expect(copy["by"] == Record.Reference(recordName: eve.name))
@@ -78,7 +87,9 @@ extension DataArchiveTests {
         changed["body"] = "Eve's"
         try await eve.container.publicDatabase.save(changed)
         let again = try await eve.container.importData(from: archive, includingPublic: true)
-        #expect(again.records == 0 && again.unchanged == 1 && again.different.isEmpty)
+        #expect(again.records == 0)
+        #expect(again.unchanged == 1)
+        #expect(again.different.isEmpty)
         #expect(again.differentPublic == [full.recordID])
         #expect(try await eve.container.exportData(to: temporary.url.appendingPathComponent("second")).records == 2)
     }
@@ -94,15 +105,19 @@ extension DataArchiveTests {
         #expect(try await ann.container.exportData(to: archive).records == 2 + 1)
         // The same server: the post is Ann's there, however alike; the own record is Eve's own.
         let done = try await eve.container.importData(from: archive, includingPublic: true)
-        #expect(
-            done.records == 2 && done.unchanged == 0 && done.different.isEmpty
-                && done.differentPublic == [post.recordID])
+        #expect(done.records == 2)
+        #expect(done.unchanged == 0)
+        #expect(done.different.isEmpty)
+        #expect(done.differentPublic == [post.recordID])
         #expect(try await names(of: eve) == [eve.name])
         let found = try await eve.container.publicDatabase.record(for: post.recordID)
-        #expect(found.creatorUserRecordID?.recordName == ann.name && found.recordChangeTag == post.recordChangeTag)
+        #expect(found.creatorUserRecordID?.recordName == ann.name)
+        #expect(found.recordChangeTag == post.recordChangeTag)
         // Ann herself has it all.
         let hers = try await ann.container.importData(from: archive, includingPublic: true)
-        #expect(hers.records == 0 && hers.unchanged == 3 && hers.differentPublic.isEmpty)
+        #expect(hers.records == 0)
+        #expect(hers.unchanged == 3)
+        #expect(hers.differentPublic.isEmpty)
     }
 
     @Test func nothingPublicHasNoEntryAndNamedZonesAreAlone() async throws {
@@ -186,7 +201,8 @@ extension DataArchiveTests {
             _ = try await device.container.importData(from: archive, includingPublic: true)
             Issue.record("it was imported")
         } catch {
-            #expect(error.code == .permissionFailure && error.reason.contains(name))
+            #expect(error.code == .permissionFailure)
+            #expect(error.reason.contains(name))
         }
     }
 
@@ -200,7 +216,8 @@ extension DataArchiveTests {
             $0.results[0].failure = Sealkit_V1_Failure(.permissionFailure, "Not for you.")
         }
         let done = try await ann.through(network).container.importData(from: archive, includingPublic: true)
-        #expect(done.records == 0 && done.differentPublic == [saved.recordID])
+        #expect(done.records == 0)
+        #expect(done.differentPublic == [saved.recordID])
         #expect(network.exchanges.allSatisfy { !$0.path.hasSuffix("public/records/modify") })
     }
 }

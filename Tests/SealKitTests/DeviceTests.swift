@@ -23,9 +23,11 @@ import Testing
         // Another process of it, which calls itself otherwise.
         let process = try ann.device("desk too", trust: trust)
         let listed = try await process.devices()
-        #expect(listed.map(\.name) == ["test", "desk"] && listed.map(\.isCurrent) == [false, true])
+        #expect(listed.map(\.name) == ["test", "desk"])
+        #expect(listed.map(\.isCurrent) == [false, true])
         let renamed = try await ann.account.renameDevice(listed[1].id, to: "Ann's desk")
-        #expect(renamed.map(\.name) == ["test", "Ann's desk"] && renamed.map(\.isCurrent) == [true, false])
+        #expect(renamed.map(\.name) == ["test", "Ann's desk"])
+        #expect(renamed.map(\.isCurrent) == [true, false])
         #expect(abs(renamed[1].added.timeIntervalSinceNow) < 600 && abs(renamed[1].lastSeen.timeIntervalSinceNow) < 600)
         // It hears of its name, and logs in by it from then on.
         _ = try await desk.devices()
@@ -63,7 +65,8 @@ import Testing
         let back = try await Account.recover(
             recoveryKey, transport: HTTPTransport(server: server.origin), deviceName: "desk", trust: trust)
         let listed = try await back.devices()
-        #expect(listed.map(\.name) == ["phone", "desk"] && !listed.contains { $0.id == own.id })
+        #expect(listed.map(\.name) == ["phone", "desk"])
+        #expect(!listed.contains { $0.id == own.id })
         _ = try await account.devices()
         #expect(try await account.newDevices().map(\.name) == ["desk"], "the one that was taken off has been seen")
     }
@@ -86,10 +89,12 @@ import Testing
         // It survives the process, and the device that it is about.
         let later = try ann.device("test", trust: try TrustStore(file: file))
         let listed = try await later.devices()
-        #expect(listed.map(\.isNew) == [false, true] && listed.map(\.isCurrent) == [true, false])
+        #expect(listed.map(\.isNew) == [false, true])
+        #expect(listed.map(\.isCurrent) == [true, false])
         let audit = try await Container("org.example.notes", account: later, trust: try TrustStore(file: file)).audit()
-        #expect(
-            audit.outcome == .unacknowledged && audit.newDevices.map(\.name) == ["desk"] && audit.violations.isEmpty)
+        #expect(audit.outcome == .unacknowledged)
+        #expect(audit.newDevices.map(\.name) == ["desk"])
+        #expect(audit.violations.isEmpty)
         // One that went before this device's user has seen it stays told of; one that the user takes off is seen.
         let guest = try ann.device("guest", trust: try TrustStore())
         let own = try #require(try await guest.devices().first { $0.isCurrent })
@@ -126,7 +131,8 @@ import Testing
         try await Task.sleep(for: .milliseconds(300))
         try await device.account.deviceKeeper.finishLooking()
         let looks = network.sent(to: "devices/list").count
-        #expect(looks > 0 && looks <= network.exchanges.count - looks)
+        #expect(looks > 0)
+        #expect(looks <= network.exchanges.count - looks)
     }
 
     @Test func anAppHearsOfANewDeviceAmongTheAccountsChanges() async throws {
@@ -139,7 +145,9 @@ import Testing
             Issue.record("another change")
             return
         }
-        #expect(device.name == "desk" && device.isNew && !device.isCurrent)
+        #expect(device.name == "desk")
+        #expect(device.isNew)
+        #expect(!device.isCurrent)
     }
 
     // MARK: Enrolment
@@ -153,7 +161,8 @@ import Testing
         try await ann.account.acknowledge(try await ann.account.devices().filter(\.isNew))
         let enrolment = try await EnrolmentInProgress(
             ann.account, server: HTTPTransport(server: server.origin), name: "desk")
-        #expect(enrolment.new.invitation.hasPrefix("sealkit-enrol:") && enrolment.new.invitation.count == 53)
+        #expect(enrolment.new.invitation.hasPrefix("sealkit-enrol:"))
+        #expect(enrolment.new.invitation.count == 53)
         #expect(await failure { _ = try await enrolment.new.confirm(trust: try TrustStore()) } == .invalidArguments)
         let trust = try TrustStore()
         let desk = try await enrolment.confirm(trust: trust)
@@ -161,7 +170,8 @@ import Testing
         #expect(
             try await container.privateDatabase.record(for: note.recordID).encryptedValues["body"] == "from the phone")
         let listed = try await desk.devices()
-        #expect(listed.map(\.name) == ["test", "third", "desk"] && listed.map(\.isCurrent) == [false, false, true])
+        #expect(listed.map(\.name) == ["test", "third", "desk"])
+        #expect(listed.map(\.isCurrent) == [false, false, true])
         #expect(enrolment.new.invitation.filter(\.isHexDigit).hasSuffix(listed[2].id))
         // The device that brought it is not warned of it; every other one is.
         _ = try await ann.account.devices()
@@ -177,7 +187,9 @@ import Testing
         let ann = try await Person(server)
         let enrolment = try await EnrolmentInProgress(ann.account, server: HTTPTransport(server: server.origin))
         let (new, old) = try await enrolment.comparisons()
-        #expect(new == old && new.transcript.count == 43 && new.code.count == 6)
+        #expect(new == old)
+        #expect(new.transcript.count == 43)
+        #expect(new.code.count == 6)
         try await enrolment.old.confirm(scanned: new.transcript)
         let desk = try await enrolment.new.confirm(scanned: old.transcript, trust: try TrustStore())
         #expect(try await desk.devices().count == 2)
@@ -244,7 +256,8 @@ import Testing
         let first = try await EnrolmentInProgress(ann.account, server: transport, name: "first")
         let second = try await EnrolmentInProgress(other, server: transport, name: "second")
         let shown = [try await first.comparisons(), try await second.comparisons()]
-        #expect(shown.allSatisfy { $0.new == $0.old } && Set(shown.map(\.new.transcript)).count == 2)
+        #expect(shown.allSatisfy { $0.new == $0.old })
+        #expect(Set(shown.map(\.new.transcript)).count == 2)
         // A yes for one is none for another.
         try await second.old.confirm()
         #expect(await failure { try await first.old.confirm(scanned: shown[1].new.transcript) } == .integrityFailure)

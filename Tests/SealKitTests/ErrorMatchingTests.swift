@@ -21,7 +21,9 @@ import Testing
             default: "other"
             }
         }
-        #expect(name(SealKitError(.zoneNotFound, "")) == "zone" && name(SealKitError(.unknownItem, "")) == "item")
-        #expect(name(SealKitError(.internalError, "")) == "other" && name(CancellationError()) == "other")
+        #expect(name(SealKitError(.zoneNotFound, "")) == "zone")
+        #expect(name(SealKitError(.unknownItem, "")) == "item")
+        #expect(name(SealKitError(.internalError, "")) == "other")
+        #expect(name(CancellationError()) == "other")
     }
 }

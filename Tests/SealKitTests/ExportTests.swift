@@ -48,7 +48,8 @@ import Testing
 
         let folder = server.folder.appendingPathComponent("export")
         let export = try await database.exportRaw(zone.zoneID, to: folder)
-        #expect(export.assets == 1 && export.entries == 2)
+        #expect(export.assets == 1)
+        #expect(export.entries == 2)
         let (lines, status) = try await verify(folder, keyFile: keyFile, url: share.url)
         #expect(status == 0)
         func field(_ name: String) -> [String: Any]? {
@@ -109,10 +110,13 @@ import Testing
             lines.first { $0["record"] as? String == record && $0["statement"] != nil }
         }
         for record in ["item", "detail"] {
-            #expect(line(record)?["statement"] as? String == "gone" && line(record)?["with"] as? String == "list")
-            #expect(line(record)?["author"] as? String == anna.name && line(record)?["type"] as? String == "Note")
+            #expect(line(record)?["statement"] as? String == "gone")
+            #expect(line(record)?["with"] as? String == "list")
+            #expect(line(record)?["author"] as? String == anna.name)
+            #expect(line(record)?["type"] as? String == "Note")
         }
-        #expect(line("list")?["statement"] as? String == "delete" && line("stays")?["statement"] as? String == "save")
+        #expect(line("list")?["statement"] as? String == "delete")
+        #expect(line("stays")?["statement"] as? String == "save")
         #expect(lines.last?["gone"] as? Int == 2)
 
         // One that was made again is a record like any other, and so is its target.
@@ -121,7 +125,8 @@ import Testing
         let later = server.folder.appendingPathComponent("later")
         _ = try await anna.own.exportRaw(zone, to: later)
         let again = try await verify(later, keyFile: keyFile)
-        #expect(again.status == 0 && again.lines.last?["gone"] as? Int == 1)
+        #expect(again.status == 0)
+        #expect(again.lines.last?["gone"] as? Int == 1)
 
         // Each lie about the first export is refused.
         let file = folder.appendingPathComponent("export.json")
@@ -145,7 +150,8 @@ import Testing
         for (what, lie) in lies {
             try JSONSerialization.data(withJSONObject: whole.merging(["notices": lie]) { $1 }).write(to: file)
             let told = try await verify(folder, keyFile: keyFile)
-            #expect(told.status == 1 && told.lines.isEmpty, "\(what)")
+            #expect(told.status == 1, "\(what)")
+            #expect(told.lines.isEmpty, "\(what)")
         }
         // And whole again it holds.
         try JSONSerialization.data(withJSONObject: whole).write(to: file)
@@ -170,16 +176,17 @@ import Testing
         let folder = server.folder.appendingPathComponent("places")
         let export = try await anna.container.publicDatabase.exportRaw(
             .default, recordNames: ["berlin", "paris"], to: folder)
-        #expect(export.records == 2 && export.assets == 1 && export.entries == 0)
+        #expect(export.records == 2)
+        #expect(export.assets == 1)
+        #expect(export.entries == 0)
         let (lines, status) = try await verify(folder)
         #expect(status == 0)
         #expect(lines.first?["authors"] as? [String] == [anna.name, bert.name].sorted())
         func line(_ record: String, _ field: String?) -> [String: Any]? {
             lines.first { $0["record"] as? String == record && $0["field"] as? String == field }
         }
-        #expect(
-            line("berlin", nil)?["author"] as? String == anna.name
-                && line("paris", nil)?["author"] as? String == bert.name)
+        #expect(line("berlin", nil)?["author"] as? String == anna.name)
+        #expect(line("paris", nil)?["author"] as? String == bert.name)
         #expect((line("paris", "city")?["value"] as? [String: Any])?["string"] as? String == "Paris")
         #expect(line("berlin", "map")?["size"] as? Int == bytes.count)
 
@@ -216,7 +223,8 @@ import Testing
         for lie in lies {
             try JSONSerialization.data(withJSONObject: whole.merging(lie) { $1 }).write(to: json)
             let told = try await verify(folder)
-            #expect(told.status == 1 && told.lines.isEmpty, "\(lie.keys)")
+            #expect(told.status == 1, "\(lie.keys)")
+            #expect(told.lines.isEmpty, "\(lie.keys)")
         }
         try JSONSerialization.data(withJSONObject: whole).write(to: json)
         var altered = bytes
@@ -236,6 +244,7 @@ import Testing
                 "import sys; sys.path.insert(0, sys.argv[1]); from verifier.selftest import main; sys.exit(main())",
                 Self.root.appendingPathComponent("Vectors").path,
             ])
-        #expect(command.status == 0 && command.output.contains("0 failures"), "\(command.output)\(command.errors)")
+        #expect(command.status == 0, "\(command.output)\(command.errors)")
+        #expect(command.output.contains("0 failures"), "\(command.output)\(command.errors)")
     }
 }

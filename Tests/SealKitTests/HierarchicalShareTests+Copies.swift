@@ -30,7 +30,8 @@ extension HierarchicalShareTests {
                 let results = try await device.own.modifyRecords(saving: [changed], savePolicy: .changedKeys)
                 let saved = try #require(try results.saveResults[copy.recordID]?.get())
                 #expect(saved.encryptedValues["body"] == "new \(number)")
-                #expect(saved.share == nil && saved.base?.statement.scopeID == own)
+                #expect(saved.share == nil)
+                #expect(saved.base?.statement.scopeID == own)
             }
             #expect(try await device.container.violations().isEmpty)
         }
@@ -94,7 +95,8 @@ extension HierarchicalShareTests {
         copy.encryptedValues["body"] = "mine"
         let results = try await it.bob.shared.modifyRecords(saving: [copy], savePolicy: .changedKeys, atomically: false)
         let saved = try #require(try results.saveResults[copy.recordID]?.get())
-        #expect(saved.encryptedValues["body"] == "mine" && saved.parent == nil)
+        #expect(saved.encryptedValues["body"] == "mine")
+        #expect(saved.parent == nil)
         #expect(try await it.bob.container.violations().isEmpty)
     }
 

@@ -16,28 +16,34 @@ extension HierarchicalShareTests {
         #expect(await failure { try await it.ann.own.rotateKeys(of: it.zone, shareRecordName: "none") } == .unknownItem)
         try await it.ann.own.rotateKeys(of: it.zone, shareRecordName: name)
         var status = try await it.ann.own.keyStatus(of: it.zone, shareRecordName: name)
-        #expect(status.newestEpoch == 1 && status.oldestEpochInUse == 0)
+        #expect(status.newestEpoch == 1)
+        #expect(status.oldestEpochInUse == 0)
         // The list, the item, and the share's own record.
         #expect(status.staleRecordCount == 3)
         // The zone's own key is another one.
         let own = try await it.ann.own.keyStatus(of: it.zone)
-        #expect(own.newestEpoch == 0 && own.staleRecordCount == 0)
+        #expect(own.newestEpoch == 0)
+        #expect(own.staleRecordCount == 0)
         // Bob, who may write in it, seals again what is his to write.
         let bobs = try await it.bob.shared.rekey(it.joined)
-        #expect(bobs.rekeyed == 2 && bobs.failures.values.map(\.code) == [.permissionFailure])
+        #expect(bobs.rekeyed == 2)
+        #expect(bobs.failures.values.map(\.code) == [.permissionFailure])
         #expect(try await it.ann.own.rekey(it.zone).rekeyed == 1)
         status = try await it.ann.own.keyStatus(of: it.zone, shareRecordName: name)
-        #expect(status.oldestEpochInUse == 1 && status.staleRecordCount == 0)
+        #expect(status.oldestEpochInUse == 1)
+        #expect(status.staleRecordCount == 0)
         let found = try await it.bob.onFreshDevice().shared.record(for: it.id(it.item))
-        #expect(found.encryptedValues["body"] == "item" && found.base?.statement.epoch == 1)
+        #expect(found.encryptedValues["body"] == "item")
+        #expect(found.base?.statement.epoch == 1)
 
         let audit = try await it.ann.container.audit()
-        #expect(audit.outcome == .clean && audit.scopes.map(\.shareRecordName) == [nil, name])
+        #expect(audit.outcome == .clean)
+        #expect(audit.scopes.map(\.shareRecordName) == [nil, name])
         // The fresh device above is one that this one had not seen.
         try await it.bob.account.acknowledge(try await it.bob.account.devices())
         let bobsAudit = try await it.bob.container.audit()
-        #expect(
-            bobsAudit.outcome == .clean && bobsAudit.scopes.map(\.shareRecordName) == [name], "\(bobsAudit.failures)")
+        #expect(bobsAudit.outcome == .clean, "\(bobsAudit.failures)")
+        #expect(bobsAudit.scopes.map(\.shareRecordName) == [name], "\(bobsAudit.failures)")
     }
 
     /// A new key is due in what Bob may only read, and somebody else's to open: that is no reason against what he may
@@ -81,16 +87,20 @@ extension HierarchicalShareTests {
         _ = try await it.ann.own.settleShares(in: it.zone)
         let carried = try #require(try await it.ann.own.record(for: it.item.recordID).base)
         let key = try #require(carried.recordKey)
-        #expect(carried.statement.isKeyCarried && SecretBytes.areEqual(key, known))
+        #expect(carried.statement.isKeyCarried)
+        #expect(SecretBytes.areEqual(key, known))
         // The list came back by a save, with a key of its own.
         #expect(try await it.ann.own.keyStatus(of: it.zone).staleRecordCount == 1)
         let result = try await it.ann.own.rekey(it.zone)
-        #expect(result.rekeyed == 1 && result.failures.isEmpty)
+        #expect(result.rekeyed == 1)
+        #expect(result.failures.isEmpty)
         let status = try await it.ann.own.keyStatus(of: it.zone)
-        #expect(status.staleRecordCount == 0 && status.newestEpoch == 0)
+        #expect(status.staleRecordCount == 0)
+        #expect(status.newestEpoch == 0)
         let sealed = try await it.ann.own.record(for: it.item.recordID)
         let fresh = try #require(sealed.base?.recordKey)
-        #expect(!SecretBytes.areEqual(fresh, known) && sealed.encryptedValues["body"] == "item")
+        #expect(!SecretBytes.areEqual(fresh, known))
+        #expect(sealed.encryptedValues["body"] == "item")
         #expect(sealed.base?.statement.isKeyCarried == false)
         #expect(try await it.ann.own.rekey(it.zone).rekeyed == 0)
     }
@@ -109,6 +119,7 @@ extension HierarchicalShareTests {
         partial.encryptedValues["body"] = "changed"
         _ = try await it.ann.own.save(partial)
         let found = try await it.ann.onFreshDevice().own.record(for: it.item.recordID)
-        #expect(found.encryptedValues["body"] == "changed" && found.encryptedValues["second"] == "kept")
+        #expect(found.encryptedValues["body"] == "changed")
+        #expect(found.encryptedValues["second"] == "kept")
     }
 }

@@ -31,12 +31,16 @@ import Testing
 
         /// What has to hold once a rotation is through, whatever happened on the way.
         func check(_ device: Person) async throws {
-            #expect(device.account.seeds.count == 2 && device.name == ann.name && !device.account.hasUntoldKeys)
+            #expect(device.account.seeds.count == 2)
+            #expect(device.name == ann.name)
+            #expect(!device.account.hasUntoldKeys)
             for (zone, people) in [(anns, [device, bob]), (bobs, [bob, device])] {
                 let view = try await zone.view(of: people[1])
                 let member = try #require(view.roster.members[device.container.core.userID()])
-                #expect(member.identity == device.container.core.identity().chain && member.identity.signed.count == 2)
-                #expect(!view.roster.rotationDue && view.roster.currentEpoch.number == 1)
+                #expect(member.identity == device.container.core.identity().chain)
+                #expect(member.identity.signed.count == 2)
+                #expect(!view.roster.rotationDue)
+                #expect(view.roster.currentEpoch.number == 1)
             }
             // Both read what was written before, and write to one another.
             #expect(try await device.body(of: anns.recordID("old", for: device), in: device.own) == "before")
@@ -76,7 +80,8 @@ import Testing
         #expect(try await recovered.body(of: world.anns.recordID("old", for: ann), in: recovered.own) == "before")
         // The share's URL is the same, opened by the new storage key alone.
         let share = try await recovered.own.share(for: world.anns.zoneID)
-        #expect(share.url == url && url != nil)
+        #expect(share.url == url)
+        #expect(url != nil)
         let core = ann.container.core
         let links = try await OwnerLinks.stored(ann.own, view: try await world.anns.view(of: ann))
         let link = try #require(links.links.first)
@@ -91,9 +96,13 @@ import Testing
         #expect(opened == [false, true])
         // Bob is told to compare again.
         let now = try await bob.container.contacts.contact(for: ann.container.userRecordID())
-        #expect(now.generation == 1 && !now.isVerified && now.keysChanged != nil && now.conflict == nil)
+        #expect(now.generation == 1)
+        #expect(!now.isVerified)
+        #expect(now.keysChanged != nil)
+        #expect(now.conflict == nil)
         let audit = try await ann.container.audit()
-        #expect(audit.failures.isEmpty && audit.scopes.allSatisfy { $0.badGrants.isEmpty && $0.uncovered.isEmpty })
+        #expect(audit.failures.isEmpty)
+        #expect(audit.scopes.allSatisfy { $0.badGrants.isEmpty && $0.uncovered.isEmpty })
     }
 
     /// Killed while it goes from zone to zone, at each request: started again, it ends in the same state.
@@ -123,14 +132,16 @@ import Testing
             try HTTPTransport(server: world.ann.server.origin), losing: "rosters/append", [refusal])
         let device = try world.ann.through(network)
         #expect(await failure { try await device.rotateKeys(world.kept) } == .permissionFailure)
-        #expect(world.kept.seeds.count == 2 && !device.account.hasUntoldKeys)
+        #expect(world.kept.seeds.count == 2)
+        #expect(!device.account.hasUntoldKeys)
         var told: [Int?] = []
         for zone in [world.anns, world.bobs] {
             told.append(
                 try await zone.view(of: world.bob).roster.members[world.ann.container.core.userID()]?.identity.signed
                     .count)
         }
-        #expect(told.contains(1) && told.contains(2))
+        #expect(told.contains(1))
+        #expect(told.contains(2))
         let calls = network.calls.count
         try await device.finishKeyRotation()
         #expect(network.calls.count > calls)
@@ -173,7 +184,8 @@ import Testing
             try await again.own.maintain(world.anns.zoneID)
         }
         let roster = try await world.anns.view(of: world.bob).roster
-        #expect(roster.invitations.isEmpty && roster.members[again.container.core.userID()]?.identity.signed.count == 1)
+        #expect(roster.invitations.isEmpty)
+        #expect(roster.members[again.container.core.userID()]?.identity.signed.count == 1)
     }
 
     // MARK: Before the server has heard of it
@@ -182,7 +194,8 @@ import Testing
         let world = try await World()
         world.kept.fail(with: SealKitError(.storageFull, "the test's disk is full"))
         #expect(await failure { try await world.ann.rotateKeys(world.kept) } == .storageFull)
-        #expect(world.ann.account.seeds.count == 1 && world.kept.shown.isEmpty)
+        #expect(world.ann.account.seeds.count == 1)
+        #expect(world.kept.shown.isEmpty)
         try await world.ann.own.save(world.ann.note(in: world.anns.zoneID, "as before"))
         world.kept.fail(with: nil)
         try await world.ann.rotateKeys(world.kept)
@@ -202,7 +215,8 @@ import Testing
             }
         }
         #expect(shown == .operationCancelled)
-        #expect(!world.ann.account.hasUntoldKeys && world.kept.seeds.count == 1)
+        #expect(!world.ann.account.hasUntoldKeys)
+        #expect(world.kept.seeds.count == 1)
         try await world.ann.own.save(world.ann.note(in: world.anns.zoneID, "as before"))
         #expect(try await world.ann.restarted(world.kept).account.isGood(old))
         try await world.ann.rotateKeys(world.kept)
@@ -226,7 +240,8 @@ import Testing
             // about.
             #expect(await failure { try await again.finishKeyRotation() } == .notAuthenticated)
             #expect(await failure { _ = try await again.own.allRecordZones() } == .notAuthenticated)
-            #expect(again.account.hasUntoldKeys && again.account.seeds.count == 2)
+            #expect(again.account.hasUntoldKeys)
+            #expect(again.account.seeds.count == 2)
             try await again.rotateKeys(world.kept)
         } else {
             try await again.finishKeyRotation()
@@ -265,7 +280,8 @@ import Testing
         let device = try world.ann.restarted(world.kept, transport: denying)
         #expect(
             await failure { try await device.own.save(device.note(in: world.anns.zoneID, "x")) } == .notAuthenticated)
-        #expect(device.account.seeds.count == 2 && device.account.hasUntoldKeys)
+        #expect(device.account.seeds.count == 2)
+        #expect(device.account.hasUntoldKeys)
         #expect(denying.logins.withLock { $0 } == [Data(newest)])
         // Asked by its user it would tell the server of the very same keys again; here the server has others put in
         // their place.
@@ -289,7 +305,8 @@ import Testing
         let (winner, kept, loser, lost) =
             codes[0] == nil ? (world.ann, world.kept, other, others) : (other, others, world.ann, world.kept)
         // The loser keeps what it had, without the seed that came to nothing.
-        #expect(lost.seeds.count == 1 && kept.seeds.count == 2)
+        #expect(lost.seeds.count == 1)
+        #expect(kept.seeds.count == 2)
         #expect(await failure { _ = try await loser.own.allRecordZones() } == .keysReplaced)
         try await winner.finishKeyRotation()
         try await world.check(winner)

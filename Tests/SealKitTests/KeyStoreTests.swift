@@ -47,7 +47,9 @@ import Testing
             let first = try secrets()
             try await store.save(first, replacing: nil)
             let loaded = try #require(try await store.load())
-            #expect(loaded.isSame(as: first) && loaded.deviceName == "lamp" && loaded.server == first.server)
+            #expect(loaded.isSame(as: first))
+            #expect(loaded.deviceName == "lamp")
+            #expect(loaded.server == first.server)
             // Of two that both start from the same, one wins.
             var grown = first
             grown.seeds += try secrets().seeds
@@ -56,9 +58,11 @@ import Testing
             #expect(await failure { try await store.save(other, replacing: first) } == .constraintViolation)
             #expect(await failure { try await store.save(other, replacing: nil) } == .constraintViolation)
             let kept = try #require(try await store.load())
-            #expect(kept.isSame(as: grown) && kept.seeds.count == 2)
+            #expect(kept.isSame(as: grown))
+            #expect(kept.seeds.count == 2)
             let named = try await store.update { $0.deviceName = nil }
-            #expect(named.deviceName == nil && named.seeds.count == 2)
+            #expect(named.deviceName == nil)
+            #expect(named.seeds.count == 2)
             try await store.delete()
             try await store.delete()
             #expect(try await store.load() == nil)

@@ -52,7 +52,8 @@ import Testing
         try await away.own.deleteRecord(withID: note.recordID)
         expectRepeated(network, losses)
         let changes = try await ann.own.recordZoneChanges(inZoneWith: zone)
-        #expect(changes.deletions.map(\.recordID) == [note.recordID] && changes.modifications.isEmpty)
+        #expect(changes.deletions.map(\.recordID) == [note.recordID])
+        #expect(changes.modifications.isEmpty)
     }
 
     @Test(arguments: losses) func aZoneIsMadeAndDeletedOnce(losses: [LossyTransport.Loss]) async throws {
@@ -79,7 +80,8 @@ import Testing
         expectRepeated(network, losses)
         let core = away.container.core
         let roster = try await core.keeper(of: core.scope(of: zone)).refresh().roster
-        #expect(roster.currentEpoch.number == 1 && roster.nextSequence == 2)
+        #expect(roster.currentEpoch.number == 1)
+        #expect(roster.nextSequence == 2)
     }
 
     @Test(arguments: losses) func aShareIsAcceptedOnce(losses: [LossyTransport.Loss]) async throws {
@@ -116,7 +118,8 @@ import Testing
         #expect(try await account.status() == .available)
         // A challenge is good once: each attempt answers a new one. The recovery bundle is that of the key that was
         // shown.
-        #expect(network.bodies.count == min(losses.count, 2) + 1 && Set(network.bodies).count == network.bodies.count)
+        #expect(network.bodies.count == min(losses.count, 2) + 1)
+        #expect(Set(network.bodies).count == network.bodies.count)
         let recovered = try await Account.recover(recoveryKey, transport: HTTPTransport(server: server.origin))
         #expect(recovered.session.publicKey == account.session.publicKey)
     }
@@ -129,7 +132,8 @@ import Testing
             try HTTPTransport(server: server.origin), losing: "accounts/create", [.late(busy), .late(busy)])
         let (account, _) = try await Account.create(transport: network, deviceName: "test")
         #expect(try await account.status() == .available)
-        #expect(network.bodies.count == 3 && Set(network.bodies).count == 3)
+        #expect(network.bodies.count == 3)
+        #expect(Set(network.bodies).count == 3)
     }
 
     @Test(arguments: ["accounts/login", "accounts/challenge", "accounts/identity"])
@@ -177,7 +181,8 @@ import Testing
         let address = "once-\(UUID().uuidString.prefix(8).lowercased())@example.org"
         let (away, network, pacing) = try lossy(ann, "verification/begin", [.answer])
         #expect(await failure { _ = try await away.container.beginVerification(of: address) } == .serverResponseLost)
-        #expect(network.bodies.count == 1 && pacing.sleeps.isEmpty)
+        #expect(network.bodies.count == 1)
+        #expect(pacing.sleeps.isEmpty)
         _ = try await ann.code(address)
         #expect(ann.server.mail?.messages(to: address).count == 1)
         // What never arrived is sent again.
@@ -287,7 +292,8 @@ import Testing
         let (away, network, _) = try lossy(ann, "/assets/", [.answer, .request])
         note = try await away.own.save(note)
         let uploads = network.calls.filter { $0.contains("/assets/") }
-        #expect(uploads.count == 3 && Set(uploads).count == 3, "each upload has a blob of its own")
+        #expect(uploads.count == 3, "each upload has a blob of its own")
+        #expect(Set(uploads).count == 3, "each upload has a blob of its own")
         network.lose([.request, .request])
         let asset: Asset? = try await away.own.record(for: note.recordID)["file"]
         #expect(try Data(contentsOf: try #require(asset?.fileURL)) == pattern(300_000))
@@ -312,7 +318,8 @@ import Testing
             try await $0.record(for: note.recordID)["file"]
         }
         #expect(try Data(contentsOf: try #require(found?.fileURL)) == pattern(1_000_000))
-        #expect(network.starts.count > 3 && network.starts == network.starts.sorted())
+        #expect(network.starts.count > 3)
+        #expect(network.starts == network.starts.sorted())
     }
 
     // MARK: Outcomes

@@ -37,7 +37,8 @@ import Testing
         }
         #expect(code == .networkFailure)
         let slept = pacing.sleeps.reduce(Duration.zero, +)
-        #expect(slept <= .seconds(60) && slept > .seconds(25))
+        #expect(slept <= .seconds(60))
+        #expect(slept > .seconds(25))
         #expect(network.bodies.count == pacing.sleeps.count + 1)
     }
 
@@ -92,7 +93,8 @@ import Testing
         let (away, network, pacing) = try away(ann, losing: "records/modify", [refusal(code, after: 20)])
         try await away.own.save(ann.note(in: zone, "x"))
         #expect(pacing.sleeps == [.milliseconds(20_100)])
-        #expect(network.bodies.count == 2 && Set(network.bodies).count == 1)
+        #expect(network.bodies.count == 2)
+        #expect(Set(network.bodies).count == 1)
     }
 
     @Test func aThrottleHoldsItsClassOfCallsBackOnThisDeviceAndNoOther() async throws {
@@ -112,9 +114,11 @@ import Testing
         pacing.advance(.seconds(10))
         // Not asked again, and told how long that lasts; nothing else waits.
         let held = await save()
-        #expect(held?.code == .serviceUnavailable && held?.retryAfter == 80)
+        #expect(held?.code == .serviceUnavailable)
+        #expect(held?.retryAfter == 80)
         #expect(held?.reason.contains("held back on this device") == true)
-        #expect(network.bodies.count == 1 && pacing.sleeps.isEmpty)
+        #expect(network.bodies.count == 1)
+        #expect(pacing.sleeps.isEmpty)
         #expect(try await away.own.record(for: note.recordID).recordID == note.recordID)
         // Once what is left fits into a minute, the call waits and goes through.
         pacing.advance(.seconds(40))
@@ -130,7 +134,8 @@ import Testing
         let (away, network, pacing) = try away(ann, losing: "records/modify", [refusal(.zoneBusy, after: 90)])
         #expect(await failure { try await away.own.save(ann.note(in: busy, "x")) } == .zoneBusy)
         try await away.own.save(ann.note(in: free, "y"))
-        #expect(network.bodies.count == 2 && pacing.sleeps.isEmpty)
+        #expect(network.bodies.count == 2)
+        #expect(pacing.sleeps.isEmpty)
     }
 
     @Test func whatTheServerRefusesForGoodIsNotRepeated() async throws {
@@ -140,7 +145,8 @@ import Testing
         {
             let (away, network, pacing) = try away(ann, losing: "records/modify", [refusal(code, after: 1)])
             #expect(await failure { try await away.own.save(ann.note(in: zone, "x")) } == code)
-            #expect(network.bodies.count == 1 && pacing.sleeps.isEmpty)
+            #expect(network.bodies.count == 1)
+            #expect(pacing.sleeps.isEmpty)
         }
     }
 
@@ -248,7 +254,8 @@ import Testing
         _ = try await ann.own.configuredWith(group: group) { try await $0.allRecordZones() }
         let log = try String(contentsOf: ann.server.folder.appendingPathComponent("server.log"), encoding: .utf8)
         let line = try #require(log.split(separator: "\n").first { $0.contains(group.operationGroupID) })
-        #expect(line.contains("zones/lookup") && line.contains("12"))
+        #expect(line.contains("zones/lookup"))
+        #expect(line.contains("12"))
         #expect(!log.contains("canary-name"))
     }
 }

@@ -21,10 +21,13 @@ import Testing
         #expect(await failure { try await bob.join(closed.url) } == .unknownItem)
 
         let open = try await ann.edit(zone) { $0.publicPermission = .readOnly }
-        #expect(open.publicPermission == .readOnly && open.url == closed.url)
+        #expect(open.publicPermission == .readOnly)
+        #expect(open.url == closed.url)
         let metadata = try await bob.container.shareMetadata(for: try #require(open.url))
-        #expect(metadata.participantRole == .publicUser && metadata.participantPermission == .readOnly)
-        #expect(metadata.title == "Garden plans" && metadata.participantStatus == .pending)
+        #expect(metadata.participantRole == .publicUser)
+        #expect(metadata.participantPermission == .readOnly)
+        #expect(metadata.title == "Garden plans")
+        #expect(metadata.participantStatus == .pending)
         let joined = try await bob.container.accept(metadata)
         let noteID = Record.ID(recordName: note.recordID.recordName, zoneID: joined)
         #expect(try await bob.shared.record(for: noteID).encryptedValues["body"] == "from the owner")
@@ -33,7 +36,8 @@ import Testing
 
         // Whatever the permission becomes, it is theirs.
         let raised = try await ann.edit(zone) { $0.publicPermission = .readWrite }
-        #expect(raised.participant(bob)?.permission == .readWrite && raised.url == closed.url)
+        #expect(raised.participant(bob)?.permission == .readWrite)
+        #expect(raised.url == closed.url)
         try await bob.shared.save(bob.note(in: joined, "from the public"))
         let epoch = try await ann.epoch(of: zone)
         try await ann.edit(zone) { $0.publicPermission = .readOnly }
@@ -42,7 +46,8 @@ import Testing
 
         // None puts them out, and opens a new key.
         let none = try await ann.edit(zone) { $0.publicPermission = .none }
-        #expect(none.participants.map(\.role) == [.owner] && none.url == closed.url)
+        #expect(none.participants.map(\.role) == [.owner])
+        #expect(none.url == closed.url)
         #expect(try await ann.epoch(of: zone) == epoch + 2)
         #expect(await failure { _ = try await bob.shared.record(for: noteID) } == .zoneNotFound)
         #expect(await failure { try await eve.join(closed.url) } == .unknownItem)
@@ -85,7 +90,8 @@ import Testing
         let open = try await ann.edit(zone) { $0.publicPermission = .readOnly }
         try await eve.join(open.url)
         let after = try await ann.edit(zone) { $0.removeParticipant(try #require($0.participant(eve))) }
-        #expect(after.participants.count == 1 && after.publicPermission == .readOnly)
+        #expect(after.participants.count == 1)
+        #expect(after.publicPermission == .readOnly)
         #expect(after.url != open.url)
         #expect(await failure { try await eve.join(open.url) } == .unknownItem)
         try await bob.join(after.url)
@@ -109,7 +115,9 @@ import Testing
         var unsaved = after
         #expect(await failure { try unsaved.blockParticipant(try #require(after.owner)) } == .invalidArguments)
         #expect(await failure { try unsaved.blockParticipant(.oneTimeURLParticipant()) } == .invalidArguments)
-        #expect(after.participants.count == 1 && after.blockedIdentities.count == 2 && after.url == share.url)
+        #expect(after.participants.count == 1)
+        #expect(after.blockedIdentities.count == 2)
+        #expect(after.url == share.url)
         #expect(try await ann.epoch(of: zone) == epoch + 1)
         let id = Record.ID(recordName: note.recordID.recordName, zoneID: joined)
         #expect(await failure { _ = try await bob.shared.record(for: id) } == .zoneNotFound)
@@ -131,9 +139,9 @@ import Testing
         let (ann, bob, eve) = (try await Person(), try await Person(), try await Person())
         let (zone, _, _) = try await ann.share()
         let single = Share.Participant.oneTimeURLParticipant(permission: .readWrite)
-        #expect(
-            single.userIdentity.lookupInfo == nil && !single.userIdentity.hasAccount
-                && single.acceptanceStatus == .pending)
+        #expect(single.userIdentity.lookupInfo == nil)
+        #expect(!single.userIdentity.hasAccount)
+        #expect(single.acceptanceStatus == .pending)
         let share = try await ann.edit(zone) { $0.addParticipant(single) }
         let url = try #require(share.oneTimeURL(for: single.participantID))
         #expect(url != share.url)
@@ -149,7 +157,8 @@ import Testing
         #expect(after.oneTimeURL(for: single.participantID) == url)
         // From then on it is like the share's URL, for that participant.
         let again = try await bob.container.shareMetadata(for: url)
-        #expect(again.participantStatus == .accepted && again.participantPermission == .readWrite)
+        #expect(again.participantStatus == .accepted)
+        #expect(again.participantPermission == .readWrite)
         #expect(try await bob.container.accept(again) == joined)
         try await ann.edit(zone) { $0.removeParticipant(try #require($0.participants.last)) }
         #expect(await failure { try await bob.join(url) } == .unknownItem)
@@ -209,8 +218,8 @@ import Testing
             }
         }
         #expect(after.participants.map(\.permission) == [.readWrite, .readWrite, .readWrite])
-        #expect(
-            after.participants.map(\.acceptanceStatus) == [.accepted, .pending, .pending] && after.url == before.url)
+        #expect(after.participants.map(\.acceptanceStatus) == [.accepted, .pending, .pending])
+        #expect(after.url == before.url)
         #expect(try await ann.epoch(of: zone) == epoch + 1)
         let placeholder = try #require(after.participants.first { $0.userIdentity.lookupInfo == .emailAddress(mail) })
         #expect(after.oneTimeURL(for: placeholder.participantID) == url)
@@ -248,14 +257,15 @@ import Testing
         #expect(!number.userIdentity.hasAccount)
         let saved = try await ann.edit(zone) { $0.addParticipant(number) }
         #expect(saved.participants.last?.userIdentity.lookupInfo == number.userIdentity.lookupInfo)
-        #expect(
-            saved.currentUserParticipant?.role == .owner
-                && saved.owner?.userIdentity.userRecordID?.recordName == ann.name)
+        #expect(saved.currentUserParticipant?.role == .owner)
+        #expect(saved.owner?.userIdentity.userRecordID?.recordName == ann.name)
         let dates = saved.participants.compactMap(\.dateAddedToShare)
-        #expect(dates.count == 3 && dates == dates.sorted())
+        #expect(dates.count == 3)
+        #expect(dates == dates.sorted())
         let bobs = try await bob.share(of: joined)
         #expect(bobs.participants.map(\.participantID) == saved.participants.map(\.participantID))
-        #expect(bobs.participants.last?.userIdentity.lookupInfo == nil && bobs.url == nil)
+        #expect(bobs.participants.last?.userIdentity.lookupInfo == nil)
+        #expect(bobs.url == nil)
         #expect(bobs.participants.compactMap(\.dateAddedToShare) == dates)
         #expect(
             await failure { _ = try await ann.container.shareParticipant(forPhoneNumber: "0301234") }

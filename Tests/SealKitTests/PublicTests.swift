@@ -49,11 +49,13 @@ import Testing
     @Test func whatSomebodySavesEverybodyReads() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         var saved = try await ann.container.publicDatabase.save(note("first"))
-        #expect(saved.recordChangeTag != nil && saved.creatorUserRecordID?.recordName == ann.name)
+        #expect(saved.recordChangeTag != nil)
+        #expect(saved.creatorUserRecordID?.recordName == ann.name)
         let world = try world(ann)
         for database in [bob.container.publicDatabase, world] {
             let found = try await database.record(for: saved.recordID)
-            #expect(found["body"] == "first" && found.lastModifiedUserRecordID?.recordName == ann.name)
+            #expect(found["body"] == "first")
+            #expect(found.lastModifiedUserRecordID?.recordName == ann.name)
         }
         saved["body"] = "second"
         saved = try await ann.container.publicDatabase.save(saved)
@@ -82,14 +84,17 @@ import Testing
             try await database.save(mine)
             Issue.record("an outdated record was saved")
         } catch {
-            #expect(error.code == .serverRecordChanged && error.serverRecord?["theirs"] == 2 as Int64)
+            #expect(error.code == .serverRecordChanged)
+            #expect(error.serverRecord?["theirs"] == 2 as Int64)
         }
         #expect(
             await failure { try await database.save(note("other", name: first.recordID.recordName)) }
                 == .serverRecordChanged)
         let results = try await database.modifyRecords(saving: [mine], savePolicy: .changedKeys)
         let merged = try #require(try results.saveResults[first.recordID]?.get())
-        #expect(merged["mine"] == 1 as Int64 && merged["theirs"] == 2 as Int64 && merged["body"] == "first")
+        #expect(merged["mine"] == 1 as Int64)
+        #expect(merged["theirs"] == 2 as Int64)
+        #expect(merged["body"] == "first")
         let batch = try await database.modifyRecords(saving: [note("a"), note("b", name: first.recordID.recordName)])
         #expect(
             batch.saveResults.values.compactMap(\.failureCode).sorted { $0.rawValue < $1.rawValue } == [
@@ -197,7 +202,8 @@ import Testing
     @Test func everybodyHasARecordOfTheirOwn() async throws {
         let (ann, bob) = (try await Person(), try await Person())
         var own = try await ann.container.userRecord()
-        #expect(own.recordType == "Users" && own.recordID.recordName == ann.name)
+        #expect(own.recordType == "Users")
+        #expect(own.recordID.recordName == ann.name)
         #expect(try await ann.container.userRecord().recordChangeTag == own.recordChangeTag)
         own["nickname"] = "Ann"
         own = try await ann.container.publicDatabase.save(own)
@@ -221,7 +227,8 @@ import Testing
             for: [id, Record.ID(recordName: "none")], desiredKeys: [])
         let (first, second) = (try await onDesk, try await onPhone)
         var own = try #require(try second[id]?.get())
-        #expect(own.recordType == "Users" && own.recordChangeTag == first.recordChangeTag)
+        #expect(own.recordType == "Users")
+        #expect(own.recordChangeTag == first.recordChangeTag)
         #expect(second[Record.ID(recordName: "none")]?.failureCode == .unknownItem)
         own["nickname"] = "Ann"
         own = try await ann.container.publicDatabase.save(own)
@@ -229,7 +236,8 @@ import Testing
         #expect(try await ann.container.userRecord()["nickname"] == "Ann")
         // The private one is another, and can hold what is sealed.
         var kept = try await ann.own.record(for: id)
-        #expect(kept.recordType == "Users" && kept.recordChangeTag != own.recordChangeTag)
+        #expect(kept.recordType == "Users")
+        #expect(kept.recordChangeTag != own.recordChangeTag)
         kept.encryptedValues["theme"] = "dark"
         try await ann.own.save(kept)
         let found = try await desk.own.record(for: id)
@@ -254,7 +262,8 @@ import Testing
         record = try await ann.container.publicDatabase.save(record)
         let found = try await world(ann).record(for: record.recordID)
         let asset: Asset = try #require(found["photo"])
-        #expect(asset.size == UInt64(size) && !asset.isSealed)
+        #expect(asset.size == UInt64(size))
+        #expect(!asset.isSealed)
         #expect(try Data(contentsOf: try #require(asset.fileURL)) == bytes)
         // Saved again, the asset is carried over, and stays whole.
         record["body"] = "changed"

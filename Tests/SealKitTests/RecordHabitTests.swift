@@ -34,29 +34,46 @@ import Testing
     }
 
     private static func expectCasts(_ record: Record) {
-        #expect(record["text"] as? String == "Plans" && record["bytes"] as? Data == Data([1, 2, 3]))
+        #expect(record["text"] as? String == "Plans")
+        #expect(record["bytes"] as? Data == Data([1, 2, 3]))
         // A number is of every type that holds it exactly.
-        #expect(record["count"] as? Int == 3 && record["count"] as? Int64 == 3 && record["count"] as? Double == 3)
-        #expect(record["count"] as? UInt16 == 3 && record["count"] as? NSNumber == 3 && record["count"] as? Bool == nil)
-        #expect(
-            record["large"] as? Int64 == Int64.max && record["large"] as? Int32 == nil
-                && record["large"] as? Double == nil)
-        #expect(record["small"] as? Int32 == -7 && record["small"] as? Int == -7 && record["small"] as? UInt32 == nil)
-        #expect(record["done"] as? Bool == true && record["done"] as? Int == 1)
-        #expect(record["ratio"] as? Double == 0.5 && record["ratio"] as? Float == 0.5 && record["ratio"] as? Int == nil)
-        #expect(record["float"] as? Float == 0.1 && record["number"] as? Int == 4)
-        #expect(record["date"] as? Date == date && record["place"] as? Location == place)
+        #expect(record["count"] as? Int == 3)
+        #expect(record["count"] as? Int64 == 3)
+        #expect(record["count"] as? Double == 3)
+        #expect(record["count"] as? UInt16 == 3)
+        #expect(record["count"] as? NSNumber == 3)
+        #expect(record["count"] as? Bool == nil)
+        #expect(record["large"] as? Int64 == Int64.max)
+        #expect(record["large"] as? Int32 == nil)
+        #expect(record["large"] as? Double == nil)
+        #expect(record["small"] as? Int32 == -7)
+        #expect(record["small"] as? Int == -7)
+        #expect(record["small"] as? UInt32 == nil)
+        #expect(record["done"] as? Bool == true)
+        #expect(record["done"] as? Int == 1)
+        #expect(record["ratio"] as? Double == 0.5)
+        #expect(record["ratio"] as? Float == 0.5)
+        #expect(record["ratio"] as? Int == nil)
+        #expect(record["float"] as? Float == 0.1)
+        #expect(record["number"] as? Int == 4)
+        #expect(record["date"] as? Date == date)
+        #expect(record["place"] as? Location == place)
         #expect(record["other"] as? Record.Reference == Record.Reference(recordName: "a"))
-        #expect(record["texts"] as? [String] == ["a", "b"] && record["dates"] as? [Date] == [date])
-        #expect(record["counts"] as? [Int] == [1, 2] && record["counts"] as? [Int64] == [1, 2])
+        #expect(record["texts"] as? [String] == ["a", "b"])
+        #expect(record["dates"] as? [Date] == [date])
+        #expect(record["counts"] as? [Int] == [1, 2])
+        #expect(record["counts"] as? [Int64] == [1, 2])
         #expect(record["ratios"] as? [Double] == [0.5, 1])
         #expect(record["others"] as? [Record.Reference] == [Record.Reference(recordName: "a")])
-        #expect(record["none"] as? [String] == [] && record["none"] as? [Date] == [])
+        #expect(record["none"] as? [String] == [])
+        #expect(record["none"] as? [Date] == [])
         // What is of another kind, or not there, is nil.
-        #expect(
-            record["text"] as? Int == nil && record["count"] as? String == nil && record["text"] as? [String] == nil)
-        #expect(
-            record["absent"] as? String == nil && record["text"] as? Asset == nil && record["date"] as? Double == nil)
+        #expect(record["text"] as? Int == nil)
+        #expect(record["count"] as? String == nil)
+        #expect(record["text"] as? [String] == nil)
+        #expect(record["absent"] as? String == nil)
+        #expect(record["text"] as? Asset == nil)
+        #expect(record["date"] as? Double == nil)
     }
 
     @Test func aCastGivesWhatWasSet() { Self.expectCasts(Self.filled()) }
@@ -65,7 +82,8 @@ import Testing
         let ann = try await Person()
         let zone = try await ann.makeZone()
         var record = Record(recordType: "Habit", zoneID: zone)
-        #expect(record.recordID.zoneID == zone && record.recordID != Record(recordType: "Habit", zoneID: zone).recordID)
+        #expect(record.recordID.zoneID == zone)
+        #expect(record.recordID != Record(recordType: "Habit", zoneID: zone).recordID)
         for (key, value) in Self.filled() { record[key] = value }
         record.encryptedValues["sealed"] = "body"
         record.encryptedValues["sealedCount"] = 5
@@ -73,12 +91,14 @@ import Testing
         try await ann.own.save(record)
         let found = try await ann.onFreshDevice().own.record(for: record.recordID)
         Self.expectCasts(found)
-        #expect(found.encryptedValues["sealed"] as? String == "body" && found.encryptedValues["sealed"] as? Int == nil)
-        #expect(
-            found.encryptedValues["sealedCount"] as? Int == 5 && found.encryptedValues["sealedCount"] as? Int64 == 5)
+        #expect(found.encryptedValues["sealed"] as? String == "body")
+        #expect(found.encryptedValues["sealed"] as? Int == nil)
+        #expect(found.encryptedValues["sealedCount"] as? Int == 5)
+        #expect(found.encryptedValues["sealedCount"] as? Int64 == 5)
         #expect(found.encryptedValues["sealedDates"] as? [Date] == [Self.date])
         // Neither way leads to the other's fields.
-        #expect(found["sealed"] as? String == nil && found.encryptedValues["text"] as? String == nil)
+        #expect(found["sealed"] as? String == nil)
+        #expect(found.encryptedValues["text"] as? String == nil)
     }
 
     @Test func theTypeAskedForChoosesAsBefore() {
@@ -86,12 +106,18 @@ import Testing
         let (text, count, wide, number): (String?, Int?, Int64?, NSNumber?) = (
             record["text"], record["count"], record["large"], record["number"]
         )
-        #expect(text == "Plans" && count == 3 && wide == .max && number == 4)
+        #expect(text == "Plans")
+        #expect(count == 3)
+        #expect(wide == .max)
+        #expect(number == 4)
         // An integer is no double, and no text, unless it is cast.
         let (double, wrong): (Double?, String?) = (record["count"], record["count"])
-        #expect(double == nil && wrong == nil)
+        #expect(double == nil)
+        #expect(wrong == nil)
         let title = record["text"] ?? "untitled"
-        #expect(title.count == 5 && record["text"] == "Plans" && record["count"] == 3)
+        #expect(title.count == 5)
+        #expect(record["text"] == "Plans")
+        #expect(record["count"] == 3)
     }
 
     @Test func nilRemovesAKeyWhateverItsType() {
@@ -99,9 +125,13 @@ import Testing
         record.encryptedValues["body"] = "sealed"
         record["text"] = nil
         record.encryptedValues["body"] = nil
-        #expect(record.plainValue("text") == nil && record["text"] == nil && record.encryptedValues["body"] == nil)
-        #expect(record.changedKeys().contains("text") && record.changedKeys().contains("body"))
-        #expect(!record.allKeys().contains("text") && !record.allKeys().contains("body"))
+        #expect(record.plainValue("text") == nil)
+        #expect(record["text"] == nil)
+        #expect(record.encryptedValues["body"] == nil)
+        #expect(record.changedKeys().contains("text"))
+        #expect(record.changedKeys().contains("body"))
+        #expect(!record.allKeys().contains("text"))
+        #expect(!record.allKeys().contains("body"))
     }
 
     @Test func integersAndDoublesStayWhatTheyAre() {
@@ -110,9 +140,12 @@ import Testing
             record["number"] = number
             return record.plainValue("number")
         }
-        #expect(kept(NSNumber(value: 3)) == .int64(3) && kept(NSNumber(value: true)) == .int64(1))
-        #expect(kept(NSNumber(value: 3.0)) == .double(3) && kept(NSNumber(value: Float(0.5))) == .double(0.5))
-        #expect(kept(NSNumber(value: Int64.min)) == .int64(.min) && kept(NSNumber(value: UInt64(7))) == .int64(7))
+        #expect(kept(NSNumber(value: 3)) == .int64(3))
+        #expect(kept(NSNumber(value: true)) == .int64(1))
+        #expect(kept(NSNumber(value: 3.0)) == .double(3))
+        #expect(kept(NSNumber(value: Float(0.5))) == .double(0.5))
+        #expect(kept(NSNumber(value: Int64.min)) == .int64(.min))
+        #expect(kept(NSNumber(value: UInt64(7))) == .int64(7))
         // No integer of a record holds it.
         #expect(kept(NSNumber(value: UInt64.max)) == .double(Double(UInt64.max)))
         // What is read and set again is what it was.
@@ -126,12 +159,15 @@ import Testing
         var record = Record(recordType: "Note")
         record["scan"] = Asset(fileURL: file)
         let asset: Asset? = record["scan"]
-        #expect(
-            asset?.fileURL == file && (record["scan"] as? Asset)?.fileURL == file && record["scan"] as? String == nil)
+        #expect(asset?.fileURL == file)
+        #expect((record["scan"] as? Asset)?.fileURL == file)
+        #expect(record["scan"] as? String == nil)
         record["copy"] = record["scan"]
-        #expect((record["copy"] as? Asset)?.fileURL == file && record.plainValue("scan") == nil)
+        #expect((record["copy"] as? Asset)?.fileURL == file)
+        #expect(record.plainValue("scan") == nil)
         record["scan"] = nil
-        #expect(record["scan"] == nil && record.allKeys() == ["copy"])
+        #expect(record["scan"] == nil)
+        #expect(record.allKeys() == ["copy"])
     }
 
     /// What would have to be refused later does not compile.
@@ -164,15 +200,15 @@ import Testing
         // So a copy made this way writes nothing plain that was sealed.
         var copy = Record(recordType: "Note")
         for (key, value) in record { copy[key] = value }
-        #expect(
-            copy.plainValue("secret") == nil && copy.allKeys() == ["a", "b", "c"]
-                && record.allKeys() == ["a", "b", "c", "secret"])
+        #expect(copy.plainValue("secret") == nil)
+        #expect(copy.allKeys() == ["a", "b", "c"])
+        #expect(record.allKeys() == ["a", "b", "c", "secret"])
         for (key, value) in record.encryptedValues { copy.encryptedValues[key] = value }
-        #expect(copy.encryptedValues["secret"] == "sealed" && copy.plainValue("secret") == nil)
+        #expect(copy.encryptedValues["secret"] == "sealed")
+        #expect(copy.plainValue("secret") == nil)
         // An iterator shows no value either.
-        #expect(
-            !"\(record.encryptedValues.makeIterator())".contains("sealed")
-                && !"\(record.encryptedValues)".contains("sealed"))
+        #expect(!"\(record.encryptedValues.makeIterator())".contains("sealed"))
+        #expect(!"\(record.encryptedValues)".contains("sealed"))
     }
 
     @Test func settingAllEncryptedValuesLeavesTheRestOfTheRecord() {
@@ -184,8 +220,11 @@ import Testing
         other.encryptedValues["new"] = "new"
         let id = one.recordID
         one.encryptedValues = other.encryptedValues
-        #expect(one.recordID == id && one["plain"] == "one" && one["more"] == nil)
-        #expect(one.encryptedValues.allKeys() == ["new"] && one.encryptedValues["new"] == "new")
+        #expect(one.recordID == id)
+        #expect(one["plain"] == "one")
+        #expect(one["more"] == nil)
+        #expect(one.encryptedValues.allKeys() == ["new"])
+        #expect(one.encryptedValues["new"] == "new")
         #expect(one.changedKeys() == ["new", "old", "plain"])
     }
 
@@ -210,7 +249,8 @@ import Testing
             try await ann.own.modifyRecords(saving: [record], savePolicy: .changedKeys).saveResults[record.recordID]
         ).get()
         let found = try await ann.own.record(for: record.recordID)
-        #expect(found.encryptedValues["address"] == "new street" && found.encryptedValues["phone"] == "2")
+        #expect(found.encryptedValues["address"] == "new street")
+        #expect(found.encryptedValues["phone"] == "2")
         #expect(found.encryptedValues.allKeys() == ["address", "phone"])
     }
 
@@ -223,8 +263,10 @@ import Testing
         values["replaced"] = "new"
         values["same"] = "same"
         record.encryptedValues = values
-        #expect(record.omittedKeys == ["kept"] && record.changedKeys() == ["gone", "replaced", "same"])
-        #expect(record.allKeys() == ["replaced", "same"] && record.encryptedValues["replaced"] == "new")
+        #expect(record.omittedKeys == ["kept"])
+        #expect(record.changedKeys() == ["gone", "replaced", "same"])
+        #expect(record.allKeys() == ["replaced", "same"])
+        #expect(record.encryptedValues["replaced"] == "new")
     }
 
     @Test func keysSayWhatChanged() async throws {
@@ -233,33 +275,40 @@ import Testing
         var record = ann.note(in: zone, "x")
         record["color"] = "red"
         record = try await ann.own.save(record)
-        #expect(record.changedKeys().isEmpty && record.allKeys() == ["body", "color"])
+        #expect(record.changedKeys().isEmpty)
+        #expect(record.allKeys() == ["body", "color"])
         record["color"] = "green"
         record.encryptedValues["more"] = 1
-        #expect(record.changedKeys() == ["color", "more"] && record.encryptedValues.changedKeys() == ["more"])
+        #expect(record.changedKeys() == ["color", "more"])
+        #expect(record.encryptedValues.changedKeys() == ["more"])
         let part = try #require(
             try await ann.own.records(for: [record.recordID], desiredKeys: ["color"])[record.recordID]?.get())
-        #expect(part.allKeys() == ["color"] && part.omittedKeys == ["body"] && part.map(\.key) == ["color"])
+        #expect(part.allKeys() == ["color"])
+        #expect(part.omittedKeys == ["body"])
+        #expect(part.map(\.key) == ["color"])
     }
 
     @Test func aSharesSystemFieldsAreReadAndSetByKey() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
         var share = Share(recordZoneID: zone)
-        #expect(share[.title] == nil && share[.thumbnailImageData] == nil && share[.shareType] == nil)
+        #expect(share[.title] == nil)
+        #expect(share[.thumbnailImageData] == nil)
+        #expect(share[.shareType] == nil)
         share[Share.SystemFieldKey.title] = "Our notes"
         share[.shareType] = "org.example.notes"
         share[.thumbnailImageData] = Data([1, 2])
-        #expect(
-            share.title == "Our notes" && share.shareType == "org.example.notes"
-                && share.thumbnailImageData == Data([1, 2]))
+        #expect(share.title == "Our notes")
+        #expect(share.shareType == "org.example.notes")
+        #expect(share.thumbnailImageData == Data([1, 2]))
         share = try await ann.own.save(share)
         let found = try await ann.onFreshDevice().own.share(for: zone)
-        #expect(
-            found[.title] == "Our notes" && found[.shareType] == "org.example.notes"
-                && found[.thumbnailImageData] == Data([1, 2]))
+        #expect(found[.title] == "Our notes")
+        #expect(found[.shareType] == "org.example.notes")
+        #expect(found[.thumbnailImageData] == Data([1, 2]))
         share[.title] = nil
-        #expect(share.title.isEmpty && share[.title] == nil)
+        #expect(share.title.isEmpty)
+        #expect(share[.title] == nil)
     }
 
     @Test func changesByIDHoldTheirRecords() async throws {

@@ -18,7 +18,9 @@ import Testing
         record.encryptedValues["secretly"] = false
         try await ann.own.save(record)
         let found = try await ann.onFreshDevice().own.record(for: record.recordID)
-        #expect(found["done"] == true && found["flags"] == [true, false] && found["ratio"] == Float(0.5))
+        #expect(found["done"] == true)
+        #expect(found["flags"] == [true, false])
+        #expect(found["ratio"] == Float(0.5))
         #expect(found.encryptedValues["secretly"] == false)
         #expect(found["one"] == Record.Reference(recordName: "a"))
         #expect(
@@ -26,7 +28,8 @@ import Testing
                 Record.Reference(recordName: "a"), Record.Reference(recordName: "b", action: .deleteSelf),
             ])
         // To the server, to queries and to older versions of an app they are numbers.
-        #expect(found.plainValue("done") == .int64(1) && found.plainValue("ratio") == .double(0.5))
+        #expect(found.plainValue("done") == .int64(1))
+        #expect(found.plainValue("ratio") == .double(0.5))
         let matches = try await ann.own.records(
             matching: Query(recordType: "Note", predicate: try Query.Predicate("done = %@", true)), inZoneWith: zone)
         #expect(matches.matchResults.map(\.0) == [record.recordID])
@@ -36,7 +39,9 @@ import Testing
         #expect(try await ann.own.records(matching: built, inZoneWith: zone).matchResults.map(\.0) == [record.recordID])
         // What is neither 0 nor 1 is no Bool, and what is no integer neither.
         record["done"] = 2
-        #expect(record["done"] as Bool? == nil && record["done"] as Int? == 2 && record["ratio"] as Bool? == nil)
+        #expect(record["done"] as Bool? == nil)
+        #expect(record["done"] as Int? == 2)
+        #expect(record["ratio"] as Bool? == nil)
         record["done"] = nil as Bool?
         #expect(record.plainValue("done") == nil)
     }
@@ -69,7 +74,8 @@ import Testing
         child.setParent(nil as Record?)
         #expect(child.parent == nil)
         child.setParent(parent.recordID)
-        #expect(child.parent?.recordName == "parent" && child.parent?.action == Record.Reference.Action.none)
+        #expect(child.parent?.recordName == "parent")
+        #expect(child.parent?.action == Record.Reference.Action.none)
         #expect(RecordZone.default().zoneID == Record.ID().zoneID)
     }
 
@@ -93,12 +99,15 @@ import Testing
         let foreign = RecordZone.ID(zoneName: "z", ownerName: bob.name)
         let nobodys = RecordZone.ID(zoneName: "z", ownerName: "bob")
         let found = try await ann.own.recordZones(for: [zone, foreign, nobodys])
-        #expect(found[zone]?.failureCode == nil && found[foreign]?.failureCode == .badDatabase)
-        #expect(found[nobodys]?.failureCode == .invalidArguments && found.count == 3)
+        #expect(found[zone]?.failureCode == nil)
+        #expect(found[foreign]?.failureCode == .badDatabase)
+        #expect(found[nobodys]?.failureCode == .invalidArguments)
+        #expect(found.count == 3)
         let changes = try await ann.own.recordZoneChanges(inZonesWith: [
             zone: .init(), foreign: .init(), nobodys: .init(),
         ])
-        #expect(changes[zone]?.failureCode == nil && changes[foreign]?.failureCode == .badDatabase)
+        #expect(changes[zone]?.failureCode == nil)
+        #expect(changes[foreign]?.failureCode == .badDatabase)
         #expect(changes[nobodys]?.failureCode == .invalidArguments)
         #expect(await failure { _ = try await ann.shared.record(for: Record.ID(zoneID: nobodys)) } == .invalidArguments)
     }

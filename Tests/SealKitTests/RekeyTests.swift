@@ -34,24 +34,31 @@ import Testing
         let fresh = try await ann.own.save(ann.note(in: zone.zoneID, "new", name: "new"))
 
         var status = try await ann.own.keyStatus(of: zone.zoneID)
-        #expect(status.newestEpoch == 1 && status.oldestEpochInUse == 0)
+        #expect(status.newestEpoch == 1)
+        #expect(status.oldestEpochInUse == 0)
         // Parent, child, and the share's own record.
         #expect(status.staleRecordCount == 3)
         let told = Mutex<[[Int]]>([])
         let result = try await ann.own.rekey(zone.zoneID) { done, total in told.withLock { $0.append([done, total]) } }
-        #expect(result.rekeyed == 3 && result.writtenByOthers == 0 && result.failures.isEmpty)
+        #expect(result.rekeyed == 3)
+        #expect(result.writtenByOthers == 0)
+        #expect(result.failures.isEmpty)
         let steps = told.withLock { $0 }
         #expect(steps == [[3, 3]])
         status = try await ann.own.keyStatus(of: zone.zoneID)
-        #expect(status.oldestEpochInUse == 1 && status.staleRecordCount == 0)
+        #expect(status.oldestEpochInUse == 1)
+        #expect(status.staleRecordCount == 0)
 
         let reader = try ann.onFreshDevice()
         for (id, old) in before {
             let now = try await reader.own.record(for: id)
-            #expect(now.base?.statement.epoch == 1 && now.base?.statement.isKeyCarried == false)
+            #expect(now.base?.statement.epoch == 1)
+            #expect(now.base?.statement.isKeyCarried == false)
             #expect(now.encryptedValues["body"] == old.encryptedValues["body"] as String?)
-            #expect(now.recordChangeTag == old.recordChangeTag && now.modificationDate == old.modificationDate)
-            #expect(now.parent == old.parent && now.creatorUserRecordID == old.creatorUserRecordID)
+            #expect(now.recordChangeTag == old.recordChangeTag)
+            #expect(now.modificationDate == old.modificationDate)
+            #expect(now.parent == old.parent)
+            #expect(now.creatorUserRecordID == old.creatorUserRecordID)
             #expect(now.base?.digests["body"] != old.base?.digests["body"])
         }
         let found = try await reader.own.record(for: parent.recordID)
@@ -69,7 +76,8 @@ import Testing
         #expect(share.participants.count == 1)
         // Nothing is left to do.
         let again = try await ann.own.rekey(zone.zoneID)
-        #expect(again.rekeyed == 0 && again.failures.isEmpty)
+        #expect(again.rekeyed == 0)
+        #expect(again.failures.isEmpty)
     }
 
     @Test func itIsPausedByCancellingAndGoesOnWhereItStopped() async throws {
@@ -87,7 +95,8 @@ import Testing
         let code = await failure { _ = try await work.value }
         #expect(code == .operationCancelled)
         let left = try await ann.own.keyStatus(of: zone)
-        #expect(left.staleRecordCount == 40 && left.oldestEpochInUse == 0)
+        #expect(left.staleRecordCount == 40)
+        #expect(left.oldestEpochInUse == 0)
         let device = try ann.onFreshDevice()
         let result = try await device.own.rekey(zone)
         #expect(result.rekeyed == 40)
@@ -107,7 +116,8 @@ import Testing
         let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: call, [refusal])
         let pacing = FakePacing()
         let result = try await ann.through(network, pacing: pacing.pacing).own.rekey(zone)
-        #expect(result.rekeyed == 1 && result.failures.isEmpty)
+        #expect(result.rekeyed == 1)
+        #expect(result.failures.isEmpty)
         #expect(pacing.sleeps.contains { $0 >= .seconds(600) })
     }
 
@@ -174,10 +184,13 @@ import Testing
             })
         let result = try await device.own.rekey(zone.zoneID)
         // "c", and the share's own record.
-        #expect(result.rekeyed == 2 && result.writtenByOthers == 2 && result.failures.isEmpty)
+        #expect(result.rekeyed == 2)
+        #expect(result.writtenByOthers == 2)
+        #expect(result.failures.isEmpty)
         let found = try await ann.own.records(for: ["a", "b", "c"].map { zone.recordID($0, for: ann) })
         let bodies = found.mapValues { try? $0.get().encryptedValues["body"] as String? }
-        #expect(bodies[zone.recordID("a", for: ann)] == "Bob's" && bodies[zone.recordID("c", for: ann)] == "old")
+        #expect(bodies[zone.recordID("a", for: ann)] == "Bob's")
+        #expect(bodies[zone.recordID("c", for: ann)] == "old")
         #expect(found[zone.recordID("b", for: ann)]?.failureCode == .unknownItem)
     }
 
@@ -202,7 +215,9 @@ import Testing
                 return body
             })
         let result = try await device.own.rekey(zone)
-        #expect(result.rekeyed == 1 && result.writtenByOthers == 0 && result.failures.isEmpty)
+        #expect(result.rekeyed == 1)
+        #expect(result.writtenByOthers == 0)
+        #expect(result.failures.isEmpty)
         #expect(try await ann.own.keyStatus(of: zone).staleRecordCount == 0)
     }
 
@@ -227,9 +242,13 @@ import Testing
                 return body
             })
         let result = try await rotating.own.rekey(zone)
-        #expect(result.failures.isEmpty && result.rekeyed == 40 && result.writtenByOthers == 0)
+        #expect(result.failures.isEmpty)
+        #expect(result.rekeyed == 40)
+        #expect(result.writtenByOthers == 0)
         let status = try await ann.own.keyStatus(of: zone)
-        #expect(status.newestEpoch == 2 && status.oldestEpochInUse == 2 && status.staleRecordCount == 0)
+        #expect(status.newestEpoch == 2)
+        #expect(status.oldestEpochInUse == 2)
+        #expect(status.staleRecordCount == 0)
     }
 
     @Test func twoAtOnceAndANewKeyOnTheWayLeaveNothingBehind() async throws {
@@ -265,7 +284,9 @@ import Testing
         #expect(results.allSatisfy { $0.failures.isEmpty })
         _ = try await ann.own.rekey(zone)
         let status = try await ann.own.keyStatus(of: zone)
-        #expect(status.newestEpoch == 2 && status.oldestEpochInUse == 2 && status.staleRecordCount == 0)
+        #expect(status.newestEpoch == 2)
+        #expect(status.oldestEpochInUse == 2)
+        #expect(status.staleRecordCount == 0)
         let changes = try await ann.onFreshDevice().own.recordZoneChanges(inZoneWith: zone)
         let bodies = try changes.modifications.map { try $0.result.get().encryptedValues["body"] as String? }
         #expect(Set(bodies) == Set((0..<60).map { "body \($0)" }))
@@ -284,7 +305,8 @@ import Testing
         #expect(result.failures.mapValues(\.code) == [zone.recordID(Share.recordName, for: bob): .permissionFailure])
         #expect(try await ann.own.rekey(zone.zoneID).rekeyed == 1)
         let found = try await carol.shared.record(for: zone.recordID("note", for: carol))
-        #expect(found.encryptedValues["body"] == "old" && found.base?.statement.epoch == 1)
+        #expect(found.encryptedValues["body"] == "old")
+        #expect(found.base?.statement.epoch == 1)
     }
 
     @Test func anAppThatHasARecordFromBeforeSavesItWithoutAConflict() async throws {
@@ -298,7 +320,8 @@ import Testing
         try await phone.own.rekey(zone)
         note.encryptedValues["body"] = "second"
         let saved = try await ann.own.save(note)
-        #expect(saved.base?.statement.revision == 3 && saved.base?.statement.epoch == 1)
+        #expect(saved.base?.statement.revision == 3)
+        #expect(saved.base?.statement.epoch == 1)
         // What somebody really changed is a conflict as ever.
         var others = try await phone.own.record(for: note.recordID)
         others.encryptedValues["body"] = "third"
@@ -372,6 +395,7 @@ import Testing
         let scope = try ann.container.core.scope(of: zone)
         let known = try await ann.container.core.trust.feed(
             zone: scope.id, incarnation: 1, ScopePlace(scope.id, 1))
-        #expect(known?.token == third.changeToken.bytes && known?.caughtUpEpoch == 2)
+        #expect(known?.token == third.changeToken.bytes)
+        #expect(known?.caughtUpEpoch == 2)
     }
 }

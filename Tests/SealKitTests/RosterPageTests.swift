@@ -59,12 +59,15 @@ import Testing
         let core = fresh.container.core
         let keeper = try core.keeper(of: core.scope(of: zone))
         let view = try await keeper.refresh()
-        #expect(view.keys.count == view.roster.epochs.count && view.keys.count >= 4)
+        #expect(view.keys.count == view.roster.epochs.count)
+        #expect(view.keys.count >= 4)
         let asked = owners.sent(to: "rosters/fetch").count
-        #expect(asked >= view.roster.hashes.count / 2 && asked < view.roster.hashes.count)
+        #expect(asked >= view.roster.hashes.count / 2)
+        #expect(asked < view.roster.hashes.count)
         // For exports: all entries, and all of the owner's grants.
         let whole = try await keeper.everything()
-        #expect(whole.entries.count == view.roster.hashes.count && whole.grants.count == view.keys.count)
+        #expect(whole.entries.count == view.roster.hashes.count)
+        #expect(whole.grants.count == view.keys.count)
         #expect(whole.grants.map(\.epoch) == whole.grants.map(\.epoch).sorted())
     }
 

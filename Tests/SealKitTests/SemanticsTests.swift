@@ -51,8 +51,8 @@ import Testing
         #expect(unsent.allSatisfy { saved[$0.recordID]?.failureCode == nil && saved[$0.recordID] != nil })
 
         let after = try await ann.onFreshDevice().own.recordZoneChanges(inZoneWith: zone, since: before.changeToken)
-        #expect(
-            after.modifications.map(\.recordID.recordName) == ["new-0", "new-1", "new-2"] && after.deletions.isEmpty)
+        #expect(after.modifications.map(\.recordID.recordName) == ["new-0", "new-1", "new-2"])
+        #expect(after.deletions.isEmpty)
         #expect(try await database.record(for: known.recordID).recordChangeTag == known.recordChangeTag)
         #expect(try await database.recordZoneChanges(inZoneWith: zone).modifications.count == 5)
         // Sent once more, nothing is there twice.
@@ -121,9 +121,13 @@ import Testing
             changed["color"] = "red"
             changed.setParent(name)
             #expect(changed.changedKeys() == ["body", "color"])
-            #expect(record.encryptedValues["body"] == "stored" && record.changedKeys().isEmpty && record.parent == nil)
+            #expect(record.encryptedValues["body"] == "stored")
+            #expect(record.changedKeys().isEmpty)
+            #expect(record.parent == nil)
             let found = try await ann.own.record(for: record.recordID)
-            #expect(found.encryptedValues["body"] == "stored" && found.allKeys() == ["body"] && found.parent == nil)
+            #expect(found.encryptedValues["body"] == "stored")
+            #expect(found.allKeys() == ["body"])
+            #expect(found.parent == nil)
             #expect(found.recordChangeTag == record.recordChangeTag)
         }
         let changes = try await ann.own.recordZoneChanges(inZoneWith: zone, since: token)
@@ -161,7 +165,8 @@ import Testing
             as [(Person, ServerChangeToken?)]
         {
             let changes = try await device.own.recordZoneChanges(inZoneWith: zone, since: since)
-            #expect(changes.deletions.isEmpty && changes.modifications.map(\.recordID) == [first.recordID])
+            #expect(changes.deletions.isEmpty)
+            #expect(changes.modifications.map(\.recordID) == [first.recordID])
             #expect(try changes.modifications[0].result.get().recordChangeTag == again.recordChangeTag)
         }
     }
@@ -189,15 +194,18 @@ import Testing
         }
         #expect(conflict.code == .serverRecordChanged)
         let unchanged = try await ann.own.recordZoneChanges(inZoneWith: zone, since: token)
-        #expect(unchanged.modifications.isEmpty && unchanged.deletions.isEmpty)
+        #expect(unchanged.modifications.isEmpty)
+        #expect(unchanged.deletions.isEmpty)
 
         var merged = try #require(conflict.serverRecord)
         merged.encryptedValues["body"] = try #require(conflict.clientRecord?.encryptedValues["body"] as String?)
         let taken = try await ann.own.modifyRecords(saving: [new, merged], deleting: [gone.recordID])
-        #expect(taken.saveResults.values.allSatisfy { $0.failureCode == nil } && taken.saveResults.count == 2)
+        #expect(taken.saveResults.values.allSatisfy { $0.failureCode == nil })
+        #expect(taken.saveResults.count == 2)
         #expect(taken.deleteResults[gone.recordID]?.failureCode == nil)
         let found = try await other.own.record(for: mine.recordID)
-        #expect(found["color"] == "blue" && found.encryptedValues["body"] == "two")
+        #expect(found["color"] == "blue")
+        #expect(found.encryptedValues["body"] == "two")
     }
 
     /// #36: a device that is told of it has everything it needs to bring back what it kept.
@@ -209,13 +217,15 @@ import Testing
         let other = try ann.onFreshDevice()
         try await other.own.deleteRecordZone(withID: zone, reason: .encryptedDataReset)
         let told = try await ann.own.databaseChanges(since: token)
-        #expect(told.deletions.map(\.reason) == [.encryptedDataReset] && told.deletions.map(\.zoneID) == [zone])
+        #expect(told.deletions.map(\.reason) == [.encryptedDataReset])
+        #expect(told.deletions.map(\.zoneID) == [zone])
         try await ann.own.save(RecordZone(zoneID: zone))
         // A copy with its system fields is of the zone's earlier life.
         #expect(await failure { try await ann.own.save(kept) } == .unknownItem)
         let anew = try await ann.own.save(ann.note(in: zone, "kept on this device", name: "kept"))
         let found = try await ann.onFreshDevice().own.record(for: kept.recordID)
-        #expect(found.encryptedValues["body"] == "kept on this device" && found.recordChangeTag == anew.recordChangeTag)
+        #expect(found.encryptedValues["body"] == "kept on this device")
+        #expect(found.recordChangeTag == anew.recordChangeTag)
     }
 
     /// #23 and #24, as the SDK's functions say them.

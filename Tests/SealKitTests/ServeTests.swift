@@ -44,18 +44,15 @@ import Testing
             ![folder, folder + ".secrets"].contains(where: FileManager.default.fileExists(atPath:))
         }
         let inUse = try await serve(taken)
-        #expect(
-            inUse.status == 75 && inUse.errors.contains("Another program listens on \(taken) already"),
-            "\(inUse.errors)")
+        #expect(inUse.status == 75, "\(inUse.errors)")
+        #expect(inUse.errors.contains("Another program listens on \(taken) already"), "\(inUse.errors)")
         #expect(isUntouched(), "a start that failed left a folder")
         let foreign = try await serve("192.0.2.1:8080")
-        #expect(
-            foreign.status == 65 && foreign.errors.contains("192.0.2.1:8080 is no address of this machine"),
-            "\(foreign.errors)")
+        #expect(foreign.status == 65, "\(foreign.errors)")
+        #expect(foreign.errors.contains("192.0.2.1:8080 is no address of this machine"), "\(foreign.errors)")
         let unknown = try await serve("nosuchname.invalid:8080")
-        #expect(
-            unknown.status == 65 && unknown.errors.contains("nosuchname.invalid:8080 is no address of this machine"),
-            "\(unknown.errors)")
+        #expect(unknown.status == 65, "\(unknown.errors)")
+        #expect(unknown.errors.contains("nosuchname.invalid:8080 is no address of this machine"), "\(unknown.errors)")
         #expect(isUntouched(), "a start that failed left a folder")
     }
 

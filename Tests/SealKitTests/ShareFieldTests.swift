@@ -15,19 +15,23 @@ import Testing
         share.encryptedValues["colour"] = "canary-green"
         share.encryptedValues["order"] = 7
         share = try await away.own.save(share)
-        #expect(share.encryptedValues["colour"] == "canary-green" && share.encryptedValues["order"] == 7)
+        #expect(share.encryptedValues["colour"] == "canary-green")
+        #expect(share.encryptedValues["order"] == 7)
         #expect(network.everything.range(of: Data("canary".utf8)) == nil)
 
         // Others have it, and a title that another device changes leaves it as it is.
         let seen = try await bob.shared.share(for: shared.id(for: bob))
-        #expect(seen.encryptedValues["colour"] == "canary-green" && seen.title == "Our notes")
+        #expect(seen.encryptedValues["colour"] == "canary-green")
+        #expect(seen.title == "Our notes")
         var other = try await ann.onFreshDevice().own.share(for: shared.zoneID)
         other.title = "Notes"
         other.encryptedValues["order"] = nil as Int?
         other = try await ann.onFreshDevice().own.save(other)
-        #expect(other.encryptedValues.allKeys() == ["colour"] && other.title == "Notes")
+        #expect(other.encryptedValues.allKeys() == ["colour"])
+        #expect(other.title == "Notes")
         let titleOnly = try await bob.shared.share(for: shared.id(for: bob))
-        #expect(titleOnly.title == "Notes" && titleOnly.encryptedValues["colour"] == "canary-green")
+        #expect(titleOnly.title == "Notes")
+        #expect(titleOnly.encryptedValues["colour"] == "canary-green")
     }
 
     @Test func aFieldUnderAShareOwnNameIsRefused() async throws {
@@ -65,8 +69,10 @@ import Testing
         let before = network.calls.count
         let described = try await device.own.share(describedBy: record)
         #expect(network.calls.count == before)
-        #expect(described.title == "Our notes" && described.encryptedValues["colour"] == "green")
-        #expect(described.recordID == share.recordID && described.rootRecordID == nil)
+        #expect(described.title == "Our notes")
+        #expect(described.encryptedValues["colour"] == "green")
+        #expect(described.recordID == share.recordID)
+        #expect(described.rootRecordID == nil)
         #expect(described.participants.map(\.participantID) == share.participants.map(\.participantID))
         #expect(described.currentUserParticipant?.role == .owner)
 
@@ -74,7 +80,9 @@ import Testing
         var changed = described
         changed.title = "Notes"
         let saved = try await device.own.save(changed)
-        #expect(saved.title == "Notes" && saved.participants.count == 2 && saved.url == share.url)
+        #expect(saved.title == "Notes")
+        #expect(saved.participants.count == 2)
+        #expect(saved.url == share.url)
 
         let note = try await ann.own.save(ann.note(in: shared.zoneID, "x"))
         #expect(await failure { _ = try await ann.own.share(describedBy: note) } == .invalidArguments)
@@ -100,9 +108,11 @@ import Testing
         share.title = "Our notes"
         share = try await ann.own.save(share)
         let metadata = try await bob.container.shareMetadata(for: shared.url)
-        #expect(metadata.share.title == metadata.title && metadata.share.title == "Our notes")
+        #expect(metadata.share.title == metadata.title)
+        #expect(metadata.share.title == "Our notes")
         #expect(metadata.share.participants.map(\.participantID) == share.participants.map(\.participantID))
         #expect(metadata.share.participants.map(\.permission) == share.participants.map(\.permission))
-        #expect(metadata.share.recordID.recordName == Share.recordName && metadata.share.url == nil)
+        #expect(metadata.share.recordID.recordName == Share.recordName)
+        #expect(metadata.share.url == nil)
     }
 }

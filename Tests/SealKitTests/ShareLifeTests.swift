@@ -61,7 +61,8 @@ import Testing
         }
         seen.title = "Vegetables"
         let saved = try await ann.own.save(seen)
-        #expect(saved.title == "Vegetables" && saved.participant(bob)?.permission == .readWrite)
+        #expect(saved.title == "Vegetables")
+        #expect(saved.participant(bob)?.permission == .readWrite)
         try await bob.shared.save(bob.note(in: joined, "written by right"))
     }
 
@@ -129,9 +130,10 @@ import Testing
         again.title = "Shared again"
         again.addParticipant(try await ann.participant(bob))
         let saved = try await ann.own.save(again)
-        #expect(
-            saved.url == share.url && saved.participants.count == 2 && saved.requesters.isEmpty
-                && !saved.allowsAccessRequests)
+        #expect(saved.url == share.url)
+        #expect(saved.participants.count == 2)
+        #expect(saved.requesters.isEmpty)
+        #expect(!saved.allowsAccessRequests)
         #expect(try await bob.container.shareMetadata(for: url).title == "Shared again")
         let back = try await bob.join(saved.url)
         #expect(
@@ -158,7 +160,8 @@ import Testing
         let url = try #require(share.url)
         let oneTime = try #require(saved.oneTimeURL(for: single.participantID))
         let first = try await bob.container.shareMetadata(for: url)
-        #expect(first.title == "Old title" && first.thumbnailImageData == nil)
+        #expect(first.title == "Old title")
+        #expect(first.thumbnailImageData == nil)
         let renamed = try await ann.edit(zone) { share in
             share.title = "New title"
             share.shareType = "org.example.plan"
@@ -167,13 +170,15 @@ import Testing
         #expect(renamed.url == url)
         for (person, url) in [(bob, url), (carol, oneTime)] {
             let metadata = try await person.container.shareMetadata(for: url)
-            #expect(metadata.title == "New title" && metadata.shareType == "org.example.plan")
-            #expect(
-                metadata.thumbnailImageData == Data([1, 2, 3]) && metadata.containerIdentifier == "org.example.notes")
+            #expect(metadata.title == "New title")
+            #expect(metadata.shareType == "org.example.plan")
+            #expect(metadata.thumbnailImageData == Data([1, 2, 3]))
+            #expect(metadata.containerIdentifier == "org.example.notes")
         }
         let joined = try await bob.join(url)
         let seen = try await bob.share(of: joined)
-        #expect(seen.title == "New title" && seen.thumbnailImageData == Data([1, 2, 3]))
+        #expect(seen.title == "New title")
+        #expect(seen.thumbnailImageData == Data([1, 2, 3]))
     }
 
     @Test func zonesOfSeveralOwnersMayHaveOneName() async throws {

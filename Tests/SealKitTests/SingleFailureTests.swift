@@ -71,7 +71,8 @@ import Testing
         #expect(results.saveResults[bad.recordID]?.failureCode == fault.code)
         let others: SealKitError.Code? = atomically ? .batchRequestFailed : nil
         for id in [good.recordID, filed.recordID] {
-            #expect(results.saveResults[id] != nil && results.saveResults[id]?.failureCode == others)
+            #expect(results.saveResults[id] != nil)
+            #expect(results.saveResults[id]?.failureCode == others)
             #expect(await failure { _ = try await ann.own.record(for: id) } == (atomically ? .unknownItem : nil))
         }
         #expect(results.deleteResults[old.recordID] != nil)

@@ -17,12 +17,10 @@ extension SyncEngineTests {
         try await device.engine.sendChanges()
         #expect(device.app.events.filter { $0 != "stateUpdate" }.first == "switchAccounts")
         // What was pending was ann's: of bob's only the zone was made.
-        #expect(
-            device.app.events.contains("sentZones [\"notes\"] []")
-                && !device.app.events.contains { $0.hasPrefix("sent [") })
-        #expect(
-            !device.transport.calls.dropFirst(before).contains { $0.hasSuffix("records/modify") }
-                && device.disk.notes.isEmpty)
+        #expect(device.app.events.contains("sentZones [\"notes\"] []"))
+        #expect(!device.app.events.contains { $0.hasPrefix("sent [") })
+        #expect(!device.transport.calls.dropFirst(before).contains { $0.hasSuffix("records/modify") })
+        #expect(device.disk.notes.isEmpty)
         #expect(await failure { _ = try await bob.own.record(for: id) } == .unknownItem)
         #expect(device.engine.state.content.account == bob.name)
     }
@@ -47,13 +45,15 @@ extension SyncEngineTests {
         device.app.write("word", to: id, device.engine)
         device.accounts.lock()
         #expect(await failure { try await device.engine.sendChanges() } == .accountTemporarilyUnavailable)
-        #expect(device.engine.state.pendingRecordZoneChanges == [.saveRecord(id)] && device.disk.notes.count == 1)
+        #expect(device.engine.state.pendingRecordZoneChanges == [.saveRecord(id)])
+        #expect(device.disk.notes.count == 1)
         device.accounts.restrict()
         #expect(await failure { try await device.engine.sendChanges() } == .notAuthenticated)
         #expect(device.disk.notes.count == 1)
         device.accounts.signOut()
         for _ in 0..<2 { #expect(await failure { try await device.engine.fetchChanges() } == .notAuthenticated) }
-        #expect(device.app.events.filter { $0 == "signOut" }.count == 1 && device.disk.notes.isEmpty)
+        #expect(device.app.events.filter { $0 == "signOut" }.count == 1)
+        #expect(device.disk.notes.isEmpty)
         #expect(device.engine.state.pendingRecordZoneChanges.isEmpty)
         // Made while nobody was signed in, it goes up then.
         device.app.write("later", to: id, device.engine)
@@ -83,9 +83,8 @@ extension SyncEngineTests {
         try device.signIn(new, replacing: old)
         device.app.forgetEvents()
         try await device.engine.fetchChanges()
-        #expect(
-            device.app.events.first == "zones [] [\"notes: encryptedDataReset\"]"
-                && !device.app.events.contains("switchAccounts"))
+        #expect(device.app.events.first == "zones [] [\"notes: encryptedDataReset\"]")
+        #expect(!device.app.events.contains("switchAccounts"))
         try await device.engine.sendChanges()
         #expect(try await new.own.record(for: id).encryptedValues["words"] == ["kept here"])
     }
@@ -102,7 +101,8 @@ extension SyncEngineTests {
         try device.signIn(new, replacing: lost)
         device.app.forgetEvents()
         await device.sync()
-        #expect(device.app.events.first == "switchAccounts" && device.disk.notes.isEmpty)
+        #expect(device.app.events.first == "switchAccounts")
+        #expect(device.disk.notes.isEmpty)
         #expect(await failure { _ = try await new.own.record(for: id) } == .unknownItem)
     }
 
@@ -128,7 +128,8 @@ extension SyncEngineTests {
         let beside = try SyncEngine(configuration)
         shared.change { $0 = beside }
         try await engine.fetchChanges()
-        #expect(codes.value.count >= 6 && codes.value.allSatisfy { $0 == .invalidArguments })
+        #expect(codes.value.count >= 6)
+        #expect(codes.value.allSatisfy { $0 == .invalidArguments })
     }
 
     /// What an app gets that makes two by accident.
@@ -143,12 +144,14 @@ extension SyncEngineTests {
         configuration.automaticallySync = false
         // Of the same delegate once more, from nothing.
         let second = try SyncEngine(configuration)
-        #expect(second.state.pendingRecordZoneChanges.isEmpty && device.engine.state === second.state)
+        #expect(second.state.pendingRecordZoneChanges.isEmpty)
+        #expect(device.engine.state === second.state)
         device.app.make(zone, device.engine)
         device.app.write("word", to: device.note("note", in: zone), device.engine)
         try await device.engine.sendChanges()
         #expect(device.app.events.filter { $0 == "signIn" }.count == 1)
-        #expect(second.state.pendingRecordZoneChanges.isEmpty && second.state.content.account == ann.name)
+        #expect(second.state.pendingRecordZoneChanges.isEmpty)
+        #expect(second.state.content.account == ann.name)
         #expect(try await ann.own.record(for: device.note("note", in: zone)).encryptedValues["words"] == ["word"])
         // Another delegate's is another device's.
         #expect(first.state !== second.state)
@@ -174,9 +177,11 @@ extension SyncEngineTests {
         let first = try SyncEngine(configuration)
         try await first.fetchChanges()
         let second = try #require(next.value)
-        #expect(first.state === second.state && second.state.content.account == ann.name)
+        #expect(first.state === second.state)
+        #expect(second.state.content.account == ann.name)
         // The first one was at its first event.
-        #expect(app.events.filter { $0 == "signIn" }.count == 2 && app.events.filter { $0 == "willFetch" }.count == 1)
+        #expect(app.events.filter { $0 == "signIn" }.count == 2)
+        #expect(app.events.filter { $0 == "willFetch" }.count == 1)
         #expect(app.disk.notes.count == 1)
     }
 

@@ -23,7 +23,8 @@ extension SyncEngineTests {
         device.app.write("ann's", to: id, engine)
         #expect(await failure { try await engine.sendChanges() } == .notAuthenticated)
         #expect(await failure { _ = try await bob.own.record(for: id) } == .unknownItem)
-        #expect(engine.state.pendingRecordZoneChanges == [.saveRecord(id)] && engine.state.content.account == ann.name)
+        #expect(engine.state.pendingRecordZoneChanges == [.saveRecord(id)])
+        #expect(engine.state.content.account == ann.name)
         _ = await failure { try await engine.fetchChanges() }
         #expect(device.app.events.contains("switchAccounts"))
         #expect(await failure { _ = try await bob.own.record(for: id) } == .unknownItem)
@@ -43,7 +44,8 @@ extension SyncEngineTests {
         transport.open()
         #expect(await sending.value == .notAuthenticated)
         #expect(try await bob.own.recordZoneChanges(inZoneWith: zone).modifications.isEmpty)
-        #expect(!engine.state.pendingRecordZoneChanges.isEmpty && engine.state.content.account == ann.name)
+        #expect(!engine.state.pendingRecordZoneChanges.isEmpty)
+        #expect(engine.state.content.account == ann.name)
     }
 
     @Test func aFetchTellsNothingOfAnotherAccount() async throws {
@@ -63,7 +65,8 @@ extension SyncEngineTests {
         transport.open()
         let outcome = await fetching.value
         #expect(outcome != nil)
-        #expect(device.disk.notes.isEmpty && engine.state.content.account == ann.name)
+        #expect(device.disk.notes.isEmpty)
+        #expect(engine.state.content.account == ann.name)
     }
 
     /// A device that has such calls held back.
@@ -92,13 +95,16 @@ extension SyncEngineTests {
         device.transport.fail("records/modify", SealKitError(code, "said by whoever is in the server's place"))
         let before = device.saves
         let outcome = await failure { try await device.engine.sendChanges() }
-        #expect(outcome != nil && device.engine.state.pendingRecordZoneChanges == [.saveRecord(one), .saveRecord(two)])
+        #expect(outcome != nil)
+        #expect(device.engine.state.pendingRecordZoneChanges == [.saveRecord(one), .saveRecord(two)])
         // In one request, and not in ever smaller ones.
         #expect(device.saves == before + 1)
         let ends = device.app.ends
-        #expect(ends.count == 1 && ends != ["didSend"])
+        #expect(ends.count == 1)
+        #expect(ends != ["didSend"])
         try await device.engine.sendChanges()
-        #expect(device.engine.state.pendingRecordZoneChanges.isEmpty && device.app.ends == ends + ["didSend"])
+        #expect(device.engine.state.pendingRecordZoneChanges.isEmpty)
+        #expect(device.app.ends == ends + ["didSend"])
         #expect(try await ann.own.recordZoneChanges(inZoneWith: zone).modifications.count == 2)
     }
 

@@ -26,7 +26,8 @@ extension SyncEngineTests {
         try await ann.own.deleteRecord(withID: device.note("one", in: zone))
         device.app.forgetEvents()
         try await device.engine.fetchChanges()
-        #expect(device.app.events.contains("records [] [\"one\"]") && device.disk.notes.isEmpty)
+        #expect(device.app.events.contains("records [] [\"one\"]"))
+        #expect(device.disk.notes.isEmpty)
     }
 
     @Test func aZonesEndIsToldBeforeItsNextLife() async throws {
@@ -57,7 +58,8 @@ extension SyncEngineTests {
         try await ann.own.deleteRecordZone(withID: zone)
         try await ann.own.save(RecordZone(zoneID: zone))
         try await device.engine.fetchChanges()
-        #expect(device.app.events.contains("zones [] [\"notes: deleted\"]") && device.disk.notes.isEmpty)
+        #expect(device.app.events.contains("zones [] [\"notes: deleted\"]"))
+        #expect(device.disk.notes.isEmpty)
     }
 
     /// What came of it now nobody would remove when the zone is made again in the place of the deleted one.
@@ -126,7 +128,8 @@ extension SyncEngineTests {
         #expect(device.app.events.filter { $0.hasPrefix("records") } == ["records [\"c\"] []", "records [\"a\"] []"])
         #expect(device.engine.state.zoneIDsWithUnfetchedServerChanges == [zones[1]])
         try await device.engine.fetchChanges(.init(scope: .zoneIDs([zones[1]])))
-        #expect(device.engine.state.zoneIDsWithUnfetchedServerChanges.isEmpty && device.disk.notes.count == 3)
+        #expect(device.engine.state.zoneIDsWithUnfetchedServerChanges.isEmpty)
+        #expect(device.disk.notes.count == 3)
     }
 
     @Test func moreZonesThanOneRequestAsksForAreFetchedOnceEach() async throws {
@@ -169,9 +172,8 @@ extension SyncEngineTests {
                 }
             })
         #expect(await failure { try await device.engine.fetchChanges() } == .integrityFailure)
-        #expect(
-            device.app.events.contains("didFetch notes integrityFailure")
-                && device.app.events.contains("didFetch other"))
+        #expect(device.app.events.contains("didFetch notes integrityFailure"))
+        #expect(device.app.events.contains("didFetch other"))
         #expect(Set(device.disk.notes.keys.map(\.recordName)) == ["good", "elsewhere"])
         #expect(device.engine.state.zoneIDsWithUnfetchedServerChanges == [zone])
         #expect(device.engine.state.content.zones[zone]?.token == nil)
@@ -209,7 +211,8 @@ extension SyncEngineTests {
         try await device.engine.sendChanges()
         isLying.change { $0 = true }
         #expect(await failure { try await device.engine.fetchChanges() } == .rollback)
-        #expect(device.disk.notes.count == 1 && device.engine.state.content.databaseToken == nil)
+        #expect(device.disk.notes.count == 1)
+        #expect(device.engine.state.content.databaseToken == nil)
     }
 
     // MARK: The shared database
@@ -229,15 +232,13 @@ extension SyncEngineTests {
         // Zones of others are not one's own to make.
         device.engine.state.add(pendingDatabaseChanges: [.saveZone(RecordZone(zoneName: "mine"))])
         #expect(await failure { try await device.engine.sendChanges() } == .partialFailure)
-        #expect(
-            device.app.events.contains("sentZones [] [] mine: badDatabase")
-                && device.engine.state.pendingDatabaseChanges.isEmpty)
+        #expect(device.app.events.contains("sentZones [] [] mine: badDatabase"))
+        #expect(device.engine.state.pendingDatabaseChanges.isEmpty)
         try await ann.edit(zone) { share in share.removeParticipant(try #require(share.participant(bob))) }
         device.app.forgetEvents()
         try await device.engine.fetchChanges()
-        #expect(
-            device.app.events.contains("zones [] [\"\(zone.zoneName): unshared\"]")
-                && !device.disk.notes.keys.contains(id))
+        #expect(device.app.events.contains("zones [] [\"\(zone.zoneName): unshared\"]"))
+        #expect(!device.disk.notes.keys.contains(id))
     }
 
     @Test func thePublicDatabaseIsNotSynced() async throws {

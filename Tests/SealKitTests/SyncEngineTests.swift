@@ -32,7 +32,8 @@ import Testing
         // More than one part of the feed has room for.
         let first = try await device.engine.database.recordZoneChanges(inZoneWith: zone)
         let rest = try await device.engine.database.recordZoneChanges(inZoneWith: zone, since: first.changeToken)
-        #expect(first.modifications.count + rest.modifications.count == 444 && !rest.moreComing)
+        #expect(first.modifications.count + rest.modifications.count == 444)
+        #expect(!rest.moreComing)
     }
 
     @Test func s58_aSendWithFailuresThrowsAfterTheDelegateWasTold() async throws {
@@ -75,7 +76,8 @@ import Testing
         #expect(loser.engine.state.pendingRecordZoneChanges == [.saveRecord(id)])
         try await loser.engine.sendChanges()
         try await winner.engine.fetchChanges()
-        #expect(winner.disk.notes == [id: ["common", "one", "two"]] && loser.disk.notes == winner.disk.notes)
+        #expect(winner.disk.notes == [id: ["common", "one", "two"]])
+        #expect(loser.disk.notes == winner.disk.notes)
     }
 
     @Test func s60_aZoneDeletedBehindTheClientIsMadeAgain() async throws {
@@ -91,7 +93,8 @@ import Testing
         #expect(device.engine.state.pendingDatabaseChanges == [.saveZone(RecordZone(zoneID: zone))])
         try await device.engine.sendChanges()
         let again = try await ann.onFreshDevice().own.record(for: id)
-        #expect(again.encryptedValues["words"] == ["one", "two"] && again.creationDate != created)
+        #expect(again.encryptedValues["words"] == ["one", "two"])
+        #expect(again.creationDate != created)
         // The same of a record alone.
         try await ann.own.deleteRecord(withID: id)
         device.app.write("three", to: id, device.engine)
@@ -118,7 +121,8 @@ import Testing
         two.write("there", to: id, second)
         try await second.sendChanges()
         try await first.fetchChanges()
-        #expect(one.disk.notes == [id: ["here", "there"]] && two.disk.notes == one.disk.notes)
+        #expect(one.disk.notes == [id: ["here", "there"]])
+        #expect(two.disk.notes == one.disk.notes)
     }
 
     /// What is added again while it is on its way is newer than what was sent.
@@ -144,7 +148,8 @@ import Testing
         for name in names { device.app.write("word", to: device.note(name, in: zone), device.engine) }
         #expect(await failure { try await device.engine.sendChanges() } == .partialFailure)
         let stored = try await ann.own.recordZoneChanges(inZoneWith: zone).modifications.map(\.recordID.recordName)
-        #expect(Set(stored) == ["one", "three", "four"] && device.engine.state.pendingRecordZoneChanges.isEmpty)
+        #expect(Set(stored) == ["one", "three", "four"])
+        #expect(device.engine.state.pendingRecordZoneChanges.isEmpty)
     }
 
     @Test func oneMissingFileKeepsNoOtherFromBeingSent() async throws {
@@ -228,9 +233,8 @@ import Testing
         #expect(await failure { try await device.engine.sendChanges() } == .networkFailure)
         #expect(await failure { try await device.engine.fetchChanges() } == .networkFailure)
         #expect(device.engine.state.pendingRecordZoneChanges == [.saveRecord(id)])
-        #expect(
-            !device.app.events.contains { $0.hasPrefix("sent ") }
-                && device.app.events.contains("didSend networkFailure"))
+        #expect(!device.app.events.contains { $0.hasPrefix("sent ") })
+        #expect(device.app.events.contains("didSend networkFailure"))
         device.transport.turn(on: true)
         try await device.engine.sendChanges()
         #expect(device.engine.state.pendingRecordZoneChanges.isEmpty)
@@ -274,10 +278,13 @@ import Testing
         let again = SyncEngine.State(try JSONDecoder().decode(SyncEngine.State.Serialization.self, from: kept))
         #expect(again.pendingRecordZoneChanges == device.engine.state.pendingRecordZoneChanges)
         #expect(again.pendingDatabaseChanges == device.engine.state.pendingDatabaseChanges)
-        #expect(again.hasPendingUntrackedChanges && again.content.account == ann.name)
-        #expect(again.content.zones == device.engine.state.content.zones && again.content.databaseToken != nil)
+        #expect(again.hasPendingUntrackedChanges)
+        #expect(again.content.account == ann.name)
+        #expect(again.content.zones == device.engine.state.content.zones)
+        #expect(again.content.databaseToken != nil)
         let text = String(decoding: kept, as: UTF8.self)
-        #expect(!text.contains("tomatoes") && !text.contains("cucumbers"))
+        #expect(!text.contains("tomatoes"))
+        #expect(!text.contains("cucumbers"))
     }
 
     @Test func aStateThatIsNoneIsRefused() throws {

@@ -49,7 +49,8 @@ import Testing
         let runs = Runs()
         runs.schedule.want(.send, after: SyncSchedule.gathering)
         await runs.wait(for: 1)
-        #expect(runs.done == [.send] && runs.pacing.sleeps == [.milliseconds(500)])
+        #expect(runs.done == [.send])
+        #expect(runs.pacing.sleeps == [.milliseconds(500)])
     }
 
     @Test func eachFailureInARowIsWaitedForLonger() async {
@@ -57,11 +58,13 @@ import Testing
         runs.schedule.want(.both, after: .zero)
         await runs.wait(for: 13)
         let seconds = [2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]
-        #expect(runs.pacing.sleeps == seconds.map { .seconds($0) } && runs.done == Array(repeating: .both, count: 13))
+        #expect(runs.pacing.sleeps == seconds.map { .seconds($0) })
+        #expect(runs.done == Array(repeating: .both, count: 13))
         // After a success it begins from the beginning.
         runs.schedule.want(.fetch, after: .zero)
         await runs.wait(for: 1)
-        #expect(runs.pacing.sleeps.count == 12 && runs.done.last == .fetch)
+        #expect(runs.pacing.sleeps.count == 12)
+        #expect(runs.done.last == .fetch)
     }
 
     @Test func theServersTimeIsKept() async {
@@ -84,7 +87,8 @@ import Testing
         }
         runs.schedule.want(.send, after: .zero)
         await runs.wait(for: 1)
-        #expect(runs.done == Array(repeating: .fetch, count: 5) + [.send] && runs.pacing.sleeps.isEmpty)
+        #expect(runs.done == Array(repeating: .fetch, count: 5) + [.send])
+        #expect(runs.pacing.sleeps.isEmpty)
     }
 
     @Test func whatSaysNothingOfTheChangesIsRepeated() async {
@@ -92,7 +96,8 @@ import Testing
             [SealKitError.Code.serverRejectedRequest, .internalError, .serverNotTrusted].map { SealKitError($0, "no") })
         runs.schedule.want(.send, after: .zero)
         await runs.wait(for: 4)
-        #expect(runs.done == Array(repeating: .send, count: 4) && runs.pacing.sleeps == [2, 4, 8].map { .seconds($0) })
+        #expect(runs.done == Array(repeating: .send, count: 4))
+        #expect(runs.pacing.sleeps == [2, 4, 8].map { .seconds($0) })
     }
 
     /// A zone that cannot be made, and is added again each time.
@@ -136,7 +141,8 @@ import Testing
         }
         schedule.want(.fetch, after: .zero)
         for await _ in ends {}
-        #expect(done.value == [.fetch, .fetch, .both] && pacing.sleeps == [.seconds(2)])
+        #expect(done.value == [.fetch, .fetch, .both])
+        #expect(pacing.sleeps == [.seconds(2)])
     }
 
     /// The app is told of the network's return just when the schedule has decided to sleep.

@@ -82,7 +82,8 @@ import Testing
                 try await verdict(statement(name: "own"), trust),
                 try await verdict(statement(name: "shared", in: share), trust)
             )
-            #expect(own == .accepted && shared == .accepted)
+            #expect(own == .accepted)
+            #expect(shared == .accepted)
             try await advance(trust, from: nil, to: "a", [ofZone: 1, ofShare: 2])
         }
         let trust = try TrustStore(file: file)
@@ -284,7 +285,9 @@ import Testing
                         container: "org.example.notes", environment: .development, owner: ann, zoneName: "notes"),
                     asked: nil)),
             .default)
-        #expect(error.code == .rollback && error.lateRecord == nil && !error.remedy.contains("accept"))
+        #expect(error.code == .rollback)
+        #expect(error.lateRecord == nil)
+        #expect(!error.remedy.contains("accept"))
     }
 
     // MARK: What came from other devices

@@ -12,21 +12,29 @@ import Testing
         let ann = try await Person(server)
         // What is kept for the account itself: its login key, device, recovery bundle and identity.
         let nothing = try await ann.account.storageUsage()
-        #expect(nothing.recordCount == 0 && nothing.bytes > 1_500 && nothing.bytes < 8_000)
-        #expect(nothing.bytesLimit == 40_000 && nothing.containers.isEmpty)
+        #expect(nothing.recordCount == 0)
+        #expect(nothing.bytes > 1_500)
+        #expect(nothing.bytes < 8_000)
+        #expect(nothing.bytesLimit == 40_000)
+        #expect(nothing.containers.isEmpty)
         let noPart = try await ann.container.storageUsage()
         #expect(noPart == nil)
         let zone = try await ann.makeZone()
         let empty = try await ann.account.storageUsage().bytes
         let first = try await ann.own.save(ann.note(in: zone, String(repeating: "a", count: 5_000)))
         let usage = try await ann.account.storageUsage()
-        #expect(usage.recordCount == 1 && usage.bytes > empty + 6_000 && usage.bytes < empty + 9_000)
+        #expect(usage.recordCount == 1)
+        #expect(usage.bytes > empty + 6_000)
+        #expect(usage.bytes < empty + 9_000)
         let found = try await ann.container.storageUsage()
         let part = try #require(found)
-        #expect(
-            part == usage.containers[0] && part.containerIdentifier == "org.example.notes"
-                && part.environment == .development)
-        #expect(part.zoneCount == 1 && part.recordCount == 1 && part.bytes > 6_000 && part.bytes < usage.bytes)
+        #expect(part == usage.containers[0])
+        #expect(part.containerIdentifier == "org.example.notes")
+        #expect(part.environment == .development)
+        #expect(part.zoneCount == 1)
+        #expect(part.recordCount == 1)
+        #expect(part.bytes > 6_000)
+        #expect(part.bytes < usage.bytes)
         let other = try await Container("org.example.other", account: ann.account).storageUsage()
         #expect(other == nil)
 
@@ -42,7 +50,8 @@ import Testing
         try await ann.own.deleteRecord(withID: first.recordID)
         let freed = try await ann.account.storageUsage().bytes
         // The tombstone stays, and the answers for a day.
-        #expect(freed < usage.bytes - 4_000 && freed > empty + 1_024)
+        #expect(freed < usage.bytes - 4_000)
+        #expect(freed > empty + 1_024)
         _ = try await ann.own.save(ann.note(in: zone, String(repeating: "c", count: 5_000)))
     }
 
@@ -52,13 +61,13 @@ import Testing
         let file = server.folder.appendingPathComponent("ann.json").path
         _ = try await sealkit(["account", "create", "--server", server.origin, "--key-file", file])
         let text = try await sealkit(["account", "status", "--key-file", file])
-        #expect(
-            text.hasPrefix("available at \(server.origin)\n0 records, ") && text.hasSuffix(" bytes stored of 1000000\n")
-        )
+        #expect(text.hasPrefix("available at \(server.origin)\n0 records, "))
+        #expect(text.hasSuffix(" bytes stored of 1000000\n"))
         let json = try await sealkit(["account", "status", "--key-file", file, "--json"])
-        #expect(
-            json.contains("\"bytes\":") && !json.contains("\"bytes\":0") && json.contains("\"bytesLimit\":1000000")
-                && json.contains("\"status\":\"available\""))
+        #expect(json.contains("\"bytes\":"))
+        #expect(!json.contains("\"bytes\":0"))
+        #expect(json.contains("\"bytesLimit\":1000000"))
+        #expect(json.contains("\"status\":\"available\""))
     }
 
     private func sealkit(_ arguments: [String]) async throws -> String {

@@ -49,7 +49,8 @@ import Testing
         #expect(wanted.encryptionScope == .perRecord)
         wanted.encryptionScope = .perZone
         let diary = try await ann.own.save(wanted)
-        #expect(diary.encryptionScope == .perZone && diary.capabilities == [.fetchChanges, .atomic, .zoneWideSharing])
+        #expect(diary.encryptionScope == .perZone)
+        #expect(diary.capabilities == [.fetchChanges, .atomic, .zoneWideSharing])
         // Another device reads it off the signed roster, and so do participants; whoever asks for no more gets what
         // there is.
         let other = try ann.onFreshDevice()
@@ -92,13 +93,14 @@ import Testing
         let absent = RecordZone.ID(zoneName: "absent")
         let found = try await ann.own.recordZones(for: [one, absent, two])
         #expect(try found[one]?.get().capabilities == [.fetchChanges, .atomic, .sharing, .zoneWideSharing])
-        #expect(found[absent]?.failureCode == .zoneNotFound && found[two]?.failureCode == nil && found.count == 3)
+        #expect(found[absent]?.failureCode == .zoneNotFound)
+        #expect(found[two]?.failureCode == nil)
+        #expect(found.count == 3)
         #expect(try await ann.own.recordZones(for: []).isEmpty)
         let changed = try await ann.own.modifyRecordZones(saving: [RecordZone(zoneID: one)], deleting: [two, absent])
         #expect(changed.saveResults[one]?.failureCode == nil)
-        #expect(
-            changed.deleteResults[two]?.failureCode == nil
-                && changed.deleteResults[absent]?.failureCode == .zoneNotFound)
+        #expect(changed.deleteResults[two]?.failureCode == nil)
+        #expect(changed.deleteResults[absent]?.failureCode == .zoneNotFound)
     }
 
     /// Of several deletions that a server claims each has to be shown, whatever stands before it.
@@ -168,9 +170,8 @@ import Testing
         let results = try await other.own.modifyRecords(
             saving: [other.note(in: zone, "new", name: "third")],
             deleting: [note.recordID, Record.ID(recordName: "second", zoneID: zone)])
-        #expect(
-            results.saveResults.values.allSatisfy { $0.failureCode == nil }
-                && results.deleteResults.values.allSatisfy { $0.failureCode == nil })
+        #expect(results.saveResults.values.allSatisfy { $0.failureCode == nil })
+        #expect(results.deleteResults.values.allSatisfy { $0.failureCode == nil })
         let changes = try await ann.onFreshDevice().own.recordZoneChanges(inZoneWith: zone)
         #expect(changes.modifications.map(\.recordID.recordName) == ["third"])
         #expect(Set(changes.deletions.map(\.recordID.recordName)) == ["note", "second"])
@@ -219,7 +220,8 @@ import Testing
             inZonesWith: [
                 zones[0]: Configuration(), zones[1]: Configuration(desiredKeys: ["color"]), absent: Configuration(),
             ])
-        #expect(first[absent]?.failureCode == .zoneNotFound && first.count == 3)
+        #expect(first[absent]?.failureCode == .zoneNotFound)
+        #expect(first.count == 3)
         let whole = try #require(try first[zones[0]]?.get())
         let some = try #require(try first[zones[1]]?.get())
         #expect(try whole.modifications.map { try $0.result.get().omittedKeys } == [[]])

@@ -84,7 +84,9 @@ import Testing
         let value = secret(0xA7)
         let key = try SigningKey(seed: value)
         for shown in [printed(value), printed(key)] {
-            #expect(!shown.contains("a7a7") && !shown.contains("167, 167") && !shown.contains("167\n"))
+            #expect(!shown.contains("a7a7"))
+            #expect(!shown.contains("167, 167"))
+            #expect(!shown.contains("167\n"))
         }
         #expect("\(value)" == "SecretBytes")
         #expect("\(key)" == "SigningKey")

@@ -146,7 +146,8 @@ import Testing
             case .equal: #expect(keys.0 == keys.1, "\(left) \(right)")
             case .greater: #expect(keys.0 >= keys.1, "\(left) \(right)")
             }
-            #expect(keys.0 < .end && keys.1 < .end)
+            #expect(keys.0 < .end)
+            #expect(keys.1 < .end)
         }
     }
 

@@ -13,7 +13,8 @@ import Testing
 
     private func one(_ text: String, _ arguments: any Query.Argument...) throws -> Query.Test {
         let all = try conditions(text, arguments)
-        #expect(all.count == 1 && all.first?.isNegated == false)
+        #expect(all.count == 1)
+        #expect(all.first?.isNegated == false)
         return try #require(all.first).test
     }
 

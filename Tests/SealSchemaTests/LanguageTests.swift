@@ -32,7 +32,8 @@ import Testing
 
     @Test func cloudKitsExampleIsRead() throws {
         let schema = try Schema(parsing: Self.departments)
-        #expect(schema.roles == ["DeptManager"] && Set(schema.types.keys) == ["Department", "Employee"])
+        #expect(schema.roles == ["DeptManager"])
+        #expect(Set(schema.types.keys) == ["Department", "Employee"])
         let department = try #require(schema.types["Department"])
         #expect(
             department.fields == [
@@ -201,7 +202,8 @@ import Testing
             _ = try Schema(parsing: text)
             Issue.record("\(text) was read")
         } catch {
-            #expect(error.line == line && error.column == column, "\(text): \(error)")
+            #expect(error.line == line, "\(text): \(error)")
+            #expect(error.column == column, "\(text): \(error)")
             #expect(error.reason.contains(reason), "\(text): \(error)")
         }
     }

@@ -287,7 +287,8 @@ func refusal(_ body: () async throws -> some Any) async throws -> ErrorCode? {
         _ = try await body()
         return nil
     } catch let refusal as Refusal {
-        #expect(!refusal.failure.reason.isEmpty && !refusal.failure.remedy.isEmpty, "\(refusal)")
+        #expect(!refusal.failure.reason.isEmpty, "\(refusal)")
+        #expect(!refusal.failure.remedy.isEmpty, "\(refusal)")
         return refusal.code
     }
 }

@@ -89,7 +89,8 @@ extension CascadeTests {
                 [writes[0].taking(saved[2], saved[3]), writes[1].taking(saved[2])], in: zone)
             #expect(done == [nil, nil])
             let feed = try await anna.changes(in: zone).records
-            #expect(feed.map(\.recordName) == ["y", "x", "both", "own"] && feed.map(\.derived.count) == [0, 0, 2, 2])
+            #expect(feed.map(\.recordName) == ["y", "x", "both", "own"])
+            #expect(feed.map(\.derived.count) == [0, 0, 2, 2])
             for notice in feed.suffix(2) { _ = try Self.verify(notice, in: zone) }
         }
     }

@@ -158,9 +158,8 @@ import Testing
         // One that began with the wrong name takes any.
         let wrong = try ServerCertificate(files, host: "notes.example.org", clock: systemClock)
         wrong.renew(always: true, logger: log.logger)
-        #expect(
-            log.lines.contains { $0.contains("was read again") }
-                && log.lines.contains { $0.contains("refuse the server") })
+        #expect(log.lines.contains { $0.contains("was read again") })
+        #expect(log.lines.contains { $0.contains("refuse the server") })
     }
 
     @Test func aRenewalThatHasExpiredIsNotTaken() async throws {

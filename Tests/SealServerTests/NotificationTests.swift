@@ -21,9 +21,8 @@ import Testing
             let (onPhone, onDesk) = (try await phone.listen(), try await desk.listen())
             #expect(onPhone.first.name == "ready")
             #expect(onPhone.first.id == onDesk.first.id)
-            #expect(
-                onPhone.headers["content-type"] == "text/event-stream" && onPhone.headers["cache-control"] == "no-store"
-            )
+            #expect(onPhone.headers["content-type"] == "text/event-stream")
+            #expect(onPhone.headers["cache-control"] == "no-store")
             _ = try await phone.save([Write("a")], in: zone)
             let told = try await onDesk.notification()
             #expect(told.subscriptionID == "db")
@@ -60,9 +59,9 @@ import Testing
             _ = try await phone.inProduction.makeZone("theirs")
             _ = try await phone.makeZone("ours")
             let told = try await desk.notification()
-            #expect(
-                told.environment == "development" && told.subscriptionID == "development"
-                    && told.zone.zoneName == "ours")
+            #expect(told.environment == "development")
+            #expect(told.subscriptionID == "development")
+            #expect(told.zone.zoneName == "ours")
         }
     }
 

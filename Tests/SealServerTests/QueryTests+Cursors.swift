@@ -159,7 +159,8 @@ import Testing
                 #expect(try await anna.names(query, in: nil, limit: limit) == (ascending ? names : names.reversed()))
             }
             let first = try await anna.query(query, in: nil, keys: [])
-            #expect(first.matches.count < names.count && !first.cursor.isEmpty, "one page goes through all of it")
+            #expect(first.matches.count < names.count, "one page goes through all of it")
+            #expect(!first.cursor.isEmpty, "one page goes through all of it")
         }
     }
 

@@ -198,9 +198,9 @@ import Testing
             try await anna.share(&zone, with: carl)
             try await anna.append(try anna.next(on: zone, rotating: true), to: &zone)
             let tail = try await bert.fetchRoster(zone)
-            #expect(
-                tail.headSequence == zone.roster.sequence && tail.head == Data(zone.roster.head.bytes)
-                    && !tail.ungranted)
+            #expect(tail.headSequence == zone.roster.sequence)
+            #expect(tail.head == Data(zone.roster.head.bytes))
+            #expect(!tail.ungranted)
             return (zone, tail, carl)
         } after: { server, kept, lost in
             let (anna, bert) = (kept.anna.at(server), kept.bert.at(server))

@@ -35,8 +35,9 @@ import Testing
                 ])
             #expect(try await server.schema().version == StoredSchema.unwritten)
             let done = try await boss.importing(text)
-            #expect(
-                done.applied && done.differences == planned.differences && done.differences.allSatisfy { !$0.loses })
+            #expect(done.applied)
+            #expect(done.differences == planned.differences)
+            #expect(done.differences.allSatisfy { !$0.loses })
             let development = try await boss.export()
             #expect(try Schema(parsing: development) == Schema(parsing: text).completed)
             // The same again is no change, and a new version neither.
@@ -102,8 +103,8 @@ import Testing
                         _ = try await boss.importing(worse, validateOnly: validateOnly)
                         Issue.record("\(worse) was imported")
                     } catch let refusal as Refusal {
-                        #expect(
-                            refusal.code == .invalidArguments && refusal.failure.reason.contains(loss), "\(refusal)")
+                        #expect(refusal.code == .invalidArguments, "\(refusal)")
+                        #expect(refusal.failure.reason.contains(loss), "\(refusal)")
                     }
                 }
                 // Should development have lost it in another way, the deployment is refused.
@@ -137,8 +138,8 @@ import Testing
             let saved = try await anna.save([Write("a")], in: zone)
             let before = try await server.schema()
             let answer = try await boss.reset(dryRun: true)
-            #expect(
-                !answer.applied && answer.differences.contains { $0.description_p == "- record type Note" && $0.loses })
+            #expect(!answer.applied)
+            #expect(answer.differences.contains { $0.description_p == "- record type Note" && $0.loses })
             #expect(try await server.schema().version == before.version)
             #expect(try await boss.reset().applied)
             let after = try await server.schema()

@@ -113,8 +113,8 @@ import Testing
             // One by one: the good one does, the refused one does not.
             #expect(try await anna.codes([stale, fresh], in: zone, atomic: false) == [.serverRecordChanged, nil])
             let after = try await server.schema()
-            #expect(
-                after.schema.types["Fresh"]?.fields["x"] != nil && after.schema.types["Note"]?.fields["zStale"] == nil)
+            #expect(after.schema.types["Fresh"]?.fields["x"] != nil)
+            #expect(after.schema.types["Note"]?.fields["zStale"] == nil)
         }
     }
 

@@ -309,9 +309,8 @@ import Testing
             #expect(ServerRequests.time(of: ServerRequests.date(at: time)) == time)
             time += 86_399_000_000 * 97
         }
-        #expect(
-            ServerRequests.time(of: "2100-02-29T00:00:00Z") == nil
-                && ServerRequests.time(of: "2026-04-31T00:00:00Z") == nil)
+        #expect(ServerRequests.time(of: "2100-02-29T00:00:00Z") == nil)
+        #expect(ServerRequests.time(of: "2026-04-31T00:00:00Z") == nil)
         #expect(ServerRequests.date(at: -1) == "1970-01-01T00:00:00Z")
     }
 }

@@ -88,7 +88,8 @@ import Testing
             for run in runs {
                 let expected = run == runs.last ? last : ends[feed]?.filter { $0.key <= run }.values.max() ?? 0
                 let found = try await reach(of: run, feed, database)
-                #expect(found.zone.end == expected && found.view.end == expected, "feed \(feed), run \(run)")
+                #expect(found.zone.end == expected, "feed \(feed), run \(run)")
+                #expect(found.view.end == expected, "feed \(feed), run \(run)")
             }
             #expect(try await reach(of: 25, feed, database).zone.end == nil)
         }

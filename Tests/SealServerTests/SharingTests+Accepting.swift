@@ -221,9 +221,8 @@ extension SharingTests {
                     if method == .GET { bodies.insert(body) } else { #expect(body.isEmpty) }
                 }
             }
-            #expect(
-                bodies.count == 1
-                    && bodies.allSatisfy { $0.contains("sealkit share accept") && !$0.contains("<script") })
+            #expect(bodies.count == 1)
+            #expect(bodies.allSatisfy { $0.contains("sealkit share accept") && !$0.contains("<script") })
         }
     }
 }

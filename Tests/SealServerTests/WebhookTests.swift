@@ -149,9 +149,8 @@ import Testing
                 _ = try await anna.save([Write("c")], in: zone)
                 receiver.hold(false)
                 let next = try await receiver.delivery(2).message
-                #expect(
-                    first.notifications.map(\.recordName) == ["a"]
-                        && next.notifications.map(\.recordName) == ["b", "c"])
+                #expect(first.notifications.map(\.recordName) == ["a"])
+                #expect(next.notifications.map(\.recordName) == ["b", "c"])
                 try await Self.failures(0, server)
                 #expect(receiver.count == 2)
             }

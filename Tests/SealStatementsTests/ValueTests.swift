@@ -141,12 +141,13 @@ import Testing
             #expect((try? ValueTag(byte: byte))?.byte == (isKnown ? byte : nil))
         }
         for kind in ValueKind.allCases {
-            #expect(ValueTag.emptyList.fits(ValueType(kind, isList: true)) && !ValueTag.emptyList.fits(ValueType(kind)))
-            #expect(
-                ValueTag.type(ValueType(kind)).fits(ValueType(kind))
-                    && !ValueTag.type(ValueType(kind)).fits(ValueType(kind, isList: true)))
+            #expect(ValueTag.emptyList.fits(ValueType(kind, isList: true)))
+            #expect(!ValueTag.emptyList.fits(ValueType(kind)))
+            #expect(ValueTag.type(ValueType(kind)).fits(ValueType(kind)))
+            #expect(!ValueTag.type(ValueType(kind)).fits(ValueType(kind, isList: true)))
         }
-        #expect(ValueTag.emptyList.isList && ValueTag.emptyList.mayBeEncrypted)
+        #expect(ValueTag.emptyList.isList)
+        #expect(ValueTag.emptyList.mayBeEncrypted)
     }
 
     @Test func `All but references and assets may be encrypted`() {

@@ -74,7 +74,8 @@ import Testing
         }
         let (password, text) = Argon2idConstants.reference[2]
         Argon2idConstants.run(password, text.replacing("$nf65", with: "$nf66"), into: &report)
-        #expect(report.misses.count == report.tests && report.tests == 7)
+        #expect(report.misses.count == report.tests)
+        #expect(report.tests == 7)
     }
 
     @Test func `A folder that is not there is refused`() throws {

@@ -18,7 +18,8 @@ import Testing
             defer { try? FileManager.default.removeItem(at: file) }
             let id = try await database.save(Note.record(in: zone, scan: file)).recordID
             let note = try #require(Note(record: try await database.record(for: id)))
-            #expect(note.title == "Plans" && note.body == "Tomatoes go left")
+            #expect(note.title == "Plans")
+            #expect(note.body == "Tomatoes go left")
 
             // Shared, and read by somebody else.
             var share = Share(recordZoneID: zone)

@@ -32,21 +32,27 @@ import Testing
     private func check<Note: AppNote, Habits: AppHabits>(_: Note.Type, _: Habits.Type) async throws {
         let record = Note.record(in: zone, scan: scan)
         let note = try #require(Note(record: record))
-        #expect(note.title == "Plans" && note.pages == 4 && note.isPinned && note.tags == ["a", "b"])
-        #expect(
-            note.body == "Tomatoes go left" && note.scan == scan && note.folder?.recordName == "folder"
-                && note.due != nil)
+        #expect(note.title == "Plans")
+        #expect(note.pages == 4)
+        #expect(note.isPinned)
+        #expect(note.tags == ["a", "b"])
+        #expect(note.body == "Tomatoes go left")
+        #expect(note.scan == scan)
+        #expect(note.folder?.recordName == "folder")
+        #expect(note.due != nil)
         let (seen, share) = (Habits.kinds(of: record), Habits.share(of: zone))
-        #expect(seen == kinds && share.title == "Our notes")
+        #expect(seen == kinds)
+        #expect(share.title == "Our notes")
         let database = try database()
         let isSignedIn = try await Habits.isSignedIn(database, record)
         let codes = try await Habits.save(record, in: database, attempts: 3)
         let code = try await Habits.read(try emptyFile(), into: record, database)
         let made = try await Habits.makeZone(of: record, in: database)
-        #expect(
-            made.refused == .notAuthenticated
-                && made.children.allSatisfy { ($0["note"] as? Record.Reference)?.action == .deleteSelf })
-        #expect(!isSignedIn && codes.count == 3 && code == .notAuthenticated)
+        #expect(made.refused == .notAuthenticated)
+        #expect(made.children.allSatisfy { ($0["note"] as? Record.Reference)?.action == .deleteSelf })
+        #expect(!isSignedIn)
+        #expect(codes.count == 3)
+        #expect(code == .notAuthenticated)
     }
 
     @Test func inSwift5Mode() async throws { try await check(ConsumerSwift5.Note.self, ConsumerSwift5.Habits.self) }
@@ -56,15 +62,19 @@ import Testing
     @Test func withMemberImportVisibility() throws {
         let record = ConsumerMemberImports.Note.record(in: zone, scan: scan)
         let (note, seen) = (ConsumerMemberImports.Note(record: record), ConsumerMemberImports.Habits.kinds(of: record))
-        #expect(note?.pages == 4 && seen == kinds)
+        #expect(note?.pages == 4)
+        #expect(seen == kinds)
         let query = try ConsumerMemberImports.Habits.query("work")
         let text = ConsumerMemberImports.Habits.text(of: record.plainValue("pages"))
-        #expect(query.recordType == "Note" && text == "4")
+        #expect(query.recordType == "Note")
+        #expect(text == "4")
     }
 
     @Test func besideOtherPackages() {
-        #expect(Bystander.names().contains("Note") && Bystander.names().first == "changed")
-        #expect(Bystander.isMissing(CocoaError(.fileNoSuchFile)) && Bystander.isMissing(SealKitError(.unknownItem, "")))
+        #expect(Bystander.names().contains("Note"))
+        #expect(Bystander.names().first == "changed")
+        #expect(Bystander.isMissing(CocoaError(.fileNoSuchFile)))
+        #expect(Bystander.isMissing(SealKitError(.unknownItem, "")))
         #expect(!Bystander.isMissing(SealKitError(.zoneNotFound, "")))
     }
 }

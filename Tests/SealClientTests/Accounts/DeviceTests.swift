@@ -33,17 +33,22 @@ import Testing
     @Test func `Of the first list nothing is new`() throws {
         let ids = [try Self.id(1), try Self.id(2)]
         let news = DeviceNews(listed: ids, own: ids[0], revision: 7, last: 0, known: [:])
-        #expect(news.new.isEmpty && news.fresh.isEmpty && news.gone.isEmpty && news.isNewest)
+        #expect(news.new.isEmpty)
+        #expect(news.fresh.isEmpty)
+        #expect(news.gone.isEmpty)
+        #expect(news.isNewest)
     }
 
     @Test func `A device that was not there before is new until it is acknowledged`() throws {
         let (own, old, added) = (try Self.id(1), try Self.id(2), try Self.id(3))
         let listed = [own, old, added]
         let first = DeviceNews(listed: listed, own: own, revision: 8, last: 7, known: [own: false, old: false])
-        #expect(first.new == [added] && first.fresh == [added])
+        #expect(first.new == [added])
+        #expect(first.fresh == [added])
         let again = DeviceNews(
             listed: listed, own: own, revision: 9, last: 8, known: [own: false, old: false, added: true])
-        #expect(again.new == [added] && again.fresh.isEmpty)
+        #expect(again.new == [added])
+        #expect(again.fresh.isEmpty)
         let acknowledged = DeviceNews(
             listed: listed, own: own, revision: 9, last: 9, known: [own: false, old: false, added: false])
         #expect(acknowledged.new.isEmpty)
@@ -54,7 +59,8 @@ import Testing
         let known = [own: false, old: false, new: true]
         #expect(DeviceNews(listed: [own], own: own, revision: 9, last: 8, known: known).gone == [old])
         let overtaken = DeviceNews(listed: [own], own: own, revision: 7, last: 8, known: known)
-        #expect(overtaken.gone.isEmpty && !overtaken.isNewest)
+        #expect(overtaken.gone.isEmpty)
+        #expect(!overtaken.isNewest)
     }
 
     @Test func `An invitation is read as it is copied, typed or cut`() throws {

@@ -28,7 +28,8 @@ struct CoreValueTests {
             taken += 1
             #expect(try Wire.Value(value).protobuf() == value.wire.serializedBytes())
         }
-        #expect(taken > 50 && refused > 50)
+        #expect(taken > 50)
+        #expect(refused > 50)
     }
 
     @Test("Dates have one form")
@@ -81,7 +82,8 @@ struct CoreValueTests {
             let field = try WireField(wire)
             #expect(try Wire.Field(field, name: wire.name).protobuf() == field.wire(name: wire.name).serializedBytes())
         }
-        #expect(taken > 100 && refused > 100)
+        #expect(taken > 100)
+        #expect(refused > 100)
     }
 
     @Test("A proof means the same", arguments: [0, 1, 31, 32, 64, 1_024, 1_056])

@@ -18,7 +18,8 @@ import Testing
     /// Whoever signed is named, and nobody else is blamed.
     private func expectBlamed(_ person: Person, _ name: String, _ error: SealKitError?) {
         let text = error.map { "\($0)" } ?? ""
-        #expect(text.contains(person.name) && text.contains(name), "\(text)")
+        #expect(text.contains(person.name), "\(text)")
+        #expect(text.contains(name), "\(text)")
         #expect(!text.contains("the server or somebody"), "\(text)")
     }
 
@@ -50,7 +51,8 @@ import Testing
         expectBlamed(bob, "file", told)
         let changes = try await ann.own.recordZoneChanges(inZoneWith: world.zone)
         let failed = changes.modifications.filter { $0.result.error != nil }.map(\.recordID.recordName)
-        #expect(Set(failed) == ["note", "junk", "rubbish", "file"] && changes.deletions.isEmpty)
+        #expect(Set(failed) == ["note", "junk", "rubbish", "file"])
+        #expect(changes.deletions.isEmpty)
 
         try await passing(ann, world.zone, bob)
         try await mending(ann, world, id)
@@ -66,21 +68,26 @@ import Testing
         let all: Set = ["note", "junk", "rubbish", "file"]
         // The share's own record, and the one whose file is another one: its values are there.
         let rekeyed = try await ann.own.rekey(zone)
-        #expect(rekeyed.rekeyed == 2 && Set(rekeyed.failures.keys.map(\.recordName)) == all.subtracting(["file"]))
+        #expect(rekeyed.rekeyed == 2)
+        #expect(Set(rekeyed.failures.keys.map(\.recordName)) == all.subtracting(["file"]))
         for (recordID, error) in rekeyed.failures { expectBlamed(bob, recordID.recordName, error) }
         let keys = try await ann.own.keyStatus(of: zone)
-        #expect(
-            keys.newestEpoch == 1 && keys.oldestEpochInUse == 0 && keys.staleRecordCount == 3
-                && keys.failures.count == 1)
+        #expect(keys.newestEpoch == 1)
+        #expect(keys.oldestEpochInUse == 0)
+        #expect(keys.staleRecordCount == 3)
+        #expect(keys.failures.count == 1)
         let raw = try await ann.own.exportRaw(zone, to: temporary.url.appendingPathComponent("raw"))
-        #expect(raw.records == 1 && raw.assets == 0 && Set(raw.failures.keys.map(\.recordName)) == all)
+        #expect(raw.records == 1)
+        #expect(raw.assets == 0)
+        #expect(Set(raw.failures.keys.map(\.recordName)) == all)
         let files = try FileManager.default.contentsOfDirectory(
             atPath: temporary.url.appendingPathComponent("raw").path)
         #expect(files == ["export.json"])
         let data = try await ann.container.exportData(to: temporary.url.appendingPathComponent("data"), zoneIDs: [zone])
-        #expect(
-            data.records == 0 && data.assets == 0 && data.unreadable == 4
-                && Set(data.failures.keys.map(\.recordName)) == all)
+        #expect(data.records == 0)
+        #expect(data.assets == 0)
+        #expect(data.unreadable == 4)
+        #expect(Set(data.failures.keys.map(\.recordName)) == all)
         let about = try JSONDecoder().decode(
             ArchiveFormat.Zone.self,
             from: Data(contentsOf: temporary.url.appendingPathComponent("data/zones/1/zone.json")))
@@ -89,7 +96,8 @@ import Testing
         #expect(
             about.unreadable.allSatisfy { $0.reason?.contains($0.recordName == "file" ? ann.name : bob.name) == true })
         let audit = try await ann.container.audit()
-        #expect(audit.failures.isEmpty && audit.scopes.count == 1)
+        #expect(audit.failures.isEmpty)
+        #expect(audit.scopes.count == 1)
         #expect(audit.outcome == .violated)
         #expect(Set(audit.violations.compactMap(\.recordName)) == all)
         #expect(
@@ -113,13 +121,16 @@ import Testing
             saving: [draft, ann.note(in: world.zone, "clean", name: "rubbish")], deleting: [id("junk"), id("file")],
             savePolicy: .allKeys)
         let saved = try #require(try mended.saveResults[draft.recordID]?.get())
-        #expect(saved.base?.statement.revision == 3 && saved.creatorUserRecordID?.recordName == ann.name)
-        #expect(mended.deleteResults.count == 2 && mended.deleteResults.values.allSatisfy { $0.failureCode == nil })
+        #expect(saved.base?.statement.revision == 3)
+        #expect(saved.creatorUserRecordID?.recordName == ann.name)
+        #expect(mended.deleteResults.count == 2)
+        #expect(mended.deleteResults.values.allSatisfy { $0.failureCode == nil })
         let rubbish: String? = try await ann.own.record(for: id("rubbish"))["headline"]
         #expect(rubbish == nil, "nothing is carried over from what did not open")
         #expect(await failure { _ = try await ann.own.record(for: id("junk")) } == .unknownItem)
         let status = try await ann.own.keyStatus(of: world.zone)
-        #expect(status.staleRecordCount == 0 && status.failures.isEmpty)
+        #expect(status.staleRecordCount == 0)
+        #expect(status.failures.isEmpty)
         try await ann.container.forget(try await ann.container.violations())
         let audit = try await ann.container.audit()
         #expect(audit.outcome == .clean, "\(audit)")
@@ -139,26 +150,30 @@ import Testing
 
         _ = try await ann.keeper(of: world.zone).refresh()
         let told = await expectRefused(.permissionFailure) { try await ann.own.save(ann.note(in: world.zone, "x")) }
-        #expect(
-            told?.remedy.contains("rotateKeys(of:)") == true && told?.description.contains("ask") == false,
-            "\(told.map { "\($0)" } ?? "")")
+        #expect(told?.remedy.contains("rotateKeys(of:)") == true, "\(told.map { "\($0)" } ?? "")")
+        #expect(told?.description.contains("ask") == false, "\(told.map { "\($0)" } ?? "")")
         let unread = await expectRefused(.integrityFailure, by: .missingKey) {
             _ = try await ann.own.record(for: secret)
         }
         expectBlamed(bob, "secret", unread)
         #expect(try await ann.body(of: world.note.recordID) == "from Ann")
         let status = try await ann.own.keyStatus(of: world.zone)
-        #expect(!status.isNewestHeld && status.newestEpoch == 1 && status.oldestEpochInUse == 0)
+        #expect(!status.isNewestHeld)
+        #expect(status.newestEpoch == 1)
+        #expect(status.oldestEpochInUse == 0)
         let found = try #require(try await ann.container.audit().scopes.first)
-        #expect(found.badGrants == [1] && found.badGrantAuthors.map(\.recordName) == [bob.name])
+        #expect(found.badGrants == [1])
+        #expect(found.badGrantAuthors.map(\.recordName) == [bob.name])
         let raw = try await ann.own.exportRaw(world.zone, to: temporary.url.appendingPathComponent("raw"))
-        #expect(raw.records == 2 && raw.failures.keys.map(\.recordName) == ["secret"])
+        #expect(raw.records == 2)
+        #expect(raw.failures.keys.map(\.recordName) == ["secret"])
 
         // Another key, and nothing under the bad one any more: it stays on the record, and harms nobody.
         try await ann.own.rotateKeys(of: world.zone)
         try await ann.own.save(ann.note(in: world.zone, "after", name: "after"))
         let rekeyed = try await ann.own.rekey(world.zone)
-        #expect(rekeyed.rekeyed == 2 && rekeyed.failures.keys.map(\.recordName) == ["secret"])
+        #expect(rekeyed.rekeyed == 2)
+        #expect(rekeyed.failures.keys.map(\.recordName) == ["secret"])
         try await ann.own.deleteRecord(withID: secret)
         try await ann.container.forget(try await ann.container.violations())
         let mended = try await ann.container.audit()
@@ -180,15 +195,18 @@ import Testing
         try await Insider(person: bob, zone: world.joined).signWithRandomKey(
             Share.recordName, type: Share.recordType, following: existing)
         var share = try await ann.own.share(for: world.zone)
-        #expect(share.title.isEmpty && share.participants.count == 3)
+        #expect(share.title.isEmpty)
+        #expect(share.participants.count == 3)
         let noted = try await ann.container.violations().filter { $0.recordName == Share.recordName }
-        #expect(noted.count == 1 && noted.allSatisfy { $0.reason.contains(bob.name) })
+        #expect(noted.count == 1)
+        #expect(noted.allSatisfy { $0.reason.contains(bob.name) })
         expectRefused(
             noted.first.map { SealKitError($0.code, $0.reason) }, .integrityFailure, by: .authenticationFailed)
         share.removeParticipant(try #require(share.participant(bob)))
         share.title = "Garden plans"
         share = try await ann.own.save(share)
-        #expect(share.participants.count == 2 && share.title == "Garden plans")
+        #expect(share.participants.count == 2)
+        #expect(share.title == "Garden plans")
         #expect(try await world.carol.shared.share(for: world.joined).title == "Garden plans")
         #expect(await failure { try await bob.shared.save(bob.note(in: world.joined, "x")) } == .zoneNotFound)
     }

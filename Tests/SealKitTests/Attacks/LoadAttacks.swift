@@ -95,9 +95,9 @@ import Testing
                 """.utf8) + body)
         let (status, answer) = try connection.receive()
         let failure = try Sealkit_V1_Failure(serializedBytes: answer)
-        #expect(
-            status == 413 && failure.errorCode == .limitExceeded && failure.reason.contains("too many elements"),
-            "\(failure)")
+        #expect(status == 413, "\(failure)")
+        #expect(failure.errorCode == .limitExceeded, "\(failure)")
+        #expect(failure.reason.contains("too many elements"), "\(failure)")
         let request = Sealkit_V1_ModifyRecordsRequest.with { $0.records = Array(repeating: .init(), count: 2_000_000) }
         let refusal = await expectRefused(.limitExceeded) {
             _ =

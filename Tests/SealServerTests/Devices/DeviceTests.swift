@@ -21,8 +21,8 @@ import Testing
             let created = try await phone.create()
             phone.token = created.token
             let first = created.devices.revision
-            #expect(
-                first == UInt64(server.clock.now) && created.devices.devices.map(\.id) == [Data(phone.device.bytes)])
+            #expect(first == UInt64(server.clock.now))
+            #expect(created.devices.devices.map(\.id) == [Data(phone.device.bytes)])
             var desk = phone.onAnotherDevice("Bob's desk ü")
             let login = try await desk.login()
             desk.token = login.token
@@ -144,8 +144,8 @@ import Testing
             let (mine, gone, other) = (phone, desk, process)
             try await expectRefusal(.unknownItem, "another account's") { try await carol.revoke(gone.device) }
             let left = try await mine.revoke(gone.device)
-            #expect(
-                left.devices.map(\.id) == [Data(mine.device.bytes)] && left.revision == UInt64(server.clock.now) + 2)
+            #expect(left.devices.map(\.id) == [Data(mine.device.bytes)])
+            #expect(left.revision == UInt64(server.clock.now) + 2)
             for client in [gone, other] { try await expectRefusal(.sessionExpired) { try await client.me() } }
             try await expectRefusal(.permissionFailure) { try await gone.login() }
             try await expectRefusal(.permissionFailure) { try await gone.create() }

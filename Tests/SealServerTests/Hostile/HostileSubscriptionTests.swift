@@ -27,7 +27,8 @@ import Testing
                     if round == 2 { receiver.answer([.internalServerError]) }
                     _ = try await anna.save([Write("a\(round)"), Write("b\(round)")], in: zone)
                     let told = try await receiver.delivery(round).message.notifications
-                    #expect(told.map(\.recordName) == ["a\(round)"] && told.map(\.subscriptionID) == ["once"])
+                    #expect(told.map(\.recordName) == ["a\(round)"])
+                    #expect(told.map(\.subscriptionID) == ["once"])
                     #expect(try await anna.subscriptions().isEmpty)
                 }
                 try await Self.waitUntil("no webhook is left") {

@@ -136,7 +136,8 @@ import Testing
             let again = server.mail.sent[0]
             let kept = first.withLock { $0 }
             let before = try #require(kept)
-            #expect(before.id == again.id && before.body.contains(code), "a second copy, which can be told as such")
+            #expect(before.id == again.id, "a second copy, which can be told as such")
+            #expect(before.body.contains(code), "a second copy, which can be told as such")
             try await waitUntil("nothing waits") { try await Self.waiting(server).isEmpty }
         }
     }

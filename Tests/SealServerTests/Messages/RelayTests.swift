@@ -99,7 +99,8 @@ import Testing
             try await messenger.send(message())
             return nil
         } catch {
-            #expect(!"\(error)".contains("canary") && !"\(error)".contains("-word"), "\(error)")
+            #expect(!"\(error)".contains("canary"), "\(error)")
+            #expect(!"\(error)".contains("-word"), "\(error)")
             return error as? MessengerError
         }
     }
@@ -308,7 +309,8 @@ import Testing
                 try await waitUntil("it was sent, or given up: \(behaviour)") {
                     relay.tries > 0 && server.services.outbox.count == 0
                 }
-                #expect(relay.tries == tries && relay.mails.count == mails, "\(behaviour)")
+                #expect(relay.tries == tries, "\(behaviour)")
+                #expect(relay.mails.count == mails, "\(behaviour)")
                 if behaviour == "lose" {
                     // Nobody can tell; a second message is asked for.
                     _ = try await alice.begin("canary@example.net")

@@ -231,7 +231,8 @@ import Testing
                 _ = try await ServerConfiguration.load(flags: ["data": folder, "metrics": metrics], environment: [:])
                 Issue.record("\(metrics) is taken")
             } catch let error as ConfigurationError {
-                #expect("\(error)".contains(word) && "\(error)".contains("metrics"), "\(error)")
+                #expect("\(error)".contains(word), "\(error)")
+                #expect("\(error)".contains("metrics"), "\(error)")
             }
         }
     }
@@ -247,7 +248,8 @@ import Testing
                         metrics: ListenAddress(host: "127.0.0.1", port: port)))
                 Issue.record("it starts")
             } catch let error as ListenFailure {
-                #expect(error.setting == "metrics" && "\(error)".contains("--metrics"))
+                #expect(error.setting == "metrics")
+                #expect("\(error)".contains("--metrics"))
             }
             #expect(!FileManager.default.fileExists(atPath: folder))
         }

@@ -65,10 +65,14 @@ struct RefusalClient: Sendable {
         _ answer: Answer, _ status: UInt, _ code: ErrorCode, _ what: String, location: SourceLocation = #_sourceLocation
     ) {
         #expect(
-            answer.status == status && answer.code == code,
-            "\(what): \(answer.status), \(answer.failure.debugDescription)", sourceLocation: location)
+            answer.status == status, "\(what): \(answer.status), \(answer.failure.debugDescription)",
+            sourceLocation: location)
+        #expect(
+            answer.code == code, "\(what): \(answer.status), \(answer.failure.debugDescription)",
+            sourceLocation: location)
         let failure = answer.failure ?? .init()
-        #expect(!failure.reason.isEmpty && !failure.remedy.isEmpty, "\(what): \(failure)", sourceLocation: location)
+        #expect(!failure.reason.isEmpty, "\(what): \(failure)", sourceLocation: location)
+        #expect(!failure.remedy.isEmpty, "\(what): \(failure)", sourceLocation: location)
         #expect(!String(decoding: answer.body, as: UTF8.self).contains("canary"), "\(what)", sourceLocation: location)
     }
 }

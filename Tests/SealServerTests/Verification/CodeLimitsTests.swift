@@ -195,9 +195,8 @@ import Testing
                     let begun = try await mallory.begin(address, routingID: invitation.routingID)
                     try await waitUntil("all is sent and noted") { server.services.outbox.count == 0 }
                     counts.insert(counter.count - before)
-                    #expect(
-                        server.mail.sent.count == sent + 1 && server.mail.sent[sent].recipient == address,
-                        "round \(round)")
+                    #expect(server.mail.sent.count == sent + 1, "round \(round)")
+                    #expect(server.mail.sent[sent].recipient == address, "round \(round)")
                     // Nothing is left of the answer but what is random or the time's.
                     let rest = Sealkit_V1_BeginVerificationResponse.with {
                         $0.verificationID = begun.verificationID

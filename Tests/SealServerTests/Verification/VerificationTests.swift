@@ -44,8 +44,8 @@ import Testing
         try await RunningServer.with { server in
             let alice = try await TestClient.ready(server)
             let begun = try await alice.begin("Alice@Example.org")
-            #expect(
-                begun.verificationID.count == 16 && begun.expires == server.clock.now + PendingVerification.lifetime)
+            #expect(begun.verificationID.count == 16)
+            #expect(begun.expires == server.clock.now + PendingVerification.lifetime)
             let code = try await server.mail.code(1)
             #expect(server.mail.sent[0].recipient == "Alice@Example.org")
             #expect(!server.mail.sent[0].subject.contains(code))
