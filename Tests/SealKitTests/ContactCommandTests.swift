@@ -85,6 +85,10 @@ import Testing
         #expect(either.errors.contains("the name that you have given another"), "\(either.errors)")
         #expect(either.errors.contains("take the id or user name"), "\(either.errors)")
         try await ann("contact", "name", bobID, "Bob")
+        // Of several seats that are nobody's yet, none is taken for the one that was meant.
+        try await ann("share", "invite", "Notes", "--one-time")
+        let which = try await ann("share", "remove", "Notes", nobodys, status: 65)
+        #expect(which.errors.contains("2 participants of the share go by"), "\(which.errors)")
         try await ann("share", "remove", "Notes", "Bob")
         try await ann("share", "block", "Notes", carolID)
         try await ann("contact", "name", carolID, "Carol")

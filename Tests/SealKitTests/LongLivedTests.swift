@@ -381,6 +381,23 @@ import Testing
         #expect(try await ann.own.record(for: drafts[1].recordID).encryptedValues["body"] as? String == "two")
     }
 
+    /// A network that wants a login first answers with a page of its own.
+    @Test func whatIsNoAnswerIsNobodysOutcome() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let network = try HostileNetwork(ann.server)
+        let device = try MortalDevice(ann, transport: network)
+        let draft = ann.note(in: zone, "one", name: "one")
+        let isSaved = try await device.run { container in
+            let operation = try await container.privateDatabase.beginModifyingRecords(saving: [draft])
+            network.inject(.notASealKitServer)
+            #expect(await failure { _ = try await operation.results() } == .serverRejectedRequest)
+            network.beHonest()
+            return try await operation.results().saveResults[draft.recordID]?.isSuccess
+        }
+        #expect(isSaved == true)
+    }
+
     // MARK: Servers that lie
 
     /// The server has stored a save, and refuses its repetition: what it shows says otherwise, and nothing is signed a

@@ -195,21 +195,26 @@ import Testing
         }
     }
 
-    /// That a server has lost something is told once, and is no operation's outcome.
+    /// That a server has lost something is told once, and is no operation's outcome; another zone's items do not wait.
     @Test func aLongLivedOperationGoesOnAfterTheLossWasTold() async throws {
         try await with { server, zone, ann, _ in
             let device = try MortalDevice(ann)
             let draft = ann.note(in: zone.zoneID, "kept", name: "kept")
+            let after = RecordZone.ID(zoneName: "~" + zone.zoneID.zoneName)
+            try await ann.own.save(RecordZone(zoneID: after))
+            let other = ann.note(in: after, "other", name: "other")
             try server.backUp()
             try await ann.edit(zone.zoneID) { $0.addParticipant(.oneTimeURLParticipant(permission: .readOnly)) }
             _ = try await device.run { _ = try await $0.privateDatabase.recordZone(for: zone.zoneID) }
             try server.restore()
             let saved = try await device.run { container in
-                let operation = try await container.privateDatabase.beginModifyingRecords(saving: [draft])
+                let operation = try await container.privateDatabase.beginModifyingRecords(saving: [draft, other])
                 #expect(await failure { _ = try await operation.results() } == .rollback)
-                return try await operation.results().saveResults[draft.recordID]?.isSuccess
+                let meanwhile: String? = try await ann.own.record(for: other.recordID).encryptedValues["body"]
+                #expect(meanwhile == "other")
+                return try await operation.results().saveResults.mapValues(\.isSuccess)
             }
-            #expect(saved == true)
+            #expect(saved == [draft.recordID: true, other.recordID: true])
             #expect(try await body(zone, "kept", for: ann) == "kept")
         }
     }

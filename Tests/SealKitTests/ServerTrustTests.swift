@@ -55,13 +55,17 @@ import Testing
         let old = try await TLSServer(days: -1)
         let expired = try #require(await TLSProbe.certificates(of: old.origin)?.first)
         let good = try #require(HTTPTransport.authorities(in: old.authority).first)
-        let above = HTTPTransport.untrusted([good, expired])
+        let above = HTTPTransport.untrusted([good, expired], isAuthorityNamed: false)
         #expect(
             above.reason.contains(
                 "nobody whom this device trusts; of those that it shows above it, one has expired on 20"), "\(above)")
-        #expect(HTTPTransport.untrusted([expired, good]).reason.contains("the server's certificate has expired on 20"))
-        #expect(HTTPTransport.untrusted([good, good]).reason.contains("above it") == false)
-        #expect(HTTPTransport.untrusted([]).reason.contains("nobody whom this device trusts"))
+        #expect(
+            HTTPTransport.untrusted([expired, good], isAuthorityNamed: false).reason.contains(
+                "the server's certificate has expired on 20"))
+        #expect(HTTPTransport.untrusted([good, good], isAuthorityNamed: false).reason.contains("above it") == false)
+        #expect(HTTPTransport.untrusted([], isAuthorityNamed: false).reason.contains("nobody whom this device trusts"))
+        let wrongFile = HTTPTransport.untrusted([good], isAuthorityNamed: true)
+        #expect(wrongFile.remedy.contains("none of its authorities has signed it"), "\(wrongFile)")
     }
 
     /// Of no single record or zone: each of them would say the same.
@@ -92,18 +96,18 @@ import Testing
     @Test func plainHTTPToATLSPortIsTold() async throws {
         let server = try await TLSServer()
         let error = try await refusal("http://127.0.0.1:\(server.port)")
-        #expect(error?.code == .serverRejectedRequest, "\(String(describing: error))")
+        #expect(error?.code == .serverNotTrusted, "\(String(describing: error))")
         #expect(error?.remedy.contains("https://") == true, "\(String(describing: error))")
     }
 
     @Test func aPortWithoutTLSAndOneWithoutHTTPAreTold() async throws {
         let plain = try ServerProcess.shared.get().port
         let untouched = try await refusal("https://127.0.0.1:\(plain)")
-        #expect(untouched?.code == .serverRejectedRequest, "\(String(describing: untouched))")
+        #expect(untouched?.code == .serverNotTrusted, "\(String(describing: untouched))")
         #expect(untouched?.reason.contains("no TLS") == true, "\(String(describing: untouched))")
         let mail = try SilentServer(saying: "220 mail.example.org ESMTP\r\n")
         let greeted = try await refusal(mail.origin)
-        #expect(greeted?.code == .serverRejectedRequest, "\(String(describing: greeted))")
+        #expect(greeted?.code == .serverNotTrusted, "\(String(describing: greeted))")
         #expect(greeted?.reason.contains("no HTTP") == true, "\(String(describing: greeted))")
     }
 
@@ -144,7 +148,7 @@ import Testing
         #expect(missing.status == 65, "\(missing.errors)")
         #expect(missing.errors.contains(keyFile), "\(missing.errors)")
         let plain = try await create("http://127.0.0.1:\(server.port)")
-        #expect(plain.status == 70, "\(plain.errors)")
+        #expect(plain.status == 69, "\(plain.errors)")
         #expect(plain.errors.contains("https://"), "\(plain.errors)")
         #expect(!FileManager.default.fileExists(atPath: keyFile))
     }

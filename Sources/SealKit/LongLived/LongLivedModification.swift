@@ -35,7 +35,8 @@ public struct LongLivedModification: Sendable {
     ///   - progress: of what is left of asset uploads: bytes sent so far, and of all.
     ///   - perRecordProgress: of each record with new assets: how much of what is left has been sent.
     /// - Throws: what keeps it from going on for now, such as `networkFailure`, `operationCancelled` or
-    ///   `notAuthenticated`: ask again later. `constraintViolation` while it is under way already; `internalError` for
+    ///   `notAuthenticated`, and `serverRejectedRequest` for what is no SealKit server's answer: ask again later.
+    ///   `constraintViolation` while it is under way already; `internalError` for
     ///   a journal that is damaged: nothing was sent.
     public func results(
         progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil,
@@ -93,8 +94,11 @@ public struct LongLivedModification: Sendable {
             try await batch.run(saving: left.saving, deleting: left.deleting)
             results = ModificationResults(saves: batch.saveResults, deletions: batch.deleteResults)
         } catch {
-            // What a zone's server has lost is nobody's outcome: it is told once, or lasts until a fork is ended.
-            guard !error.concernsWholeRequest, error.code != .rollback else { throw error }
+            // What a zone's server has lost is nobody's outcome: it is told once, or lasts until a fork is ended. Nor
+            // is what is no answer: a network's own page may come in its place.
+            guard !error.concernsWholeRequest, ![.rollback, .serverRejectedRequest].contains(error.code) else {
+                throw error
+            }
             results = ModificationResults(saves: batch.finalSaves, deletions: batch.finalDeletions)
             for record in saving where results.saves[record.recordID] == nil {
                 results.saves[record.recordID] = .failure(error)

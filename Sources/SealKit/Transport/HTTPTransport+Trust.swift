@@ -19,7 +19,8 @@ extension HTTPTransport {
             return .serverNotTrusted("the server shows no certificate that can be checked", remedy: "check the address")
         case NIOSSLError.handshakeFailed(let cause):
             if HTTPTransport.isUntrusted(cause) {
-                return HTTPTransport.untrusted(await TLSProbe.certificates(of: origin) ?? [])
+                return HTTPTransport.untrusted(
+                    await TLSProbe.certificates(of: origin) ?? [], isAuthorityNamed: isAuthorityNamed)
             }
             guard !hasAnswered.load(ordering: .relaxed), HTTPTransport.isWithoutTLS(cause) else { return nil }
             return .wrongAddress(
@@ -39,9 +40,11 @@ extension HTTPTransport {
     }
 
     /// Which of the reasons there are for not trusting a certificate, as far as the certificates themselves tell.
-    /// - Parameter certificates: as the server shows them, its own first. One above it says little: servers go on
-    ///   showing old ones beside those that count.
-    static func untrusted(_ certificates: [NIOSSLCertificate]) -> SealKitError {
+    /// - Parameters:
+    ///   - certificates: as the server shows them, its own first. One above it says little: servers go on showing old
+    ///     ones beside those that count.
+    ///   - isAuthorityNamed: a file of authorities was given, and it is not among them.
+    static func untrusted(_ certificates: [NIOSSLCertificate], isAuthorityNamed: Bool) -> SealKitError {
         let now = Date().timeIntervalSince1970
         if let own = certificates.first {
             if Double(own.notValidAfter) < now {
@@ -62,8 +65,9 @@ extension HTTPTransport {
             } ?? ""
         return .serverNotTrusted(
             "the server's certificate was signed by nobody whom this device trusts\(beside)",
-            remedy:
-                "check the address; if you know the authority, name its PEM file as the transport's certificateAuthorityFile"
+            remedy: isAuthorityNamed
+                ? "check the address, and the file that was named as the transport's certificateAuthorityFile: none of its authorities has signed it"
+                : "check the address; if you know the authority, name its PEM file as the transport's certificateAuthorityFile"
         )
     }
 
@@ -116,6 +120,6 @@ extension SealKitError {
     }
 
     fileprivate static func wrongAddress(_ reason: String, remedy: String) -> SealKitError {
-        SealKitError(.serverRejectedRequest, reason, remedy: remedy)
+        SealKitError(.serverNotTrusted, reason, remedy: remedy)
     }
 }

@@ -27,6 +27,8 @@ public final class HTTPTransport: Transport {
 
     public let origin: String
     private let settings: HTTPClient.Configuration
+    /// Whether a file of authorities was given.
+    let isAuthorityNamed: Bool
     /// async-http-client keeps the time without progress a client, so there is one for each that is used.
     private let clients: Mutex<[TimeAmount: HTTPClient]>
     private let timeout: TimeAmount
@@ -69,6 +71,7 @@ public final class HTTPTransport: Transport {
             settings.tlsConfiguration = tls
         }
         self.settings = settings
+        isAuthorityNamed = configuration.certificateAuthorityFile != nil
         clients = Mutex([:])
         eventClient = HTTPTransport.eventClient(settings)
     }

@@ -73,8 +73,10 @@ package enum MessengerError: Error, Equatable {
     /// Whether it says something of the way to the other side, and nothing of the message.
     var isOfTheWay: Bool {
         switch self {
-        case .notSent(_, 0, _), .gateway(0), .otherTLS, .loginWanted, .senderRefused, .unavailable: true
-        case .invalidRecipient, .invalidHeader, .notSent, .gateway: false
+        // A relay that fell silent after a good answer has refused nothing.
+        case .notSent(_, let status, _): status < 400
+        case .gateway(0), .otherTLS, .loginWanted, .senderRefused, .unavailable: true
+        case .invalidRecipient, .invalidHeader, .gateway: false
         }
     }
 
@@ -94,6 +96,8 @@ package enum MessengerError: Error, Equatable {
         case .senderRefused:
             "write an address that this server may send from into smtp.from (--smtp-from), usually one of the user at "
                 + "the relay, or ask the relay's operator to take mail from this machine"
+        case .notSent(28, let status, _) where status > 0:
+            "the relay was there, and answered no more after that: ask its operator, or try another port"
         case .notSent(let code, _, _): Self.remedies[code]
         case .invalidRecipient, .invalidHeader, .gateway, .unavailable: nil
         }
@@ -119,6 +123,8 @@ package enum MessengerError: Error, Equatable {
         switch self {
         case .invalidRecipient: "the recipient is no address that it can send to"
         case .invalidHeader(let name): "the header \(name) holds a character that none may hold"
+        case .notSent(let code, let status, _) where status >= 400 && remedy == nil:
+            "the relay refused it, and answered \(status) (libcurl \(code))"
         case .notSent(let code, let status, let reason):
             "\(reason) (libcurl \(code)\(status > 0 ? ", last answer of the relay \(status)" : ""))\(remedy.map { ": \($0)" } ?? "")"
         case .otherTLS: remedy ?? ""

@@ -12,7 +12,7 @@ struct NewKeyFile {
         guard !FileManager.default.fileExists(atPath: url.path) else {
             throw Failure.Local(
                 status: .cannotWrite, reason: "there is a key file at \(url.path) already",
-                remedy: "name another with --key-file, or move it away")
+                remedy: "name another with --account or --key-file, or move it away")
         }
         let folder = url.deletingLastPathComponent()
         if !FileManager.default.fileExists(atPath: folder.path) {

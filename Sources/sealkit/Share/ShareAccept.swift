@@ -64,7 +64,8 @@ struct ShareAccept: ClientCommand {
             guard Prompt.isAtTerminal else {
                 throw SealKitError(
                     .notAuthenticated, "there is no account to accept the share with",
-                    remedy: "name its key file with --key-file, or give --new-account to make one on the share's server"
+                    remedy:
+                        "name it with --account or --key-file, or give --new-account to make one on the share's server"
                 )
             }
             guard ["y", "yes"].contains(try Prompt.answer("Make an account there? [y/N] ")?.lowercased()) else {
@@ -94,7 +95,9 @@ struct ShareAccept: ClientCommand {
         var isMore = true
         while isMore {
             let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
-            try shown.show(changes, output)
+            // The share itself was just shown.
+            let records = changes.modifications.filter { (try? $0.result.get().recordType) != Share.recordType }
+            try shown.show(records.map { ($0.recordID, $0.result) }, output)
             (token, isMore) = (changes.changeToken, changes.moreComing)
         }
         if let failed = shown.failed { throw failed }

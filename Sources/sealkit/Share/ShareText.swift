@@ -137,10 +137,15 @@ enum ShareText {
 extension Share {
     /// Somebody by participant id, user name or address, or by the name that the user has given.
     func participant(named name: String) throws(SealKitError) -> Participant {
-        let found = participants.first { participant in
-            participant.participantID == name || participant.userIdentity.userRecordID?.recordName == name
-                || ShareText.name(participant.userIdentity).lowercased() == name.lowercased()
+        let exact = participants.first { $0.participantID == name || $0.userIdentity.userRecordID?.recordName == name }
+        let shown = participants.filter { ShareText.name($0.userIdentity).lowercased() == name.lowercased() }
+        // One-time URLs are for nobody by name, and an address may be invited twice.
+        guard exact != nil || shown.count < 2 else {
+            throw SealKitError(
+                .invalidArguments, "\(shown.count) participants of the share go by \(name)",
+                remedy: "take the id that sealkit share show prints")
         }
+        let found = exact ?? shown.first
         let person = PeopleNames.recordName(name)
         let called = person == name ? nil : participants.first { $0.userIdentity.userRecordID?.recordName == person }
         if let found, let called, found.participantID != called.participantID {

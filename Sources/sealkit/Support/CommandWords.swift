@@ -6,6 +6,10 @@ import SealKit
 enum CommandWords {
     static let phrases: [(ofCode: String, ofCommand: String)] = [
         ("name its PEM file as the transport's certificateAuthorityFile", "name its PEM file with --ca-file"),
+        (
+            "the file that was named as the transport's certificateAuthorityFile",
+            "the file that was named with --ca-file"
+        ),
         ("with move(in:to:trust:)", "with sealkit account move"),
         (
             "use an account on that server, or make one there",

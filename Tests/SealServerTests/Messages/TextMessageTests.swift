@@ -89,6 +89,13 @@ import Testing
         #expect(MessengerError.notSent(code: 7, status: 0, reason: "").isWorthRetrying)
         #expect(MessengerError.notSent(code: 55, status: 421, reason: "").isWorthRetrying)
         #expect(!MessengerError.notSent(code: 55, status: 554, reason: "").isWorthRetrying)
+        // One that falls silent after a good answer, as in the middle of a login, has refused nobody.
+        let silent = MessengerError.notSent(code: 28, status: 334, reason: "Timeout was reached")
+        #expect(silent.isOfTheWay)
+        #expect(silent.text.contains("answered no more"), "\(silent.text)")
+        let refused = MessengerError.notSent(code: 55, status: 550, reason: "Failed sending data to the peer")
+        #expect(!refused.isOfTheWay)
+        #expect(refused.text == "the relay refused it, and answered 550 (libcurl 55)")
         #expect(!MessengerError.invalidRecipient.isWorthRetrying)
     }
 
