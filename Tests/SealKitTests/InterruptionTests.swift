@@ -129,6 +129,27 @@ import Testing
         }
     }
 
+    /// A file is put in the place of a file, and of nothing else.
+    @Test func noDeviceOrPipeIsReplacedByAFile() async throws {
+        defer { server.stop() }
+        try await fill()
+        #expect(mkfifo(path("pipe"), 0o600) == 0)
+        try Data("old".utf8).write(to: folder.url.appendingPathComponent("old"))
+        try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: path("old"))
+        func fetch(_ target: String) async throws -> Command {
+            try await run("record", "asset", "film", "film", "--zone", "Notes", "--output", target, "--force")
+        }
+        for target in [path("pipe"), "/dev/null", folder.url.path, "-"] {
+            let refused = try await fetch(target)
+            #expect(refused.status == 65, "\(target): \(refused.errors)")
+            #expect(refused.errors.contains("is no file"), "\(target): \(refused.errors)")
+        }
+        // What a link leads to is the file that is meant.
+        #expect(try await fetch(path("link")).status == 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path("link")) == path("old"))
+        #expect(try Data(contentsOf: folder.url.appendingPathComponent("old")) == pattern(24 << 20))
+    }
+
     /// Nobody cleans up after SIGKILL but the next one.
     @Test func whatAKilledExportLeavesTheNextOneRemoves() async throws {
         defer { server.stop() }

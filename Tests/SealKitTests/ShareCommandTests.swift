@@ -120,7 +120,12 @@ import Testing
         // The public, and the end.
         #expect(try await ann("share", "public", "Notes", "readOnly", "--quiet") == url)
         _ = try await carol("share", "accept", url)
-        #expect(try await ann("share", "show", "Notes").contains("publicUser"))
+        let open = try await ann("share", "show", "Notes")
+        #expect(open.contains("publicUser"))
+        #expect(open.contains("whoever has the URL may join: readOnly"), "\(open)")
+        // Said once more, without a title: it stays.
+        _ = try await ann("share", "create", "Notes")
+        #expect(try await ann("share", "show", "Notes").contains("\"Our notes\""))
         _ = try await ann("share", "public", "Notes", "none")
         _ = try await carol("record", "list", "--zone", "Notes", "--owner", ann.name, status: 66)
         _ = try await ann("share", "stop", "Notes", "--yes")

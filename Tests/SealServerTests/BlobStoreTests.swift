@@ -92,6 +92,22 @@ import Testing
         await store.close()
     }
 
+    /// What is written of a file stops before the disk is full: the database goes on.
+    @Test func blobsLeaveRoomForTheDatabase() async throws {
+        let store = try FolderBlobStore(folder: folder.path, keepingFree: 1 << 60)
+        let upload = try await store.beginUpload(id())
+        try await upload.append(ByteBuffer(bytes: [1, 2, 3]))
+        await #expect(throws: BlobStoreError.full) { try await upload.finish() }
+        await upload.abort()
+        let parts = id()
+        try await store.beginParts(parts)
+        await #expect(throws: BlobStoreError.full) {
+            try await store.write(ByteBuffer(bytes: [1]), to: parts, at: 0)
+        }
+        #expect(FileStatus(path: folder.path + "/staged/" + parts.description)?.size == 0)
+        await store.close()
+    }
+
     @Test func namesCannotLeaveTheFolder() {
         for bad in [
             "", "../../etc/passwd", "abcdefg", "ABCDEF12", "abcdef1g", "abcdef12/", String(repeating: "a", count: 129),

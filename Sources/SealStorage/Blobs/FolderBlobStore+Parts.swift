@@ -19,6 +19,7 @@ extension FolderBlobStore {
         let path = stagedPath(id)
         try await onThread { [self] in
             let file = try staged(id, path)
+            try requireRoom(for: part.readableBytes, at: path)
             try Self.write(part, to: file.rawValue, at: offset, path: path)
             guard fsync(file.rawValue) == 0 else { throw FileError(path: path, action: "sync", code: errno) }
         }
@@ -33,6 +34,7 @@ extension FolderBlobStore {
                 guard FileStatus(path: self.path(id))?.size == size else { throw BlobStoreError.notFound(id) }
                 return
             }
+            try requireRoom(for: tail.readableBytes, at: path)
             try Self.write(tail, to: file.rawValue, at: size - Int64(tail.readableBytes), path: path)
             guard FileStatus(descriptor: file.rawValue)?.size == size else {
                 throw FileError(path: path, action: "complete", code: EIO)

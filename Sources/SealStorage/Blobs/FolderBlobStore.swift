@@ -9,12 +9,15 @@ import Synchronization
 /// Every system call runs on the store's own threads, never on Swift's cooperative pool or an event loop.
 package final class FolderBlobStore: BlobStore {
     package let folder: String
+    private let keepingFree: UInt64
     private let threads: NIOThreadPool
     /// One thread at a time makes folders: another that finds one relies on its name being durable.
     private let making = Mutex(())
 
-    package init(folder: String, threadCount: Int = 4) throws {
+    /// - Parameter keepingFree: bytes of the disk that it does not take.
+    package init(folder: String, keepingFree: UInt64 = FreeSpace.keptFromBlobs, threadCount: Int = 4) throws {
         self.folder = folder
+        self.keepingFree = keepingFree
         do {
             try PrivateFiles.createFolder(at: folder)
             try PrivateFiles.createFolder(at: folder + "/staged")
@@ -106,6 +109,12 @@ package final class FolderBlobStore: BlobStore {
 
     private func fanOut(_ id: BlobID) -> [String] {
         [folder, String(id.description.prefix(2)), String(id.description.dropFirst(2).prefix(2))]
+    }
+
+    /// - Throws: `FileError` where so many bytes more would take what is kept free.
+    func requireRoom(for count: Int, at path: String) throws {
+        guard let free = freeBytes(at: folder), free < keepingFree + UInt64(count) else { return }
+        throw FileError(path: path, action: "write", code: ENOSPC)
     }
 
     /// Gives a staged, synced file its name, durably.

@@ -80,6 +80,7 @@ actor FolderBlobUpload: BlobUpload {
         written += Int64(count)
         writing = Task { [store, file, path] in
             try await store.onThread {
+                try store.requireRoom(for: count, at: path)
                 try Self.write(buffers, to: file.rawValue, at: offset, count: count, path: path)
             }
         }

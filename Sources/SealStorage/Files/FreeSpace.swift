@@ -9,6 +9,8 @@ package enum FreeSpace: String, Sendable {
     private static let lowBytes: UInt64 = 256 << 20
     /// Less than a commit and its journal may need.
     private static let fullBytes: UInt64 = 8 << 20
+    /// What blobs leave to the database: one large upload would keep everybody from writing until it is swept.
+    package static let keptFromBlobs = 2 * fullBytes
 
     /// A folder that is not there counts as one with enough: writing says what is wrong.
     package init(at folder: String) {

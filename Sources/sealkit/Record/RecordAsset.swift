@@ -25,8 +25,15 @@ struct RecordAsset: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let target = URL(fileURLWithPath: output)
+        // Behind a link lies what is to be replaced.
+        let target = URL(fileURLWithPath: output).resolvingSymlinksInPath()
         let say = global.output
+        guard output != "-", isFileOrFree(target) else {
+            throw Failure.Local(
+                status: .badInput, reason: "\(output) is no file: what appears whole or not at all can be nothing else",
+                remedy: output == "-"
+                    ? "name a file; ./- is one of that name" : "name a file, or a place where there is none")
+        }
         guard force || !FileManager.default.fileExists(atPath: target.path) else {
             throw Failure.Local(
                 status: .cannotWrite, reason: "there is a file at \(output) already",
@@ -54,5 +61,11 @@ struct RecordAsset: AccountHolderCommand {
         bar.finish()
         let size = Int64(clamping: asset.size ?? 0)
         try say.result("\(output): \(ByteCount.text(size))", json: ["file": .string(output), "size": .integer(size)])
+    }
+
+    /// Whether nothing is lost there but a file: no device, pipe or folder.
+    private func isFileOrFree(_ target: URL) -> Bool {
+        let type = try? FileManager.default.attributesOfItem(atPath: target.path)[.type] as? FileAttributeType
+        return type == nil || type == .typeRegular
     }
 }

@@ -15,8 +15,10 @@ struct ShareCreate: AccountHolderCommand {
     @Argument(help: "The zone.")
     var zone: String
 
-    @Option(help: "What the people you invite see.")
-    var title: String = ""
+    @Option(
+        help: "What the people you invite see. Where it is shared already, it keeps the title that it has without this."
+    )
+    var title: String?
 
     @Option(help: ArgumentHelp("A uniform type identifier for what is shared.", valueName: "identifier"))
     var type: String = ""
@@ -26,7 +28,7 @@ struct ShareCreate: AccountHolderCommand {
 
     func run(_ client: Client) async throws {
         var (share, root) = try await start(client)
-        share.title = title
+        if let title { share.title = title }
         if !type.isEmpty { share.shareType = type }
         let database = client.container.privateDatabase
         let saved =

@@ -110,10 +110,14 @@ struct ShareInvite: AccountHolderCommand {
             } else {
                 "Send the share's URL to \(name):"
             }
-        try output.result(
-            found + "\(told)\n\n    \(url)\n",
-            bare: url,
-            json: json.naming(identity.userRecordID?.recordName, as: "name"))
+        do throws(SealKitError) {
+            try output.result(
+                found + "\(told)\n\n    \(url)\n",
+                bare: url,
+                json: json.naming(identity.userRecordID?.recordName, as: "name"))
+        } catch {
+            throw error.adding(remedy: "the invitation is made, and sealkit share url prints its URL")
+        }
         ShareText.noteURL(saved, output)
     }
 

@@ -18,7 +18,7 @@ struct ShareShow: AccountHolderCommand {
         let share = try await place.fetch(client)
         let own = try client.container.userRecordID().recordName
         try output.result(
-            (["\"\(share.title.escaped)\" (zone \(share.zoneID.zoneName.escaped))"]
+            (["\"\(share.title.escaped)\" (zone \(share.zoneID.zoneName.escaped))"] + ShareText.openness(of: share)
                 + ShareText.lines(share.participants, own: own))
                 .joined(separator: "\n"),
             bare: share.participants.map(\.participantID).joined(separator: "\n"), json: ShareText.json(share))

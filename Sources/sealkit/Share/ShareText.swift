@@ -70,6 +70,14 @@ enum ShareText {
             + (user == own ? "  you" : trust(participant.userIdentity).map { "  \($0)" } ?? "")
     }
 
+    /// Who may come in without an invitation, or ask to: a line where somebody may.
+    static func openness(of share: Share) -> [String] {
+        var lines: [String] = []
+        if share.publicPermission != .none { lines.append("  whoever has the URL may join: \(share.publicPermission)") }
+        if share.allowsAccessRequests { lines.append("  whoever has the URL may ask to join") }
+        return lines
+    }
+
     /// Whether these are that person's keys: the user's own word, after a comparison. Nil where there are no keys yet.
     static func trust(_ identity: Share.UserIdentity) -> String? {
         guard identity.hasAccount else { return nil }
