@@ -113,6 +113,64 @@ extension HierarchicalShareTests {
         #expect(gone == .unknownItem)
     }
 
+    /// One that goes with the list's item was seen outside alone by a device of Ann's, when she shared the list and Bob
+    /// changed it there.
+    private func seenOutside(_ ann: Person) async throws -> (other: Person, item: Record.ID, going: Record.ID) {
+        let bob = try await Person()
+        let zone = try await ann.makeZone()
+        let list = ann.note(in: zone, "list", name: "list")
+        let item = child(of: list, ann, "item", name: "item")
+        var going = dependent(ann, on: "item", in: zone, name: "going", parent: list)
+        _ = try await ann.own.modifyRecords(saving: [list, item, going])
+        let other = try ann.onFreshDevice()
+        #expect(names(try await other.own.recordZoneChanges(inZoneWith: zone)) == ["list", "item", "going"])
+        let root = try await ann.own.record(for: list.recordID)
+        var share = Share(rootRecord: root)
+        share.addParticipant(try await ann.participant(bob, .readWrite))
+        let joined = try await bob.join(try await ann.own.save(share, rootRecord: root).share.url)
+        going = try await bob.shared.record(for: Record.ID(recordName: "going", zoneID: joined))
+        going.encryptedValues["body"] = "changed"
+        try await bob.shared.save(going)
+        return (other, item.recordID, Record.ID(recordName: "going", zoneID: zone))
+    }
+
+    /// It is shown what brought the record into the share.
+    @Test func whatWasChangedWhereItHasComeToGoesToo() async throws {
+        let it = try await seenOutside(try await Person())
+        try await it.other.own.deleteRecord(withID: it.item)
+        for id in [it.item, it.going] {
+            let gone = await failure { _ = try await it.other.own.record(for: id) }
+            #expect(gone == .unknownItem)
+        }
+    }
+
+    /// A server that does not show what brought it there, or something else: nothing is signed for it.
+    @Test(arguments: [true, false]) func nothingGoesThatNobodyIsShownToHaveMoved(isForged: Bool) async throws {
+        let ann = try await Person()
+        let it = try await seenOutside(ann)
+        let asked = LockedValue(0)
+        let transport = RewritingTransport(try HTTPTransport(server: ann.server.origin)) { path, body in
+            guard path.hasSuffix("records/modify") else { return body }
+            var answer = try Sealkit_V1_ModifyRecordsResponse(serializedBytes: body)
+            for index in answer.results.indices {
+                for at in answer.results[index].taken.records.indices {
+                    asked.change { $0 += 1 }
+                    var record = answer.results[index].taken.records[at].record
+                    record.clearMoved()
+                    // What somebody who may write made of it did not bring it there.
+                    if isForged { record.moved = .with { ($0.statement, $0.proof) = (record.statement, record.proof) } }
+                    answer.results[index].taken.records[at].record = record
+                }
+            }
+            return try answer.serializedData()
+        }
+        let lied = try it.other.through(transport)
+        let code = await failure { try await lied.own.deleteRecord(withID: it.item) }
+        #expect(code == .integrityFailure)
+        #expect(asked.value == 1)
+        for id in [it.item, it.going] { _ = try await ann.own.record(for: id) }
+    }
+
     /// A server that names what does not refer to the target: nothing of that is deleted.
     @Test func nothingIsDeletedBecauseAServerNamesIt() async throws {
         let it = try await shared()

@@ -62,7 +62,7 @@ extension Database {
     fileprivate func verified(
         _ wire: Sealkit_V1_TakenRecords, goingWith target: Statement, in start: ZoneGround, _ zoneID: RecordZone.ID
     ) async throws(SealKitError) -> [VerifiedStatement] {
-        var taken: [TakenRecord] = []
+        var taken: [(record: TakenRecord, sighting: Sighting)] = []
         taken.reserveCapacity(min(wire.records.count, Limits.takenRecords))
         guard wire.records.count <= Limits.takenRecords else {
             throw .integrity(.invalidLength, "what goes with record \(target.recordName)")
@@ -85,14 +85,13 @@ extension Database {
             throw .integrity(.wrongContext, "what goes with record \(target.recordName)")
         }
         try verifying("what goes with record \(target.recordName)") { () throws(SealError) in
-            try TakenRecord.check(taken, with: target, in: roster)
+            try TakenRecord.check(taken.map(\.record), with: target, in: roster)
         }
-        let sightings = taken.map { Sighting($0.record, role: .covered) }
-        let verdicts = try await core.trust.admit(
-            sightings, in: ground.place, asked: ground.asked)
+        let sightings = taken.map(\.sighting)
+        let verdicts = try await core.trust.admit(sightings, in: ground.place, asked: ground.asked)
         for (sighting, verdict) in zip(sightings, verdicts) {
             if let error = refusal(of: sighting, verdict) { throw error }
         }
-        return taken.map(\.record)
+        return taken.map(\.record.record)
     }
 }

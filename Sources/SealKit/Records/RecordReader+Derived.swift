@@ -30,12 +30,13 @@ extension RecordReader {
 
     /// A record that is said to go along with a deletion which this device is to sign: verified like any other, except
     /// that of its fields only the reference comes.
-    mutating func taken(_ wire: Sealkit_V1_TakenRecord) throws(SealError) -> TakenRecord {
+    mutating func taken(_ wire: Sealkit_V1_TakenRecord) throws(SealError) -> (record: TakenRecord, sighting: Sighting) {
         let verified = try verifier.verify(
             [UInt8](wire.record.statement), proof: try StatementProof(wire.record.proof), recordName: nil)
         guard wire.record.recordName == verified.statement.recordName,
             wire.record.recordType == verified.statement.recordType
         else { throw .wrongContext }
-        return try TakenRecord(wire, record: verified)
+        let sighting = Sighting(verified, moved: try origin(of: wire.record, verified), role: .covered)
+        return (try TakenRecord(wire, record: verified), sighting)
     }
 }
