@@ -22,6 +22,12 @@ public enum ClientError: Error, Sendable, Equatable {
     /// An answer does not say where its roster ends.
     case unknownEnd
 
+    // Reading
+    /// A statement cites an entry of its roster that is not known here: it may be newer than what is.
+    case unknownHead
+    /// More is said to come, and what comes was there before, or is nothing.
+    case circle
+
     // One's own keys
     /// Another device has given the account newer keys than this one has.
     case keysReplaced
@@ -35,4 +41,15 @@ public enum ClientError: Error, Sendable, Equatable {
     case notAbandonable
     /// Another branch was verified here than the one that is to be given up.
     case yetAnotherBranch
+}
+
+extension ClientError {
+    /// What the core refuses; nil where that did not decide.
+    public var reason: SealError? {
+        switch self {
+        case .invalid(let reason): reason
+        case .unknownHead: .unknownRosterHead
+        default: nil
+        }
+    }
 }

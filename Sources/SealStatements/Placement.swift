@@ -12,10 +12,25 @@ public enum Placement: Sendable, Hashable {
     ///   - roster: of the scope that the statement names.
     ///   - parent: the parent's newest verified statement; nil where it is not at hand, or there is no parent.
     public init(of record: VerifiedStatement, roster: Roster, parent: VerifiedStatement?) {
-        self = Placement.isInPlace(record.statement, roster: roster, parent: parent?.statement) ? .inPlace : .heldBack
+        var place: Statement.FormerScope?
+        if let parent = parent?.statement, parent.recordName == record.statement.parent, parent.kind == .save {
+            place = parent.place
+        }
+        self.init(of: record.statement, roster: roster, parentPlace: place)
     }
 
-    private static func isInPlace(_ record: Statement, roster: Roster, parent: Statement?) -> Bool {
+    /// - Parameters:
+    ///   - record: verified.
+    ///   - roster: of the scope that the statement names.
+    ///   - parentPlace: where the parent's newest verified statement has it; nil where that is not at hand, or says
+    ///     that it is gone.
+    public init(of record: Statement, roster: Roster, parentPlace: Statement.FormerScope?) {
+        self = Placement.isInPlace(record, roster: roster, parentPlace: parentPlace) ? .inPlace : .heldBack
+    }
+
+    private static func isInPlace(
+        _ record: Statement, roster: Roster, parentPlace: Statement.FormerScope?
+    ) -> Bool {
         guard record.scopeID == roster.scopeID, record.incarnations == roster.incarnations else { return false }
         if let root = roster.rootRecordName {
             // A hierarchical share holds its root, its own record, and what descends from the root.
@@ -23,8 +38,6 @@ public enum Placement: Sendable, Hashable {
             if record.recordName == roster.scope.shareRecordName { return record.recordType == Names.shareType }
             if record.parent == nil { return false }
         }
-        guard let name = record.parent else { return true }
-        guard let parent, parent.recordName == name, parent.kind == .save else { return false }
-        return parent.place == record.place
+        return record.parent == nil || parentPlace == record.place
     }
 }

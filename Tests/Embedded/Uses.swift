@@ -65,6 +65,37 @@ public func useJudge(_ ground: RecordGround, _ sightings: [Sighting], _ store: M
     return judge.living(readable: nil, since: nil) { !$0.isEmpty }.isEmpty ? verdicts : []
 }
 
+public func useReading(
+    _ ground: ZoneGround, _ records: [Wire.Record], _ named: [Wire.TakenRecord], _ target: Statement
+) throws(ClientError) -> [String] {
+    var random = NoRandom()
+    var feed = FeedReading(isWhole: true, random: &random)
+    let part = FeedReading.Part(records.map { feed.item($0) }, from: [], to: [1], isMoreComing: false)
+    try feed.check(part)
+    feed.take(part)
+    var reading = RecordReading(.zone(ground), desiredKeys: nil)
+    var judge = RecordJudge(MemorySightings())
+    var (places, parents) = (ParentPlaces(), AnswerParents())
+    var names: [String] = []
+    for record in records {
+        let read = try reading.read(record, recordName: nil)
+        guard judge.admit([read.sighting], asked: nil, accepting: [], readable: nil) == [.accepted] else { continue }
+        places.add(read.statement)
+        parents.add(read.statement)
+        _ = try? reading.open(read) { name, _ in names.append(name) }
+        if case .told = FeedDisbelief(of: record, isHeldBack: false, isRollback: true) { names.append("") }
+    }
+    for name in places.settle(from: judge) { places.found(name, nil) }
+    guard !places.isHeldBack(target, in: ground), parents.cycles().isEmpty else { return [] }
+    var taken = try TakenReading(goingWith: target, count: named.count, in: ground)
+    for one in named { try taken.add(one) }
+    var listing = NameListing()
+    try listing.take(try taken.checked().map { $0.statement.recordName }, isMoreComing: false)
+    var lookup = RecordLookup(count: names.count, atMost: 400)
+    while let asked = lookup.request(), !lookup.settle(asked, leftOut: [], overtaken: asked) { names.append("") }
+    return names.filter { feed.names(beside: part).contains($0) && !Absence.isSaid(by: $0) }
+}
+
 public func useMessages(_ bytes: [UInt8]) throws(SealError) -> [[UInt8]] {
     func again<Message: WireMessage>(_: Message.Type) throws(SealError) -> [UInt8] {
         try Message(protobuf: bytes).protobuf()

@@ -46,6 +46,9 @@ ACCEPTED: dict[tuple[str, str], tuple[Reason, str]] = {
         Reason.NOT_PERMITTED, "whoever could make the first change is not the acceptor"
     ),
     ("roster", "no generation"): (Reason.IDENTITY, "a chain of no generation, where it is decoded"),
+    ("client-judge", "two fields that have changed places"): (
+        Reason.MALFORMED, "fields out of order, where their digest is made"
+    ),
 }
 
 

@@ -5,16 +5,18 @@ Every judgement is a `Verdict`; what the reader takes over it remembers, and not
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from .deletions import Leaf, check_notice
+from .deletions import Leaf, Link, check_along, check_notice
 from .errors import Reason, Refused, present, require
+from .fields import check_fields
 from .reading import Proof, verify_departure, verify_statement
 from .roster import Roster
 from .scope import Scope
-from .statements import DELETE, SAVE, FormerScope, Statement, check_later, statement_hash
+from .statements import DELETE, SAVE, SHARE_TYPE, FormerScope, Statement, check_later, statement_hash
+from .values import Value
 
 
 class Verdict(Enum):
@@ -49,6 +51,39 @@ class Signed:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """What is shown beside a statement; of the fields each as name and digest, and which came as digests alone."""
+
+    name: str
+    type: str
+    deleted: bool
+    fields: tuple[tuple[str, bytes], ...] = ()
+    withheld: frozenset[str] = frozenset()
+    desired: tuple[str, ...] | None = None  # which fields were asked for; None for all
+
+    def check(self, statement: Statement) -> None:
+        """R-READ-6 of what is no field."""
+        require(self.name == statement.record, Reason.CONTEXT, "another name beside the statement")
+        require(self.type == statement.type, Reason.CONTEXT, "another type beside the statement")
+
+    def check_gone(self, statement: Statement) -> None:
+        """A notice or departure gives nothing of the record."""
+        require(self.deleted, Reason.CONTEXT, "a record that is gone, said to be there")
+        require(not self.fields, Reason.CONTEXT, "a field of a record that is gone")
+        self.check(statement)
+
+    def check_record(self, statement: Statement) -> None:
+        self.check(statement)
+        require(self.deleted == (statement.kind == DELETE), Reason.CONTEXT, "a deletion as a record, or a record as one")
+        if statement.kind == DELETE:
+            require(not self.fields, Reason.FIELDS, "a field of a deletion")
+            return
+        asked = self.withheld if self.desired is None else self.withheld & set(self.desired)
+        require(not asked, Reason.FIELDS, "a field that was asked for came as a digest")
+        check_fields(self.fields, statement.fields)
+
+
+@dataclass(frozen=True)
 class Shown:
     """A record of an answer: its statement, and what came beside it."""
 
@@ -58,6 +93,7 @@ class Shown:
     tombstone: Signed | None = None
     leaf: Leaf | None = None
     departed: bool = False
+    beside: Beside | None = None
 
 
 @dataclass(frozen=True)
@@ -69,11 +105,30 @@ class Sighting:
     moved: Statement | None = None
     tombstone: tuple[Statement, bytes] | None = None
     departed: bool = False
+    covered: bool = False  # named for a deletion: of what was accepted as gone it says nothing new
 
     @property
     def takes_away(self) -> bool:
         """A deletion, notice or departure."""
         return self.tombstone is not None or self.departed or self.statement.kind == DELETE
+
+
+@dataclass(frozen=True)
+class Named:
+    """A record that is said to go along with a deletion: by its field with that value."""
+
+    shown: Shown
+    field: str
+    value: Value | None
+    others: tuple[tuple[str, bytes], ...]
+
+
+class NotCovered(Exception):
+    """What was seen of a record speaks against covering it."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.value)
+        self.verdict = verdict
 
 
 @dataclass
@@ -149,6 +204,8 @@ class Reader:
             former = present(statement.former_scope, Reason.CONTEXT, "a departure from nowhere")
             roster = self._roster(former.scope_id)
             verify_departure(shown.record.data, shown.record.proof, shown.name or statement.record, roster)
+            if shown.beside is not None:
+                shown.beside.check_gone(statement)
             return Sighting(statement, shown.record.hash, departed=True)
         statement = self._verified(shown.record, shown.name)
         if shown.tombstone is not None:
@@ -157,12 +214,19 @@ class Reader:
             tombstone = self._verified(shown.tombstone, None)
             scope: Scope = self._roster(statement.scope_id).scope
             check_notice(statement, shown.record.hash, tombstone, shown.leaf, scope)
+            if shown.beside is not None:
+                shown.beside.check_gone(statement)
             return Sighting(statement, shown.record.hash, tombstone=(tombstone, shown.tombstone.hash))
+        if shown.beside is not None:
+            shown.beside.check_record(statement)
+        return Sighting(statement, shown.record.hash, moved=self._brought(shown, statement))
+
+    def _brought(self, shown: Shown, statement: Statement) -> Statement | None:
         moved = None
         if shown.moved is not None:
             moved = self._verified(shown.moved, statement.record)
             self._check_move(moved, shown.moved.hash, statement)
-        return Sighting(statement, shown.record.hash, moved=moved)
+        return moved
 
     @staticmethod
     def _check_move(moved: Statement, moved_hash: bytes, record: Statement) -> None:
@@ -199,6 +263,44 @@ class Reader:
                     found[number] = (Verdict.UNKNOWN_DELETION, None)
         return found
 
+    def cover(self, named: Sequence[Named], target: Statement) -> list[bytes]:
+        """R-TAKEN-7: the hashes of what a deletion may cover. Raises `Refused`, or `NotCovered` for step 7."""
+        roster = self._roster(target.scope_id)
+        links, sightings = [], []
+        for one in named:
+            statement = self._verified(one.shown.record, None)
+            present(one.shown.beside, Reason.CONTEXT, "a record without a name").check(statement)
+            moved = self._brought(one.shown, statement)
+            value = present(one.value, Reason.DELETION, "a reference that does not come")
+            links.append(Link(statement, one.field, value, one.others))
+            sightings.append(Sighting(statement, one.shown.record.hash, moved=moved, covered=True))
+        check_along(links, target, roster.scope, roster.root_record)
+        verdicts = [self._judge(sighting, self.step, frozenset()) for sighting in sightings]
+        for verdict in verdicts:
+            if not verdict.believes:
+                raise NotCovered(verdict)
+        return [sighting.hash for sighting in sightings]
+
+    # What records of one answer say of each other
+
+    def last_place(self, name: str) -> FormerScope | None:
+        """Where a record was that is there still, as far as is known."""
+        known = self.known.get(name)
+        return known.statement.place if known is not None and self._is_present(name) else None
+
+    def reads_whole_zone(self, scope_id: bytes) -> bool:
+        return scope_id in self.rosters
+
+    def is_in_place(self, statement: Statement, places: dict[str, FormerScope]) -> bool:
+        """R-PLACE-3, R-PLACE-4, to a participant of shares."""
+        roster = self._roster(statement.scope_id)
+        share = roster.scope.share_record
+        if statement.record == roster.root_record:
+            return statement.share == share
+        if statement.record == share:
+            return statement.type == SHARE_TYPE
+        return statement.parent is not None and places.get(statement.parent) == statement.place
+
     def _judge(self, sighting: Sighting, asked: int, late: frozenset[bytes]) -> Verdict:
         name = sighting.statement.record
         known = self.known.get(name)
@@ -220,7 +322,7 @@ class Reader:
         """R-SEEN-12, and a notice that was accepted before (R-DERIVED-6)."""
         if sighting.statement.record not in self.gone or self.gone[sighting.statement.record][0] != sighting.hash:
             return None
-        if sighting.tombstone is None:
+        if sighting.tombstone is None and not sighting.covered:
             return Verdict.OLDER
         made_again = known is not None and known.statement.revision > sighting.statement.revision
         return Verdict.OLDER if made_again else Verdict.ACCEPTED

@@ -80,6 +80,18 @@ public struct ZoneGround: Sendable {
         return try RecordOpener(verified, epochKey: view.key(for: verified.statement))
     }
 
+    /// Of late statements that the user wants to take over, those that may be (R-SEEN-14): to the zone's owner any, to
+    /// a participant those that the zone still vouches for.
+    public func acceptable(_ wanted: Set<Digest>, of sightings: [Sighting]) -> Set<Digest> {
+        var may: Set<Digest> = []
+        guard !wanted.isEmpty else { return may }
+        let isOwners = readableScopes == nil
+        for sighting in sightings where wanted.contains(sighting.hash) {
+            if isOwners || vouches(for: sighting.statement) { may.insert(sighting.hash) }
+        }
+        return may
+    }
+
     /// Whether a statement that was good at the head which it cites could be its author's as well now.
     public func vouches(for statement: Statement) -> Bool {
         view(of: statement)?.roster.vouches(for: statement) ?? false

@@ -34,11 +34,11 @@ struct DataExporter {
 
     mutating func run() async throws(SealKitError) -> Outcome {
         let lines = try begin()
-        let reading = FeedReading(isWhole: true)
+        let reader = FeedReader(isWhole: true)
         var token: ServerChangeToken?
         var isMore = true
         while isMore {
-            let changes = try await database.unmarkedChanges(inZoneWith: zoneID, since: token, reading)
+            let changes = try await database.unmarkedChanges(inZoneWith: zoneID, since: token, reader)
             for (id, result) in changes.modifications { try await add(id, result, to: lines) }
             for (id, _) in changes.deletions { failures[id] = nil }
             for (id, type) in changes.deletions where written.contains(id.recordName.hashValue) {

@@ -32,7 +32,7 @@ final class ContainerCore: Sendable {
     let brokenUploads: BrokenUploads
     /// Of the account's long-lived operations; nil for none.
     let journal: OperationJournal?
-    let readings: FeedReadings
+    let readers: FeedReaders
     let unsettled: UnsettledZones
     private let own: OwnIdentities
     private let state = Mutex(State())
@@ -65,7 +65,7 @@ final class ContainerCore: Sendable {
         self.temporaryAssets = temporaryAssets
         self.journal = journal
         brokenUploads = BrokenUploads()
-        readings = FeedReadings()
+        readers = FeedReaders()
         unsettled = UnsettledZones()
         self.gate = gate
         account.deviceKeeper.attach(trust)
@@ -83,7 +83,7 @@ final class ContainerCore: Sendable {
         temporaryAssets = other.temporaryAssets
         journal = other.journal
         brokenUploads = other.brokenUploads
-        readings = other.readings
+        readers = other.readers
         unsettled = other.unsettled
         own = other.own
         registration = other.registration

@@ -68,7 +68,7 @@ extension Database {
             throw await confirmed(error, zoneID)
         }
         return try await changes(
-            in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reading(of: known, since: token)
+            in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reader(of: known, since: token)
         )
     }
 
@@ -143,7 +143,7 @@ extension Database {
                 results[zoneID] = .success(
                     try await self.changes(
                         in: changes, zoneID, since: token, desiredKeys: configuration?.desiredKeys, asked: known,
-                        reading(of: known, since: token), kind: index > 0 ? .recordsBesideOthers : .records))
+                        reader(of: known, since: token), kind: index > 0 ? .recordsBesideOthers : .records))
             } catch {
                 results[zoneID] = .failure(error)
             }
@@ -171,27 +171,25 @@ extension Database {
         return (request, known)
     }
 
-    private func reading(of ground: ZoneGround, since token: ServerChangeToken?) -> FeedReading {
-        core.readings.reading(of: ground.zoneID.hex, at: token?.bytes, isWhole: token?.isFromBeginning ?? false)
+    private func reader(of ground: ZoneGround, since token: ServerChangeToken?) -> FeedReader {
+        core.readers.reader(of: ground.zoneID.hex, at: token?.bytes, isWhole: token?.isFromBeginning ?? false)
     }
 
     /// Verifies a zone's answer, and remembers how far it was read.
     /// - Parameters:
-    ///   - reading: what the answer is a part of.
+    ///   - reader: of what the answer is a part of.
     ///   - marking: whether the app reads; what the SDK reads for itself leaves the app's place in the feed as it is.
     func changes(
         in response: Sealkit_V1_RecordChangesResponse, _ zoneID: RecordZone.ID, since token: ServerChangeToken?,
-        desiredKeys: [String]?, asked known: ZoneGround, _ reading: FeedReading, kind: FeedReading.Part.Kind = .records,
+        desiredKeys: [String]?, asked known: ZoneGround, _ reader: FeedReader, kind: FeedReading.Part.Kind = .records,
         marking: Bool = true
     ) async throws(SealKitError) -> RecordZoneChanges {
-        let part = FeedReading.Part(
-            response.records.map { FeedReading.Item($0) }, from: token?.bytes, to: response.token,
-            isMoreComing: response.moreComing,
-            kind)
-        try reading.check(part)
+        let part = reader.part(
+            response.records, from: token?.bytes, to: response.token, isMoreComing: response.moreComing, kind)
+        try reader.check(part)
         let ground = try await known.settled(by: response.scopes, core)
 
-        let isToGoOn = reading.isWhole && response.moreComing
+        let isToGoOn = reader.isWhole && response.moreComing
         let beginning = token == nil ? known.asked : token?.beganAt
         var changes = RecordZoneChanges(
             modifications: [], deletions: [],
@@ -212,17 +210,20 @@ extension Database {
             case .success(.deletion(let name, let type, _)):
                 changes.deletions.append((Record.ID(recordName: name, zoneID: zoneID), type))
             case .failure(let error):
-                // One that is said to have gone with another, where this device knows better, stays: it is reported.
-                // Held back until it is where its parent is.
-                if !wire.deleted, error.code == .unknownItem { continue }
-                guard !wire.deleted || (wire.hasDerived && error.code == .rollback) else { throw error }
-                changes.modifications.append((Record.ID(recordName: wire.recordName, zoneID: zoneID), .failure(error)))
+                let isHeldBack = error.code == .unknownItem
+                switch FeedDisbelief(of: wire, isHeldBack: isHeldBack, isRollback: error.code == .rollback) {
+                case .told:
+                    let id = Record.ID(recordName: wire.recordName, zoneID: zoneID)
+                    changes.modifications.append((id, .failure(error)))
+                case .heldBack: continue
+                case .refusesPage: throw error
+                }
             }
         }
-        if reading.isWhole, !response.moreComing {
+        if reader.isWhole, !response.moreComing {
             // Before the mark: a deletion that has left the feed is one of its past.
             for one in try await missing(
-                from: reading, and: part, since: beginning, zoneID, desiredKeys: desiredKeys, in: ground)
+                from: reader, and: part, since: beginning, zoneID, desiredKeys: desiredKeys, in: ground)
             {
                 switch one.outcome {
                 case .success(.record(let record)): changes.modifications.append((one.id, await materialize(record)))
@@ -233,14 +234,14 @@ extension Database {
             }
         }
         guard marking else {
-            reading.take(part)
+            reader.take(part)
             return changes
         }
         // Caught up: whatever the server later shows under an epoch before this one, unseen, is back-dated.
         try await core.trust.advance(
             zone: ground.place.scope, incarnation: ground.place.incarnation, since: token?.bytes, token: response.token,
             caughtUp: ground.caughtUp(by: response))
-        core.readings.take(part, reading, of: ground.zoneID.hex)
+        core.readers.take(part, reader, of: ground.zoneID.hex)
         if scope == .private { core.unsettled.note(ground.zone.id, response.unsettled) }
         return changes
     }
@@ -288,29 +289,29 @@ extension Database {
         let known = try await isFromBeginning ? knownZones() : [:]
         let response: Sealkit_V1_DatabaseChangesResponse = try await core.call(scope, Endpoints.zones.changes, request)
         // Only now: another task that reads from the same place may have gone on with it meanwhile.
-        let reading = core.readings.reading(of: scope.pathComponent, at: token?.bytes, isWhole: isFromBeginning)
-        let items =
-            response.modifications.map { FeedReading.Item(zoneID($0.zoneID), version: $0.hashValue) }
-            + response.deletions.map { FeedReading.Item(zoneID($0.zoneID), version: $0.hashValue) }
-        let part = FeedReading.Part(
-            items, from: token?.bytes, to: response.token, isMoreComing: response.moreComing, .zones)
-        try reading.check(part)
+        let reader = core.readers.reader(of: scope.pathComponent, at: token?.bytes, isWhole: isFromBeginning)
+        let listed =
+            response.modifications.map { (zoneID($0.zoneID), $0.hashValue) }
+            + response.deletions.map { (zoneID($0.zoneID), $0.hashValue) }
+        let part = reader.part(
+            zones: listed, from: token?.bytes, to: response.token, isMoreComing: response.moreComing)
+        try reader.check(part)
         var modifications: [RecordZone] = []
         for wire in response.modifications { if let zone = try await verified(wire) { modifications.append(zone) } }
         for deletion in response.deletions { try await confirmGone(zoneID(deletion.zoneID)) }
         if !response.moreComing, !known.isEmpty {
-            let came = part.names
-            let absent = known.filter { !came.contains($0.key.hashValue) && !reading.has($0.key.hashValue) }
-            modifications += try await leftOut(absent, isListComplete: reading.isComplete)
+            let came = reader.names(beside: part)
+            let absent = known.filter { !came.contains($0.key.inFeed) }
+            modifications += try await leftOut(absent, isListComplete: reader.isComplete)
         }
-        core.readings.take(part, reading, of: scope.pathComponent)
+        core.readers.take(part, reader, of: scope.pathComponent)
         return DatabaseChanges(
             modifications: modifications,
             deletions: response.deletions.map {
                 (zoneID($0.zoneID), DatabaseChanges.DeletionReason(rawValue: Int($0.reason)) ?? .deleted)
             },
             changeToken: ServerChangeToken(
-                bytes: response.token, zone: nil, isFromBeginning: reading.isWhole && response.moreComing ? true : nil),
+                bytes: response.token, zone: nil, isFromBeginning: reader.isWhole && response.moreComing ? true : nil),
             moreComing: response.moreComing)
     }
 }

@@ -128,16 +128,11 @@ extension Database {
         var ground = asked
         var found: [Found] = []
         found.reserveCapacity(ids.count)
-        var next = 0
-        var again: [Record.ID] = []
-        var wholes = 0
-        while next < ids.count || !again.isEmpty {
-            let fresh = min(Limits.itemsPerRequest - again.count, ids.count - next)
-            let part = again + ids[next..<next + fresh]
-            (next, again) = (next + fresh, [])
+        var lookup = RecordLookup(count: ids.count, atMost: Limits.itemsPerRequest)
+        while let part = lookup.request() {
             let request = Sealkit_V1_LookupRecordsRequest.with {
                 $0.zone = asked.zoneIDOnWire
-                $0.recordNames = part.map(\.recordName)
+                $0.recordNames = part.map { ids[$0].recordName }
                 if let desiredKeys { $0.desiredKeys = Sealkit_V1_DesiredKeys(desiredKeys) }
             }
             ground.asked = try await core.trust.moment()
@@ -151,8 +146,8 @@ extension Database {
                     .serverRejectedRequest, "the server answered \(response.results.count) of \(part.count) records")
             }
             var present: [(wire: Sealkit_V1_Record, name: String?)] = []
-            for (id, result) in zip(part, response.results) {
-                if let wire = result.shown { present.append((wire, id.recordName)) }
+            for (index, result) in zip(part, response.results) {
+                if let wire = result.shown { present.append((wire, ids[index].recordName)) }
             }
             // What was found belongs to the very bytes that came.
             let outcomes = try await self.read(
@@ -162,13 +157,15 @@ extension Database {
             var read = outcomes.makeIterator()
             var told: [Found] = []
             told.reserveCapacity(part.count)
-            var overtaken: [Record.ID] = []
-            for (id, result) in zip(part, response.results) {
+            var leftOut: [Int] = []
+            var overtaken: [Int] = []
+            for (index, result) in zip(part, response.results) {
+                let id = ids[index]
                 if let wire = result.shown {
                     let outcome = read.next() ?? .failure(Database.unanswered(id))
                     // This device has made another version meanwhile.
                     if case .failure(let error) = outcome, error.code == .serverRecordChanged {
-                        overtaken.append(id)
+                        overtaken.append(index)
                     } else {
                         told.append(Found(id: id, wire: wire, outcome: outcome))
                     }
@@ -176,29 +173,19 @@ extension Database {
                 }
                 var refusal: SealKitError?
                 if case .failure(let failure)? = result.outcome { refusal = SealKitError(failure) }
-                // Large records do not all fit into one answer: what was left out is asked for again.
-                if refusal?.code == .limitExceeded, !present.isEmpty {
-                    again.append(id)
+                // Large records do not all fit into one answer.
+                if result.isLeftOut, !present.isEmpty {
+                    leftOut.append(index)
                 } else if let error = try await absence(of: id, refusal, in: ground) {
                     told.append(Found(id: id, wire: nil, outcome: .failure(error)))
                 } else {
-                    overtaken.append(id)
+                    overtaken.append(index)
                 }
             }
-            // What is told together was there together: an answer that this device knows better than by now is asked
-            // for again as a whole. Beside somebody who keeps writing one record the others are not waited for.
-            if !overtaken.isEmpty, wholes < Database.mostWholeRepetitions {
-                wholes += 1
-                again = part
-            } else {
-                again += overtaken
-                found += told
-            }
+            if lookup.settle(part, leftOut: leftOut, overtaken: overtaken) { found += told }
         }
         return (found, ground)
     }
-
-    private static let mostWholeRepetitions = 8
 
     /// What it means that an answer shows nothing under a name, whether it says that there is no such record, no such
     /// zone, or nothing at all: the server shows a deletion with the statement that made it, so that without one what
@@ -209,7 +196,7 @@ extension Database {
     func absence(of id: Record.ID, _ refusal: SealKitError?, in ground: RecordGround) async throws(SealKitError)
         -> SealKitError?
     {
-        if let refusal, ![.unknownItem, .zoneNotFound, .userDeletedZone].contains(refusal.code) { return refusal }
+        if let refusal, !Absence.isSaid(by: refusal.code.rawValue) { return refusal }
         switch try await core.trust.memory(
             of: id.recordName, in: ground.place, scopes: ground.readableScopes, asked: ground.asked)
         {
@@ -244,14 +231,6 @@ extension Database {
             complete.fields[key] = .asset(asset)
         }
         return .success(complete)
-    }
-}
-
-extension Sealkit_V1_RecordResult {
-    /// What it shows of the record: as it is, or what made it go.
-    var shown: Sealkit_V1_Record? {
-        if case .record(let wire)? = outcome { return wire }
-        return hasServerRecord ? serverRecord : nil
     }
 }
 

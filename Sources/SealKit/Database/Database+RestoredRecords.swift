@@ -63,11 +63,11 @@ extension Database {
                     "the server answered \(response.results.count) of \(waiting.count) records")
             }
             let ground = try await ground.settled(by: response.scopes, core)
-            var reader = RecordReader(ground: .zone(ground), zoneID: zoneID, desiredKeys: desiredKeys)
+            var reader = RecordReader(ground: .zone(ground), zoneID: zoneID, desiredKeys: desiredKeys, refreshes: false)
             var leftOut: [Record.ID] = []
             for (id, result) in zip(waiting, response.results) {
                 if let wire = result.shown {
-                    do throws(SealError) {
+                    do throws(ClientError) {
                         found[id.recordName] = .success(try reader.read(wire, recordName: id.recordName).outcome)
                     } catch {
                         found[id.recordName] = .failure(.integrity(error, "record \(id.recordName)"))

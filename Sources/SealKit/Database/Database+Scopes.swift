@@ -47,7 +47,7 @@ extension Database {
 
     /// The hierarchical shares that the server names, as far as their rosters show this account in them.
     func discoverShares(of zone: SealStatements.Scope, into ground: inout ZoneGround) async throws(SealKitError) {
-        var named = NamedShares()
+        var named = NameListing()
         while named.isMoreComing {
             let heads: [Sealkit_V1_ScopeHead]
             do throws(SealKitError) { heads = try await more(&named, in: zone) } catch
@@ -88,7 +88,7 @@ extension Database {
     /// The hierarchical shares that are open in a zone of one's own.
     func openShares(in zone: SealStatements.Scope) async throws(SealKitError) -> [ZoneView] {
         var views: [ZoneView] = []
-        var named = NamedShares()
+        var named = NameListing()
         while named.isMoreComing {
             for head in try await more(&named, in: zone) {
                 let keeper = core.keeper(of: zone.ofShare(head.shareRecordName))
@@ -101,16 +101,9 @@ extension Database {
         return views
     }
 
-    /// How far the server's list of a zone's shares was read.
-    private struct NamedShares {
-        var names: Set<String> = []
-        var last = ""
-        var isMoreComing = true
-    }
-
     /// The next hierarchical shares in a zone that the server names to this account, each once. Their rosters are read
     /// before more is asked for: of those that it makes up there is none.
-    private func more(_ named: inout NamedShares, in zone: SealStatements.Scope) async throws(SealKitError)
+    private func more(_ named: inout NameListing, in zone: SealStatements.Scope) async throws(SealKitError)
         -> [Sealkit_V1_ScopeHead]
     {
         let request = Sealkit_V1_LookupSharesRequest.with {
@@ -119,12 +112,9 @@ extension Database {
         }
         let response: Sealkit_V1_LookupSharesResponse = try await core.call(
             scope, Endpoints.sharing.lookupShares, request)
-        for share in response.shares {
-            named.last = try shareName(share.scope)
-            guard named.names.insert(named.last).inserted else { throw FeedReading.circle }
-        }
-        guard !response.moreComing || !response.shares.isEmpty else { throw FeedReading.circle }
-        named.isMoreComing = response.moreComing
+        var names: [String] = []
+        for share in response.shares { names.append(try shareName(share.scope)) }
+        do throws(ClientError) { try named.take(names, isMoreComing: response.moreComing) } catch { throw .circle }
         return response.shares.map(\.scope)
     }
 

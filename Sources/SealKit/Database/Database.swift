@@ -95,16 +95,13 @@ public struct Database: Sendable {
         var reader = RecordReader(ground: start, zoneID: zone, desiredKeys: desiredKeys)
         var readings: [Result<RecordReader.Reading, SealKitError>] = []
         readings.reserveCapacity(records.count)
-        var hasRefreshed = false
         func label(_ wire: Sealkit_V1_Record, _ name: String?) -> String { "record \(name ?? wire.recordName)" }
         for (wire, name) in records {
-            do throws(SealError) {
+            do throws(ClientError) {
                 readings.append(.success(try reader.read(wire, recordName: name)))
-            } catch .unknownRosterHead where !hasRefreshed {
-                hasRefreshed = true
-                reader = RecordReader(
-                    ground: try await reader.ground.refreshed(core), zoneID: zone, desiredKeys: desiredKeys)
-                do throws(SealError) {
+            } catch .unknownHead {
+                reader.refresh(try await reader.ground.refreshed(core))
+                do throws(ClientError) {
                     readings.append(.success(try reader.read(wire, recordName: name)))
                 } catch {
                     readings.append(.failure(.integrity(error, label(wire, name))))

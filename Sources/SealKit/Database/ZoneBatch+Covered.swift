@@ -62,36 +62,27 @@ extension Database {
     fileprivate func verified(
         _ wire: Sealkit_V1_TakenRecords, goingWith target: Statement, in start: ZoneGround, _ zoneID: RecordZone.ID
     ) async throws(SealKitError) -> [VerifiedStatement] {
-        var taken: [(record: TakenRecord, sighting: Sighting)] = []
-        taken.reserveCapacity(min(wire.records.count, Limits.takenRecords))
-        guard wire.records.count <= Limits.takenRecords else {
-            throw .integrity(.invalidLength, "what goes with record \(target.recordName)")
+        let subject = "what goes with record \(target.recordName)"
+        var reading = try judging(subject) { () throws(ClientError) in
+            try TakenReading(goingWith: target, count: wire.records.count, in: start)
         }
-        var reader = RecordReader(ground: .zone(start), zoneID: zoneID, desiredKeys: [])
-        var hasRefreshed = false
         for one in wire.records {
             let label = "record \(one.record.recordName), which is said to go with \(target.recordName),"
-            do throws(SealError) {
-                taken.append(try reader.taken(one))
-            } catch .unknownRosterHead where !hasRefreshed {
-                hasRefreshed = true
-                reader = RecordReader(ground: try await reader.ground.refreshed(core), zoneID: zoneID, desiredKeys: [])
-                taken.append(try verifying(label) { () throws(SealError) in try reader.taken(one) })
+            do throws(ClientError) {
+                try reading.add(one)
+            } catch .unknownHead {
+                reading.refresh(try await reading.ground.refreshed(core))
+                try judging(label) { () throws(ClientError) in try reading.add(one) }
             } catch {
                 throw .integrity(error, label)
             }
         }
-        guard case .zone(let ground) = reader.ground, let roster = ground.view(of: target)?.roster else {
-            throw .integrity(.wrongContext, "what goes with record \(target.recordName)")
-        }
-        try verifying("what goes with record \(target.recordName)") { () throws(SealError) in
-            try TakenRecord.check(taken.map(\.record), with: target, in: roster)
-        }
-        let sightings = taken.map(\.sighting)
-        let verdicts = try await core.trust.admit(sightings, in: ground.place, asked: ground.asked)
+        let statements = try judging(subject) { () throws(ClientError) in try reading.checked() }
+        let sightings = reading.sightings
+        let verdicts = try await core.trust.admit(sightings, in: reading.ground.place, asked: reading.ground.asked)
         for (sighting, verdict) in zip(sightings, verdicts) {
             if let error = refusal(of: sighting, verdict) { throw error }
         }
-        return taken.map(\.record.record)
+        return statements
     }
 }

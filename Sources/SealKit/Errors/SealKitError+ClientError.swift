@@ -1,4 +1,5 @@
 import SealClient
+import SealPrimitives
 import SealStatements
 
 extension SealKitError {
@@ -44,6 +45,8 @@ extension SealKitError {
             case .unknownEnd:
                 SealKitError(
                     .serverRejectedRequest, "the server's answer does not say where its roster ends")
+            case .unknownHead: .integrity(.unknownRosterHead, "the roster of \(zone)")
+            case .circle: .circle
             case .keysReplaced: .keysReplaced
             case .foreignKeys:
                 SealKitError(
@@ -65,6 +68,11 @@ extension SealKitError {
                     .invalidArguments, "this device has verified yet another branch",
                     remedy: "give up this device's own branch first")
             }
+    }
+
+    /// What a reader of records refuses, which the core decides each time.
+    static func integrity(_ error: ClientError, _ subject: String) -> SealKitError {
+        .integrity(error.reason ?? .wrongContext, subject)
     }
 
     /// What there is to do about a fork.

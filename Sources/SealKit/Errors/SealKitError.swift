@@ -1,4 +1,5 @@
 public import Foundation
+import SealClient
 import SealPrimitives
 import SealWire
 
@@ -114,6 +115,11 @@ extension SealKitError: CustomStringConvertible {
 extension SealKitError: LocalizedError {
     public var errorDescription: String? { reason }
     public var recoverySuggestion: String? { remedy.isEmpty ? nil : remedy }
+}
+
+/// Runs a client's judgement whose failure means that data does not verify.
+func judging<T>(_ subject: String, _ body: () throws(ClientError) -> T) throws(SealKitError) -> T {
+    do { return try body() } catch { throw SealKitError.integrity(error, subject) }
 }
 
 /// Runs core code whose failure means that data does not verify.

@@ -116,7 +116,7 @@ extension Database {
             return (sorted(), failures, try await refreshed(ground))
         }
         var overtaken: Set<Record.ID> = []
-        let reading = FeedReading(isWhole: true)
+        let reader = FeedReader(isWhole: true)
         var token = Data()
         var isMore = true
         while isMore {
@@ -129,11 +129,10 @@ extension Database {
             do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
                 throw await confirmed(error, zoneID)
             }
-            let came = FeedReading.Part(
-                response.records.map { FeedReading.Item($0) }, from: token, to: response.token,
-                isMoreComing: response.moreComing)
-            try reading.check(came)
-            reading.take(came)
+            let came = reader.part(
+                response.records, from: token, to: response.token, isMoreComing: response.moreComing)
+            try reader.check(came)
+            reader.take(came)
             ground = try await ground.settled(by: response.scopes, core)
             let outcomes = try await read(
                 response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground),
@@ -158,7 +157,7 @@ extension Database {
             guard !isMore else { continue }
             var rest = try await find(Array(overtaken), in: zoneID, from: .zone(ground), desiredKeys: nil).found
             // What did not come is asked for: all that this device knows.
-            rest += try await missing(from: reading, and: came, zoneID, desiredKeys: nil, in: ground)
+            rest += try await missing(from: reader, and: came, zoneID, desiredKeys: nil, in: ground)
             for one in rest {
                 let outcome = try one.outcome.get()
                 if let wire = one.wire, !wire.departed { take(one.id, wire, outcome) }

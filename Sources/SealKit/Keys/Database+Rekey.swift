@@ -103,7 +103,7 @@ extension Database {
 
     private func readOn(_ zoneID: RecordZone.ID, from start: Data?) async throws(SealKitError) {
         var token = start.map { ServerChangeToken(bytes: $0, zone: (try? zoneScope(zoneID))?.id.hex) }
-        let reading = FeedReading(isWhole: start == nil)
+        let reader = FeedReader(isWhole: start == nil)
         var failures = 0
         while true {
             if Task.isCancelled { throw .cancelled }
@@ -114,7 +114,7 @@ extension Database {
                 throw await confirmed(error, zoneID)
             }
             let changes = try await changes(
-                in: response, zoneID, since: token, desiredKeys: [], asked: known, reading, marking: false)
+                in: response, zoneID, since: token, desiredKeys: [], asked: known, reader, marking: false)
             token = changes.changeToken
             failures += changes.modifications.count { if case .failure = $0.result { true } else { false } }
             guard failures <= Database.mostUnreadable else { throw Database.endless(zoneID) }

@@ -78,12 +78,11 @@ extension Database {
             throw await confirmed(error, zoneID)
         }
         let place = cursor.place.isEmpty ? nil : cursor.place
-        let reading = core.readings.reading(of: "query", at: place, isWhole: false)
-        let part = FeedReading.Part(
-            response.matches.map { FeedReading.Item($0.record) }, from: place, to: response.cursor,
-            isMoreComing: !response.cursor.isEmpty,
-            .results)
-        try reading.check(part)
+        let reader = core.readers.reader(of: "query", at: place, isWhole: false)
+        let part = reader.part(
+            response.matches.map(\.record), from: place, to: response.cursor,
+            isMoreComing: !response.cursor.isEmpty, .results)
+        try reader.check(part)
         var check = QueryCheck(query: cursor.query, last: cursor.last)
         var results: [(Record.ID, Result<Record, SealKitError>)] = []
         for (id, wire, outcome) in try await outcomes(
@@ -97,7 +96,7 @@ extension Database {
                 results.append((id, .failure(await core.noted(error, zone: id.zoneID, record: id.recordName))))
             }
         }
-        core.readings.take(part, reading, of: "query")
+        core.readers.take(part, reader, of: "query")
         let next =
             response.cursor.isEmpty
             ? nil : Query.Cursor(query: cursor.query, zoneID: cursor.zoneID, place: response.cursor, last: check.last)

@@ -103,14 +103,10 @@ extension Database {
         _ zoneID: RecordZone.ID
     ) -> TrustStore.LateStatements? {
         guard !hashes.isEmpty, case .zone(let ground) = ground else { return nil }
-        var may: Set<Digest> = []
-        for case .success(let reading) in readings where hashes.contains(reading.sighting.hash) {
-            if ground.zone.owner == core.userID() || ground.vouches(for: reading.sighting.statement) {
-                may.insert(reading.sighting.hash)
-            }
-        }
+        let sightings = readings.compactMap { try? $0.get().sighting }
         return TrustStore.LateStatements(
-            hashes: may, container: core.identifier, environment: core.environment, zone: zoneID, time: currentTime())
+            hashes: ground.acceptable(hashes, of: sightings), container: core.identifier,
+            environment: core.environment, zone: zoneID, time: currentTime())
     }
 
     /// Why what came late is not believed, with what the user may accept.

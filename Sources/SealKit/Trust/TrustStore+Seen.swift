@@ -44,6 +44,17 @@ extension TrustStore {
         try await judging(place) { try $0.lastPlace(of: name) }
     }
 
+    /// As `ParentPlaces.settle`.
+    func settled(
+        _ parents: ParentPlaces, in place: ScopePlace
+    ) async throws(SealKitError) -> (ParentPlaces, missing: Set<String>) {
+        try await judging(place) { judge in
+            var parents = parents
+            let missing = try parents.settle(from: judge)
+            return (parents, missing)
+        }
+    }
+
     /// As `RecordJudge.living`.
     func living(
         in place: ScopePlace, scopes: Set<ScopePlace>?, since moment: Int64? = nil,

@@ -4,11 +4,20 @@ package enum ClientJudgeVectors {
     static func check<H: HybridEncryption>(
         _ test: Fields, shared: Fields, type: String, using hybrid: H.Type
     ) throws(VectorError) {
-        if type == "Roster" {
+        let steps = try test.objects("steps")
+        switch type {
+        case "Roster":
             var script = try RosterScript<H>(test, shared: shared)
-            return try script.run(test.objects("steps"))
+            try script.run(steps)
+        case "Reading":
+            var script = try ReadingScript(test, shared: shared)
+            try script.run(steps)
+        case "Feed":
+            var script = try FeedScript(test)
+            try script.run(steps)
+        default:
+            var script = try RecordScript(test, shared: shared)
+            try script.run(steps)
         }
-        var script = try RecordScript(test, shared: shared)
-        try script.run(test.objects("steps"))
     }
 }

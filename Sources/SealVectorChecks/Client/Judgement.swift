@@ -58,6 +58,8 @@ extension Judgement {
             case .mended: .refused("mended")
             case .endless: .refused("endless")
             case .unknownEnd: .refused("unknownEnd")
+            case .unknownHead: .refused("unknownHead")
+            case .circle: .refused("circle")
             case .keysReplaced: .refused("keysReplaced")
             case .foreignKeys: .refused("foreignKeys")
             case .notForked: .refused("notForked")

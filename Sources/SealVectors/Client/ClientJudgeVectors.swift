@@ -16,10 +16,16 @@ extension ClientJudgeVectors: Construction {
         "Roster: a device of the account of `seeds` follows the roster of `scope`; `floor` is the head that it was enrolled with. The group's `logs` are its `entries`, behind the first `at` ones of the log that it `partsFrom`. A step is the tail that a server answers: `count` entries of a `log` from number `from` on, whether `moreComing`, and where its log ends. `abandoned` are those of a branch that come along, `whole` the log that the server gives a device which asks for all of it. `knows` is how many entries the device has verified afterwards.",
         "Verdicts: `accepted`; `succeeded` (R-FORK-3, R-FORK-4); and, refused, `mended` (the server has lost entries: R-LOST-1), `shortened` (the same again, or it ends before `floor`), `forked`, `endless`, `unknownEnd`, `unknownScope`, `keysReplaced` and `foreignKeys` (R-GEN-5), `invalid` (an entry breaks a rule).",
         "With `abandons` a step is the owner, who ends a fork on the first `count` entries of a `log`, and gives the head up that it names, or its own branch: `ended`, `endedOwn`; `notForked`, `notAbandonable` (the head is in that log), `yetAnotherBranch` (a third one was verified here).",
+        "Reading: `reader` has the rosters that it `reads`, of those of Records, remembers nothing at first, and is shown whole answers. `answer`: each record as it is `shown` (its name, type, and whether `deleted` or `departed`), with its `fields`: plain ones by the canonical bytes of their `value`, others by their `digest`; asked for were the `desiredKeys`, or all. The rest is as in Records. `cycles` are those among the records that are believed (R-PLACE-9).",
+        "To a participant of shares alone, `asksFor` are the parents that are to be looked up, ascending by name, `found` is what that shows, by its newest statement, which is verified, and `heldBack` are the records that are not shown (R-PLACE-3, R-PLACE-4): that is no refusal.",
+        "`taken`: what the server says goes along with the deletion of `target`, nearest to it first: records as they are shown, whose reference is `field`. It is `covered`, and the deletion's `fields` are `digest`, or the verdict is what stands against it (R-TAKEN-7). `nothing`: nothing is shown under that name, because of the code that the answer `says`, or without a word (R-SEEN-10). `noAnswer` is a code that says nothing of the record.",
+        "Feed: what comes in parts, which is read from the beginning (`isWhole`) or from somewhere else (\"Read\", step 3). A step is a part, asked for at the token `from` and going on at `to`: `records` of a zone's feed, by their statements (`recordsBesideOthers`: not the first zone of an answer), `zones` of a list, or `results` of a query. `circle`: it leads nowhere, or was there before. `asks`: of these names, `brought` are those that came, in what began at the beginning, and in the last part.",
     ]
 
     static func generate(into builder: inout VectorBuilder) throws {
-        try RecordStories().generate(into: &builder)
+        let records = try RecordStories()
+        try records.generate(into: &builder)
         try RosterStories().generate(into: &builder)
+        try ReadingStories(records: records).generate(into: &builder)
     }
 }

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .. import accounts, opening
 from ..changes import Head
 from ..codec import user_id, user_record_name
-from ..deletions import Leaf
+from ..deletions import Leaf, Taken
 from ..errors import Disagreement, Reason, Refused
+from ..feeds import Feed, Part
+from ..fields import plain
 from ..following import Doubted, Follower, Signed, Tail
+from ..placement import cycles
 from ..registry import Case, check
-from ..remembering import Reader, Shown, Verdict
+from ..remembering import Beside, Named, NotCovered, Reader, Shown, Verdict
 from ..remembering import Signed as SignedStatement
 from ..roster import Roster
+from ..statements import SAVE, Statement
+from ..values import Value, decode_value
 from ..vectorfile import Fields
 from .common import chain_of, entries_of, environment_of, proof_of, rosters_of, scope_of
 
@@ -89,6 +96,147 @@ def records(case: Case) -> None:
         elif step.texts("missing") != reader.missing(step.texts("brought")):
             raise Disagreement(f"step {number}: others are missing")
     judged.finish()
+
+
+# Answers
+
+
+_A_NO = ("", "unknownItem", "zoneNotFound", "userDeletedZone")
+
+
+def _field(fields: Fields) -> tuple[str, bytes, Value | None]:
+    """Its name and digest, and its value where that came."""
+    name = fields.text("name")
+    if "digest" in fields:
+        return name, fields.hex("digest"), None
+    value = decode_value(fields.hex("value"))
+    return name, plain(name, value).digest, value
+
+
+def _whole(item: Fields, desired: tuple[str, ...] | None = None) -> tuple[Shown, dict[str, Value]]:
+    shown, beside = _shown(item), item.child("shown")
+    fields = [_field(one) for one in item.children("fields")] if "fields" in item else []
+    values = {name: value for name, _, value in fields if value is not None}
+    found = Beside(
+        name=beside.text("recordName"), type=beside.text("recordType"),
+        deleted="deleted" in beside and bool(beside.raw("deleted")),
+        fields=tuple((name, digest) for name, digest, _ in fields),
+        withheld=frozenset(name for name, _, value in fields if value is None), desired=desired,
+    )
+    departed = "departed" in beside and bool(beside.raw("departed"))
+    return replace(shown, beside=found, departed=departed), values
+
+
+def _named(item: Fields) -> Named:
+    shown, values = _whole(item)
+    field = item.text("field")
+    others = shown.beside.fields if shown.beside is not None else ()
+    return Named(shown, field, values.get(field), tuple(other for other in others if other[0] != field))
+
+
+def _among(step: Fields, shown: list[Shown], verdicts: list[Verdict], reader: Reader, zone: bytes) -> None:
+    """What the records that are believed say of each other."""
+    believed = [
+        (one, Statement.decode(one.record.data)) for one, verdict in zip(shown, verdicts, strict=True) if verdict.believes
+    ]
+    present = [
+        statement for one, statement in believed
+        if not one.departed and one.tombstone is None and statement.kind == SAVE
+    ]
+    step.expect("cycles", cycles(present))
+    if reader.reads_whole_zone(zone):
+        return
+    gone = {statement.record for _, statement in believed if statement not in present}
+    places = {statement.record: statement.place for statement in present}
+    asks: set[str] = set()
+    for child in present:
+        parent = child.parent
+        if parent is None or parent in places or parent in gone:
+            continue
+        if reader.last_place(parent) == child.place:
+            places[parent] = child.place
+        else:
+            asks.add(parent)
+    step.expect("asksFor", sorted(asks))
+    for found in step.children("found") if "found" in step else []:
+        name = found.text("recordName")
+        if "statement" in found:
+            places[name] = Statement.decode(found.hex("statement")).place
+    held = [child.record for child in present if not reader.is_in_place(child, places)]
+    step.expect("heldBack", sorted(held))
+
+
+@check("client-judge", "Reading")
+def reading(case: Case) -> None:
+    rosters = rosters_of(case.shared)
+    zone = rosters["zone"].scope
+    reader = Reader(user_id(case.fields.text("reader")), zone.owner)
+    reader.rosters = {rosters[name].scope_id: rosters[name] for name in case.fields.texts("reads")}
+    judged = Judged()
+    for number, step in enumerate(case.fields.children("steps")):
+        reader.step = number
+        if "answer" in step:
+            desired = tuple(step.texts("desiredKeys")) if "desiredKeys" in step else None
+            shown = [_whole(item, desired)[0] for item in step.children("answer")]
+            found = reader.meet(shown, number, frozenset())
+            verdicts = [verdict for verdict, _ in found]
+            if step.texts("verdicts") != [verdict.value for verdict in verdicts]:
+                raise Disagreement(f"step {number}: we say {', '.join(verdict.value for verdict in verdicts)}")
+            for verdict, reason in found:
+                if not verdict.believes:
+                    judged.refused(verdict.value, reason)
+            _among(step, shown, verdicts, reader, zone.id)
+        elif "taken" in step:
+            _taken(step, reader, judged)
+        else:
+            name, says = step.text("nothing"), step.text("says")
+            told = reader.nothing(name, number)
+            step.expect("verdict", told.value if says in _A_NO else "noAnswer")
+            if says in _A_NO and not told.believes:
+                judged.refused(told.value, None)
+    judged.finish()
+
+
+def _taken(step: Fields, reader: Reader, judged: Judged) -> None:
+    named = [_named(item) for item in step.children("taken")]
+    try:
+        hashes = reader.cover(named, Statement.decode(step.hex("target")))
+    except Refused as refusal:
+        step.expect("verdict", Verdict.UNVERIFIED.value)
+        return judged.refused(Verdict.UNVERIFIED.value, refusal.reason)
+    except NotCovered as doubt:
+        step.expect("verdict", doubt.verdict.value)
+        return judged.refused(doubt.verdict.value, None)
+    step.expect("verdict", "covered")
+    names = [Statement.decode(one.shown.record.data).record for one in named]
+    step.expect("digest", Taken.of(list(zip(names, hashes, strict=True))).digest)
+
+
+@check("client-judge", "Feed")
+def feed(case: Case) -> None:
+    feed, judged = Feed(bool(case.fields.raw("isWhole"))), Judged()
+    for step in case.fields.children("steps"):
+        if "asks" in step:
+            step.expect("brought", [name for name in step.texts("asks") if feed.came(name)])
+            continue
+        items = [_item(item) for item in step.children("items")]
+        part = Part(
+            step.text("kind"), step.hex("from"), step.hex("to"), bool(step.raw("moreComing")),
+            tuple(name for name, _ in items), tuple(version for _, version in items),
+        )
+        leads_on = feed.take(part)
+        step.expect("verdict", "accepted" if leads_on else "circle")
+        if not leads_on:
+            judged.refused("circle", None)
+    judged.finish()
+
+
+def _item(item: Fields) -> tuple[str, object]:
+    name = item.text("name")
+    if "statement" not in item:
+        return name, (name, item.number("version"))
+    forms = [form for form in ("deleted", "departed") if form in item and bool(item.raw(form))]
+    return name, (item.hex("statement"), *forms)
 
 
 # Rosters

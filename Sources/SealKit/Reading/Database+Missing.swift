@@ -18,16 +18,14 @@ extension Database {
     /// - Returns: the records, their deletions, or why neither is believed: `rollback` where the server shows nothing.
     /// - Throws: why it could not be asked.
     func missing(
-        from reading: FeedReading, and last: FeedReading.Part, since beginning: Int64? = nil, _ zoneID: RecordZone.ID,
+        from reader: FeedReader, and last: FeedReading.Part, since beginning: Int64? = nil, _ zoneID: RecordZone.ID,
         desiredKeys: [String]?, in ground: ZoneGround
     ) async throws(SealKitError) -> [Found] {
-        let came = last.names
+        let came = reader.names(beside: last)
         let names = try await core.trust.living(
             in: ground.place, scopes: RecordGround.zone(ground).readableScopes,
-            since: reading.isComplete ? nil : beginning
-        ) { name in
-            !came.contains(name.hashValue) && !reading.has(name.hashValue)
-        }
+            since: reader.isComplete ? nil : beginning
+        ) { !came.contains($0) }
         guard !names.isEmpty else { return [] }
         let ids = names.map { Record.ID(recordName: $0, zoneID: zoneID) }
         let found: [Found]
@@ -37,9 +35,10 @@ extension Database {
             return ids.map { Found(id: $0, wire: nil, outcome: .failure(error)) }
         }
         let present = found.filter(\.isRecord)
-        if !present.isEmpty, reading.isComplete {
+        if !present.isEmpty, reader.isComplete {
             // Written since, by this device as well: the feed goes on with it.
-            let since = try await namesInFeed(of: ground, after: last.end, among: Set(present.map(\.id.recordName)))
+            let since = try await namesInFeed(
+                of: ground, after: Data(last.end), among: Set(present.map(\.id.recordName)))
             for one in present where !since.contains(one.id.recordName) {
                 _ = await core.noted(Database.leftOut(one.id), zone: zoneID, record: one.id.recordName)
             }
@@ -56,7 +55,7 @@ extension Database {
         var names: Set<String> = []
         var others = 0
         var place = start
-        let reading = FeedReading(isWhole: false)
+        let reader = FeedReader(isWhole: false)
         while true {
             let request = Sealkit_V1_RecordChangesRequest.with {
                 $0.zone = ground.zone.zoneIDOnWire
@@ -65,11 +64,10 @@ extension Database {
             }
             let response: Sealkit_V1_RecordChangesResponse = try await core.call(
                 scope, Endpoints.records.changes, request)
-            let part = FeedReading.Part(
-                response.records.map { FeedReading.Item($0) }, from: place, to: response.token,
-                isMoreComing: response.moreComing)
-            try reading.check(part)
-            reading.take(part)
+            let part = reader.part(
+                response.records, from: place, to: response.token, isMoreComing: response.moreComing)
+            try reader.check(part)
+            reader.take(part)
             names.formUnion(response.records.lazy.map(\.recordName).filter(wanted.contains))
             guard response.moreComing, names.count < wanted.count else { return names }
             others += response.records.count
@@ -91,12 +89,12 @@ extension Database {
     ///   without end.
     func failuresOfReading(_ zoneID: RecordZone.ID) async throws(SealKitError) -> [SealKitError] {
         let database = fetchingAssets(.onDemand)
-        let reading = FeedReading(isWhole: true)
+        let reader = FeedReader(isWhole: true)
         var failures: [SealKitError] = []
         var token: ServerChangeToken?
         var isMore = true
         while isMore {
-            let changes = try await database.unmarkedChanges(inZoneWith: zoneID, since: token, desiredKeys: [], reading)
+            let changes = try await database.unmarkedChanges(inZoneWith: zoneID, since: token, desiredKeys: [], reader)
             failures += changes.modifications.compactMap {
                 if case .failure(let error) = $0.result { error } else { nil }
             }
@@ -119,7 +117,7 @@ extension Database {
     /// As `recordZoneChanges`, without a trace in what the app has read of the zone.
     func unmarkedChanges(
         inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken?, desiredKeys: [String]? = nil,
-        _ reading: FeedReading
+        _ reader: FeedReader
     ) async throws(SealKitError) -> RecordZoneChanges {
         let (request, known) = try await request(
             zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: desiredKeys))
@@ -128,6 +126,6 @@ extension Database {
             throw await confirmed(error, zoneID)
         }
         return try await changes(
-            in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reading, marking: false)
+            in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reader, marking: false)
     }
 }
