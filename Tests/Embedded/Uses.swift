@@ -96,6 +96,28 @@ public func useReading(
     return names.filter { feed.names(beside: part).contains($0) && !Absence.isSaid(by: $0) }
 }
 
+public func useWriting(_ view: ZoneView, _ last: Statement, _ key: SecretBytes) -> [RecordDraft] {
+    let ground = ZoneGround(view, asked: nil)
+    var places = WritingPlaces(targets: [:], in: ground)
+    places.addSave(of: last.recordName, parent: last.parent, after: last)
+    for parent in places.unknownParents { places.found(parent, in: ground.zoneID) }
+    places.addDeletion(of: "", after: last)
+    guard let scope = places.scope(of: last.recordName), !ground.moves(last, into: scope),
+        !ground.sealsAgain(last, in: scope)
+    else { return [] }
+    let writing = RecordWriting(in: view, at: 0)
+    let base = RecordWriting.Base(last, hash: ground.zoneID, recordKey: key)
+    let restored = RecordWriting.Restored(revision: 2, previous: ground.zoneID)
+    guard writing.keepsKey(base, restored: nil) else { return [] }
+    return [
+        writing.save(
+            of: last.recordName, type: last.recordType, after: base, restored: nil, parent: nil, share: nil,
+            fields: []),
+        writing.deletion(
+            of: last.recordName, type: last.recordType, after: base, restored: restored, taking: .none),
+    ]
+}
+
 public func useMessages(_ bytes: [UInt8]) throws(SealError) -> [[UInt8]] {
     func again<Message: WireMessage>(_: Message.Type) throws(SealError) -> [UInt8] {
         try Message(protobuf: bytes).protobuf()

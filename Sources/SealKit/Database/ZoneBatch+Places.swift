@@ -51,7 +51,15 @@ extension ZoneBatch {
         if !isBehindPlaces, sharing.isEmpty, let own = ground.own, try await !hasShares(ground) {
             return living.map { Placed(item: $0, scopeID: own.roster.scopeID) }
         }
-        var places = Places(items: living, targets: sharing.targets, ground: ground)
+        var places = WritingPlaces(targets: sharing.targets, in: ground)
+        for item in living {
+            switch item {
+            case .save(let record):
+                places.addSave(
+                    of: record.recordID.recordName, parent: record.parent?.recordName, after: record.base?.statement)
+            case .delete(let id, let base, _, _): places.addDeletion(of: id.recordName, after: base.statement)
+            }
+        }
         let unknown = places.unknownParents
         if !unknown.isEmpty {
             for (id, outcome) in try await database.look(
@@ -60,17 +68,16 @@ extension ZoneBatch {
                 guard case .success(let parent) = outcome, let statement = parent.present?.base?.statement else {
                     continue
                 }
-                places.parents[id.recordName] = statement.scopeID
-                if let view = try await database.view(of: statement.scopeID, in: &ground), view.roster.isClosed {
-                    // It is on its way into the zone's own scope.
-                    places.parents[id.recordName] = ground.zone.id
-                }
+                let view = try await database.view(of: statement.scopeID, in: &ground)
+                // From a share that has ended it is on its way into the zone's own scope.
+                places.found(
+                    id.recordName, in: view?.roster.isClosed ?? false ? ground.zone.id : statement.scopeID)
             }
         }
         var placed: [Placed] = []
         var refused: [(item: Item, error: SealKitError)] = []
         for item in living {
-            let scope = places.scope(of: item)
+            let scope = places.scope(of: item.id.recordName)
             let isMove = item.base.map { $0.statement.scopeID != scope } ?? false
             let view: ZoneView? = if let scope { try await database.view(of: scope, in: &ground) } else { nil }
             if case .delete = item, let view, view.roster.isClosed, !view.scope.shareRecordName.isEmpty {
@@ -268,67 +275,6 @@ extension ZoneBatch {
         guard view.isMember else {
             throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
         }
-    }
-}
-
-/// The scopes of a batch's records, parents within the batch first.
-private struct Places {
-    private let items: [String: ZoneBatch.Item]
-    /// Where the batch itself says so.
-    private let targets: [String: Digest]
-    private let ground: ZoneGround
-    /// Of those outside the batch.
-    var parents: [String: Digest] = [:]
-
-    init(items: [ZoneBatch.Item], targets: [String: Digest], ground: ZoneGround) {
-        self.items = Dictionary(items.map { ($0.id.recordName, $0) }) { first, _ in first }
-        self.targets = targets
-        self.ground = ground
-    }
-
-    /// Parents that have to be looked up.
-    var unknownParents: [String] {
-        Set(
-            items.values.compactMap { item -> String? in
-                guard targets[item.id.recordName] == nil, case .save(let record) = item, stays(record) == nil,
-                    let parent = record.parent?.recordName, items[parent] == nil
-                else { return nil }
-                return parent
-            }
-        ).sorted()
-    }
-
-    /// The scope that a record is in and remains in.
-    private func stays(_ record: Record) -> Digest? {
-        guard let statement = record.base?.statement, statement.kind == .save,
-            statement.share != nil || statement.parent == record.parent?.recordName,
-            let view = ground.view(of: statement), !view.roster.isClosed
-        else { return nil }
-        return statement.scopeID
-    }
-
-    func scope(of item: ZoneBatch.Item) -> Digest? {
-        var seen: Set<String> = []
-        var next = item
-        while seen.insert(next.id.recordName).inserted {
-            if let target = targets[next.id.recordName] { return target }
-            guard case .save(let record) = next else { return next.base?.statement.scopeID }
-            if let place = stays(record) { return place }
-            guard let parent = record.parent?.recordName else { return ground.own?.roster.scopeID }
-            guard let above = items[parent] else {
-                // A parent that there is not the server names: what counts is that it is asked.
-                return parents[parent] ?? onlyScope
-            }
-            next = above
-        }
-        // Parents in a circle.
-        return onlyScope
-    }
-
-    /// Where nothing says which: the zone's own, or the one share that this account is in. Of several shares it would
-    /// be some other people's that a server chooses by keeping a parent back.
-    private var onlyScope: Digest? {
-        ground.own?.roster.scopeID ?? (ground.views.count == 1 ? ground.views.keys.first : nil)
     }
 }
 

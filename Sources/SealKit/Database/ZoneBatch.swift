@@ -91,11 +91,7 @@ struct ZoneBatch {
         let scopeID: Digest
 
         func isMove(in ground: ZoneGround) -> Bool {
-            guard let statement = item.base?.statement, statement.kind == .save else { return false }
-            return statement.place
-                != ground[scopeID].map {
-                    Statement.FormerScope(scopeID: scopeID, incarnation: $0.roster.incarnations.scope)
-                }
+            item.base.map { ground.moves($0.statement, into: scopeID) } ?? false
         }
     }
 
@@ -213,9 +209,9 @@ struct ZoneBatch {
             guard case .save(let record) = one.item, let base = record.base, base.statement.kind == .save else {
                 continue
             }
-            let epoch = ground[one.scopeID]?.roster.currentEpoch.context
-            let isSealedAgain = base.statement.epochContext != epoch || base.statement.isKeyCarried
-            if isSealedAgain, !record.omittedKeys.isEmpty { missing.append(record.recordID) }
+            if !record.omittedKeys.isEmpty, ground.sealsAgain(base.statement, in: one.scopeID) {
+                missing.append(record.recordID)
+            }
         }
         guard !missing.isEmpty else { return placed }
         var full: [Record.ID: Outcome] = [:]
@@ -263,11 +259,17 @@ struct ZoneBatch {
         var drafts: [RecordDraft] = []
         drafts.reserveCapacity(placed.count)
         var keys: [Digest: EpochKey] = [:]
+        var writings: [Digest: RecordWriting] = [:]
+        let now = currentTime()
         let names = covered.isEmpty ? [] : Set(placed.map(\.item.id.recordName))
         for one in placed {
-            guard let view = ground[one.scopeID] else { throw ZoneBatch.outside(one.item.id) }
-            if keys[one.scopeID] == nil { keys[one.scopeID] = try view.currentKey() }
-            drafts.append(draft(one.item, view: view, taking: try taken(by: one.item, beside: names)))
+            if writings[one.scopeID] == nil {
+                guard let view = ground[one.scopeID] else { throw ZoneBatch.outside(one.item.id) }
+                keys[one.scopeID] = try view.currentKey()
+                writings[one.scopeID] = RecordWriting(in: view, at: now)
+            }
+            guard let writing = writings[one.scopeID] else { throw ZoneBatch.outside(one.item.id) }
+            drafts.append(draft(one.item, writing, taking: try taken(by: one.item, beside: names)))
         }
         guard let key = keys[placed[0].scopeID] else { return [] }
         var random = SystemRandom()
@@ -294,74 +296,47 @@ struct ZoneBatch {
             items, (signed, sealed.signature), response.results, ground: .zone(ground), isLast: isLast)
     }
 
-    private func draft(_ item: Item, view: ZoneView, taking taken: TakenRecords) -> RecordDraft {
-        let scope = view.scope
-        let roster = view.roster
-        let user = database.core.userID()
-        let place = Statement.FormerScope(scopeID: roster.scopeID, incarnation: roster.incarnations.scope)
-        func statement(
-            _ kind: Statement.Kind, _ id: Record.ID, type: String, base: Record.Base?, parent: String?, share: String?
-        ) -> Statement {
-            let previous = base?.statement
-            // A record made again after its deletion goes on counting, with a new creator.
-            let creator = previous?.kind == .save ? previous?.creator : nil
-            return Statement(
-                kind: kind, container: scope.container, environment: scope.environment, owner: scope.owner,
-                zoneName: scope.zoneName, zoneIncarnation: roster.incarnations.zone, recordName: id.recordName,
-                recordType: type,
-                creator: creator ?? user, author: user, clientTime: currentTime(),
-                revision: lost[id.recordName]?.revision ?? (previous?.revision ?? 0) + 1,
-                previous: lost[id.recordName]?.previous ?? base?.hash ?? .zero, scopeID: roster.scopeID,
-                scopeIncarnation: roster.incarnations.scope,
-                epoch: roster.currentEpoch.number, formerScope: previous.flatMap { $0.place == place ? nil : $0.place },
-                wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head,
-                checkpoint: Checkpoint.none, parent: parent, share: share, salt: ID16.zero, fieldsDigest: .zero)
+    private func draft(_ item: Item, _ writing: RecordWriting, taking taken: TakenRecords) -> RecordDraft {
+        let restored = lost[item.id.recordName].map {
+            RecordWriting.Restored(revision: $0.revision, previous: $0.previous)
         }
         switch item {
         case .delete(let id, let base, let type, _):
-            return RecordDraft(
-                statement: statement(
-                    .delete, id, type: type, base: base, parent: base.statement.parent, share: base.statement.share),
-                recordKey: nil, fields: [], taking: taken)
+            return writing.deletion(
+                of: id.recordName, type: type, after: base.written, restored: restored, taking: taken)
         case .save(let record):
-            // Within an epoch the record's key stays and unchanged fields are carried; a new epoch makes a new key, and
-            // so does the first write after the key was carried over from an earlier one.
-            let base = record.base
-            let keepsKey =
-                base.map { base in
-                    base.statement.kind == .save && base.statement.epochContext == roster.currentEpoch.context
-                        && !base.statement.isKeyCarried && base.recordKey != nil
-                        && lost[record.recordID.recordName] == nil
-                } ?? false
-            var fields: [(name: String, field: FieldDraft)] = []
-            fields.reserveCapacity(record.fields.count)
-            for (key, state) in record.fields.sorted(by: { FieldSet.isOrdered($0.key, $1.key) }) {
-                if keepsKey, !record.changed.contains(key), let digest = base?.digests[key] {
-                    fields.append((key, .carried(digest)))
-                    continue
-                }
-                switch state {
-                case .plain(let value): fields.append((key, .plain(value)))
-                case .encrypted(let value): fields.append((key, .encrypted(value)))
-                case .asset(let asset): if let sealed = asset.remote?.sealed { fields.append((key, .asset(sealed))) }
-                case .omitted: if let digest = base?.digests[key] { fields.append((key, .carried(digest))) }
-                }
-            }
-            return RecordDraft(
-                statement: statement(
-                    .save, record.recordID, type: record.recordType, base: base, parent: record.parent?.recordName,
-                    share: record.rootMark(in: scope, roster)),
-                recordKey: keepsKey ? base?.recordKey : nil, fields: fields)
+            let base = record.base?.written
+            let fields = record.fieldDrafts(keepsKey: writing.keepsKey(base, restored: restored))
+            return writing.save(
+                of: record.recordID.recordName, type: record.recordType, after: base, restored: restored,
+                parent: record.parent?.recordName, share: record.share?.recordName, fields: fields)
         }
     }
 }
 
+extension Record.Base {
+    fileprivate var written: RecordWriting.Base {
+        RecordWriting.Base(statement, hash: hash, recordKey: recordKey)
+    }
+}
+
 extension Record {
-    /// The share that it names as its root: an old copy may name one that has ended since.
-    fileprivate func rootMark(in scope: SealStatements.Scope, _ roster: Roster) -> String? {
-        guard let share, share.recordName == scope.shareRecordName, recordID.recordName == roster.rootRecordName else {
-            return nil
+    /// Ascending by name: what stays under the record's key by its digest, the rest to be sealed.
+    fileprivate func fieldDrafts(keepsKey: Bool) -> [(name: String, field: FieldDraft)] {
+        var drafts: [(name: String, field: FieldDraft)] = []
+        drafts.reserveCapacity(fields.count)
+        for (key, state) in fields.sorted(by: { FieldSet.isOrdered($0.key, $1.key) }) {
+            if keepsKey, !changed.contains(key), let digest = base?.digests[key] {
+                drafts.append((key, .carried(digest)))
+                continue
+            }
+            switch state {
+            case .plain(let value): drafts.append((key, .plain(value)))
+            case .encrypted(let value): drafts.append((key, .encrypted(value)))
+            case .asset(let asset): if let sealed = asset.remote?.sealed { drafts.append((key, .asset(sealed))) }
+            case .omitted: if let digest = base?.digests[key] { drafts.append((key, .carried(digest))) }
+            }
         }
-        return share.recordName
+        return drafts
     }
 }
