@@ -45,6 +45,15 @@ extension Container {
     }
 }
 
+extension OperationConfiguration {
+    /// The same of all databases and containers, for a face of the SDK that takes its database only when it is called.
+    package static func bound<R, E: Error>(
+        _ configuration: OperationConfiguration?, group: OperationGroup?, _ body: () async throws(E) -> R
+    ) async throws(E) -> R {
+        try await configured(configuration, group, body: body)
+    }
+}
+
 private func configured<R, E: Error>(
     _ configuration: OperationConfiguration?, _ group: OperationGroup?, body: () async throws(E) -> R
 ) async throws(E) -> R {
