@@ -14,6 +14,15 @@ if ProcessInfo.processInfo.environment["SEALKIT_STRICT"] == "1" { house.append(.
 /// stands.
 let core: [SwiftSetting] = house + [.strictMemorySafety()]
 
+/// Where there is a module CloudKit already, ours is not made: the product is there, as packages that name it have to
+/// find one, and holds an empty target. `SEALKIT_CLOUDKIT=1` is for who builds for Linux on a Mac, where this manifest
+/// is then read.
+#if canImport(Darwin)
+    let hasCloudKit = ProcessInfo.processInfo.environment["SEALKIT_CLOUDKIT"] == "1"
+#else
+    let hasCloudKit = true
+#endif
+
 let package = Package(
     name: "SealKit",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -21,6 +30,7 @@ let package = Package(
         .library(name: "SealKit", targets: ["SealKit"]),
         .library(name: "SealServer", targets: ["SealServer", "SealService", "SealStorage"]),
         .library(name: "SealKitTesting", targets: ["SealKitTesting"]),
+        .library(name: "CloudKit", targets: [hasCloudKit ? "CloudKit" : "CloudKitOnApple"]),
         .executable(name: "sealkit", targets: ["sealkit"]),
     ],
     dependencies: [
@@ -160,6 +170,9 @@ let package = Package(
             ],
             swiftSettings: house),
         // Floor 6
+        hasCloudKit
+            ? .target(name: "CloudKit", dependencies: ["SealKit"], swiftSettings: house)
+            : .target(name: "CloudKitOnApple", swiftSettings: house),
         .target(
             name: "SealVectors",
             dependencies: [
@@ -277,45 +290,58 @@ let package = Package(
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             swiftSettings: house),
-        // What an app sees: Tests/Consumer/README.md
-        .target(
-            name: "ConsumerSwift5", dependencies: ["SealKit"], path: "Tests/Consumer/Swift5",
-            swiftSettings: [.swiftLanguageMode(.v5)]),
-        .target(
-            name: "ConsumerSwift6", dependencies: ["SealKit"], path: "Tests/Consumer/Swift6",
-            swiftSettings: [.swiftLanguageMode(.v6)]),
-        .target(
-            name: "ConsumerMemberImports", dependencies: ["SealKit"], path: "Tests/Consumer/MemberImports",
-            swiftSettings: [.swiftLanguageMode(.v5), .enableUpcomingFeature("MemberImportVisibility")]),
-        .target(
-            name: "ConsumerBystander",
-            dependencies: [
-                "SealKit",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            path: "Tests/Consumer/Bystander", swiftSettings: [.swiftLanguageMode(.v6)]),
-        // What an app of the sync engine looks like: Examples/Todo/README.md
-        .target(
-            name: "TodoList", dependencies: ["SealKit"], path: "Examples/Todo/TodoList",
-            swiftSettings: [.swiftLanguageMode(.v6)]),
-        .executableTarget(
-            name: "todo",
-            dependencies: ["TodoList", "SealKit", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-            path: "Examples/Todo/Terminal", swiftSettings: [.swiftLanguageMode(.v6)]),
-        .testTarget(
-            name: "TodoTests", dependencies: ["TodoList", "todo", "SealKit", "SealLab"], path: "Examples/Todo/Tests",
-            swiftSettings: [.swiftLanguageMode(.v6)]),
-        .testTarget(
-            name: "ConsumerTests",
-            dependencies: [
-                "SealKit", "SealKitTesting", "ConsumerSwift5", "ConsumerSwift6", "ConsumerMemberImports",
-                "ConsumerBystander",
-            ],
-            path: "Tests/Consumer/Tests", swiftSettings: house),
-    ],
+    ]
+        + (hasCloudKit
+            ? [
+                .testTarget(
+                    name: "CloudKitTests", dependencies: ["CloudKit", "SealKit", "SealKitTesting"],
+                    // What CloudKit has deprecated is tested as well.
+                    swiftSettings: house + [.treatWarning("DeprecatedDeclaration", as: .warning)])
+            ]
+            : [])
+        + [
+            // What an app sees: Tests/Consumer/README.md
+            .target(
+                name: "ConsumerSwift5", dependencies: ["SealKit"], path: "Tests/Consumer/Swift5",
+                swiftSettings: [.swiftLanguageMode(.v5)]),
+            .target(
+                name: "ConsumerSwift6", dependencies: ["SealKit"], path: "Tests/Consumer/Swift6",
+                swiftSettings: [.swiftLanguageMode(.v6)]),
+            .target(
+                name: "ConsumerMemberImports", dependencies: ["SealKit"], path: "Tests/Consumer/MemberImports",
+                swiftSettings: [.swiftLanguageMode(.v5), .enableUpcomingFeature("MemberImportVisibility")]),
+            .target(
+                name: "ConsumerBystander",
+                dependencies: [
+                    "SealKit",
+                    .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                    .product(name: "Crypto", package: "swift-crypto"),
+                    .product(name: "Logging", package: "swift-log"),
+                    .product(name: "NIOCore", package: "swift-nio"),
+                ],
+                path: "Tests/Consumer/Bystander", swiftSettings: [.swiftLanguageMode(.v6)]),
+            // What an app of the sync engine looks like: Examples/Todo/README.md
+            .target(
+                name: "TodoList", dependencies: ["SealKit"], path: "Examples/Todo/TodoList",
+                swiftSettings: [.swiftLanguageMode(.v6)]),
+            .executableTarget(
+                name: "todo",
+                dependencies: [
+                    "TodoList", "SealKit", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                ],
+                path: "Examples/Todo/Terminal", swiftSettings: [.swiftLanguageMode(.v6)]),
+            .testTarget(
+                name: "TodoTests", dependencies: ["TodoList", "todo", "SealKit", "SealLab"],
+                path: "Examples/Todo/Tests",
+                swiftSettings: [.swiftLanguageMode(.v6)]),
+            .testTarget(
+                name: "ConsumerTests",
+                dependencies: [
+                    "SealKit", "SealKitTesting", "ConsumerSwift5", "ConsumerSwift6", "ConsumerMemberImports",
+                    "ConsumerBystander",
+                ],
+                path: "Tests/Consumer/Tests", swiftSettings: house),
+        ],
     swiftLanguageModes: [.v6]
 )
 

@@ -82,6 +82,30 @@ import Testing
         #expect(try graph(of: "SealKitTesting", in: targets).own.isSuperset(of: ["SealKit", "SealServer"]))
     }
 
+    /// CloudKit's names are a face of the SDK: what encrypts, verifies and speaks to a server is below, and none of it
+    /// is known there.
+    @Test func cloudKitStandsOnTheSDKAlone() throws {
+        let targets = try targets()
+        let direct = try dependencies(of: "CloudKit", in: targets)
+        #expect(direct.own == ["SealKit"])
+        #expect(direct.products.isEmpty)
+        let users = targets.matches(of: /"CloudKit"[,\]]/).count
+        // Its own target and the tests of it.
+        #expect(users == 2)
+        let folder = root.appendingPathComponent("Sources/CloudKit")
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+        var read = 0
+        for case let file as URL in files where file.pathExtension == "swift" {
+            read += 1
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let lines = /^(?:@_exported )?(?:public )?import (\w+)/.anchorsMatchLineEndings()
+            let imports = Set(text.matches(of: lines).map { String($0.1) })
+            #expect(
+                imports.isSubset(of: ["Foundation", "SealKit", "Synchronization"]), "\(file.lastPathComponent)")
+        }
+        #expect(read > 20)
+    }
+
     @Test func storageAndRulesKnowNothingOfHTTP() throws {
         let targets = try targets()
         #expect(try graph(of: "SealStorage", in: targets).products.isDisjoint(with: Self.http))

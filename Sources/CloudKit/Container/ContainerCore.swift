@@ -1,0 +1,71 @@
+import Foundation
+import SealKit
+import Synchronization
+
+/// What all `CKContainer`s of one identifier share.
+final class ContainerCore: Sendable {
+    let identifier: String
+    private let source: AccountSource?
+    /// Why every call fails, where the process or the identifier is not what it has to be.
+    private let made: Result<SealKit.Container, SealKitError>
+
+    init(_ identifier: String, environment: SealKit.Container.Environment, source: AccountSource) {
+        self.identifier = identifier
+        self.source = source
+        made = Result { () throws(SealKitError) in
+            try SealKit.Container(identifier, environment: environment, accounts: source.provider)
+        }
+        AccountNotices.begin()
+    }
+
+    init(_ identifier: String, failing error: SealKitError) {
+        self.identifier = identifier
+        source = nil
+        made = .failure(error)
+    }
+
+    /// - Throws: `badContainer`; what keeps the account from being read.
+    func container() async throws(SealKitError) -> SealKit.Container {
+        let container = try made.get()
+        try await source?.ready()
+        return container
+    }
+}
+
+/// One core for each identifier under one setup, for as long as somebody uses it or the process lasts.
+final class ContainerCores: Sendable {
+    private let source: AccountSource
+    private let environment: SealKit.Container.Environment
+    private let cores = Mutex<[String: ContainerCore]>([:])
+
+    init(_ setup: CKContainer.Setup) {
+        source = AccountSource(setup.account)
+        environment = setup.environment
+    }
+
+    func core(_ identifier: String) -> ContainerCore {
+        cores.withLock { cores in
+            if let core = cores[identifier] { return core }
+            let core = ContainerCore(identifier, environment: environment, source: source)
+            cores[identifier] = core
+            return core
+        }
+    }
+}
+
+/// SealKit's word for a change of account, under CloudKit's name as well.
+enum AccountNotices {
+    private static let isListening = Mutex(false)
+
+    static func begin() {
+        let isFirst = isListening.withLock { isListening in
+            defer { isListening = true }
+            return !isListening
+        }
+        guard isFirst else { return }
+        // For as long as the process lasts.
+        _ = NotificationCenter.default.addObserver(forName: .accountChanged, object: nil, queue: nil) { _ in
+            NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
+        }
+    }
+}

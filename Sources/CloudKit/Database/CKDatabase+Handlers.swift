@@ -1,0 +1,260 @@
+import Foundation
+import SealKit
+
+/// Runs a call and tells a handler what it gave.
+func telling<Value>(
+    _ handler: @escaping @Sendable (Result<Value, any Error>) -> Void,
+    _ body: @escaping @Sendable () async throws -> Value
+) {
+    Task {
+        let result: Result<Value, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(CKError(any: error)) }
+        handler(result)
+    }
+}
+
+/// The same of a handler that takes one or the other.
+func telling<Value>(
+    _ handler: @escaping @Sendable (Value?, (any Error)?) -> Void,
+    _ body: @escaping @Sendable () async throws -> Value
+) {
+    telling(
+        { result in
+            switch result {
+            case .success(let value): handler(value, nil)
+            case .failure(let error): handler(nil, error)
+            }
+        }, body)
+}
+
+/// The async functions with a handler in the place of `await`, which is called once, on any thread.
+extension CKDatabase {
+    // MARK: Records
+
+    public func fetch(
+        withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.record(for: recordID) } }
+
+    public func save(
+        _ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.save(record) } }
+
+    public func delete(
+        withRecordID recordID: CKRecord.ID,
+        completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.deleteRecord(withID: recordID) } }
+
+    public func fetch(
+        withRecordIDs recordIDs: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil,
+        completionHandler:
+            @escaping @Sendable (
+                Result<[CKRecord.ID: Result<CKRecord, any Error>], any Error>
+            ) -> Void
+    ) { telling(completionHandler) { try await self.records(for: recordIDs, desiredKeys: desiredKeys) } }
+
+    public func modifyRecords(
+        saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
+        savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged, atomically: Bool = true,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
+                        deleteResults: [CKRecord.ID: Result<Void, any Error>]
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        telling(completionHandler) {
+            try await self.modifyRecords(
+                saving: recordsToSave, deleting: recordIDsToDelete, savePolicy: savePolicy, atomically: atomically)
+        }
+    }
+
+    /// All matches, page by page.
+    @available(*, deprecated, message: "use fetch(withQuery:inZoneWith:desiredKeys:resultsLimit:completionHandler:)")
+    public func perform(
+        _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?,
+        completionHandler: @escaping @Sendable ([CKRecord]?, (any Error)?) -> Void
+    ) {
+        telling(completionHandler) {
+            var page = try await self.page(
+                matching: query, in: zoneID, desiredKeys: nil, limit: CKQueryOperation.maximumResults)
+            var records = try page.matches.map { try $1.get() }
+            while let cursor = page.cursor {
+                page = try await self.page(
+                    after: cursor, desiredKeys: nil, limit: CKQueryOperation.maximumResults)
+                records += try page.matches.map { try $1.get() }
+            }
+            return records
+        }
+    }
+
+    public func fetch(
+        withQuery query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,
+        desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int = CKQueryOperation.maximumResults,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)],
+                        queryCursor: CKQueryOperation.Cursor?
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        telling(completionHandler) {
+            try await self.records(
+                matching: query, inZoneWith: zoneID, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
+        }
+    }
+
+    public func fetch(
+        withCursor queryCursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]? = nil,
+        resultsLimit: Int = CKQueryOperation.maximumResults,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)],
+                        queryCursor: CKQueryOperation.Cursor?
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        telling(completionHandler) {
+            try await self.records(
+                continuingMatchFrom: queryCursor, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
+        }
+    }
+
+    // MARK: Zones
+
+    public func fetchAllRecordZones(
+        completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.allRecordZones() } }
+
+    public func fetch(
+        withRecordZoneID zoneID: CKRecordZone.ID,
+        completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.recordZone(for: zoneID) } }
+
+    public func save(
+        _ zone: CKRecordZone, completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.save(zone) } }
+
+    /// A zone that is not there is no failure.
+    public func delete(
+        withRecordZoneID zoneID: CKRecordZone.ID,
+        completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.deleteRecordZone(withID: zoneID) } }
+
+    public func fetch(
+        withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[CKRecordZone.ID: Result<CKRecordZone, any Error>], any Error>
+            ) -> Void
+    ) { telling(completionHandler) { try await self.recordZones(for: zoneIDs) } }
+
+    public func modifyRecordZones(
+        saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID],
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+                        deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        telling(completionHandler) {
+            try await self.modifyRecordZones(saving: recordZonesToSave, deleting: recordZoneIDsToDelete)
+        }
+    }
+
+    // MARK: Feeds
+
+    public func fetchRecordZoneChanges(
+        inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
+        desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>],
+                        deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken, moreComing: Bool
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        telling(completionHandler) {
+            try await self.recordZoneChanges(
+                inZoneWith: zoneID, since: changeToken, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
+        }
+    }
+
+    public func fetchDatabaseChanges(
+        since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
+                        changeToken: CKServerChangeToken, moreComing: Bool
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        telling(completionHandler) {
+            try await self.databaseChanges(since: changeToken, resultsLimit: resultsLimit)
+        }
+    }
+
+    // MARK: Subscriptions
+
+    public func fetchAllSubscriptions(
+        completionHandler: @escaping @Sendable ([CKSubscription]?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.allSubscriptions() } }
+
+    public func fetch(
+        withSubscriptionID subscriptionID: CKSubscription.ID,
+        completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.subscription(for: subscriptionID) } }
+
+    public func save(
+        _ subscription: CKSubscription,
+        completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.save(subscription) } }
+
+    public func delete(
+        withSubscriptionID subscriptionID: CKSubscription.ID,
+        completionHandler: @escaping @Sendable (CKSubscription.ID?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.deleteSubscription(withID: subscriptionID) } }
+
+    public func fetch(
+        withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[CKSubscription.ID: Result<CKSubscription, any Error>], any Error>
+            ) -> Void
+    ) { telling(completionHandler) { try await self.subscriptions(for: subscriptionIDs) } }
+
+    public func modifySubscriptions(
+        saving subscriptionsToSave: [CKSubscription], deleting subscriptionIDsToDelete: [CKSubscription.ID],
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        saveResults: [CKSubscription.ID: Result<CKSubscription, any Error>],
+                        deleteResults: [CKSubscription.ID: Result<Void, any Error>]
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        telling(completionHandler) {
+            try await self.modifySubscriptions(saving: subscriptionsToSave, deleting: subscriptionIDsToDelete)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import SealKit
+
+extension CKError {
+    /// What SealKit says, in CloudKit's words.
+    ///
+    /// Nothing that a server must not do becomes a code that apps repair by overwriting or uploading: a record that
+    /// does not verify, or goes back, is `serverRejectedRequest`.
+    init(_ error: SealKitError) {
+        var userInfo: [String: Any] = [
+            NSLocalizedDescriptionKey: error.reason, NSUnderlyingErrorKey: error,
+        ]
+        if !error.remedy.isEmpty { userInfo[NSLocalizedRecoverySuggestionErrorKey] = error.remedy }
+        if let seconds = error.retryAfter { userInfo[CKErrorRetryAfterKey] = seconds }
+        let code = Code(error.code)
+        if code == .zoneBusy, error.retryAfter == nil { userInfo[CKErrorRetryAfterKey] = 1.0 }
+        if error.userDidResetEncryptedDataKey { userInfo[CKErrorUserDidResetEncryptedDataKey] = true }
+        if let record = error.serverRecord { userInfo[CKRecordChangedErrorServerRecordKey] = CKRecord(record) }
+        if let record = error.clientRecord { userInfo[CKRecordChangedErrorClientRecordKey] = CKRecord(record) }
+        if let record = error.ancestorRecord { userInfo[CKRecordChangedErrorAncestorRecordKey] = CKRecord(record) }
+        self.init(code, userInfo: userInfo)
+    }
+
+    /// What some of many items failed with.
+    init(partial errors: [AnyHashable: any Error]) {
+        self.init(
+            .partialFailure,
+            userInfo: [
+                NSLocalizedDescriptionKey: "\(errors.count) of the items failed", CKPartialErrorsByItemIDKey: errors,
+            ])
+    }
+
+    /// Whatever a call of SealKit's threw.
+    init(any error: any Error) {
+        switch error {
+        case let error as CKError: self = error
+        case let error as SealKitError: self.init(error)
+        case is CancellationError: self.init(SealKitError(.operationCancelled, "the operation was cancelled"))
+        default: self.init(SealKitError(.internalError, "\(type(of: error))"))
+        }
+    }
+}
+
+extension CKError.Code {
+    init(_ code: SealKitError.Code) { self = Self.table[code] ?? .internalError }
+
+    private static let table: [SealKitError.Code: CKError.Code] = [
+        .internalError: .internalError, .networkUnavailable: .networkUnavailable, .networkFailure: .networkFailure,
+        .badContainer: .badContainer, .serviceUnavailable: .serviceUnavailable,
+        .requestRateLimited: .requestRateLimited, .notAuthenticated: .notAuthenticated,
+        .permissionFailure: .permissionFailure, .unknownItem: .unknownItem, .invalidArguments: .invalidArguments,
+        .serverRecordChanged: .serverRecordChanged, .serverRejectedRequest: .serverRejectedRequest,
+        .assetFileNotFound: .assetFileNotFound, .assetFileModified: .assetFileModified,
+        .incompatibleVersion: .incompatibleVersion, .constraintViolation: .constraintViolation,
+        .operationCancelled: .operationCancelled, .changeTokenExpired: .changeTokenExpired,
+        .batchRequestFailed: .batchRequestFailed, .zoneBusy: .zoneBusy, .badDatabase: .badDatabase,
+        .quotaExceeded: .quotaExceeded, .zoneNotFound: .zoneNotFound, .userDeletedZone: .userDeletedZone,
+        .limitExceeded: .limitExceeded, .tooManyParticipants: .tooManyParticipants, .alreadyShared: .alreadyShared,
+        .referenceViolation: .referenceViolation, .participantMayNeedVerification: .participantMayNeedVerification,
+        .serverResponseLost: .serverResponseLost, .assetNotAvailable: .assetNotAvailable,
+        .accountTemporarilyUnavailable: .accountTemporarilyUnavailable,
+        .participantAlreadyInvited: .participantAlreadyInvited,
+        // SealKit's own.
+        .sessionExpired: .accountTemporarilyUnavailable, .keysReplaced: .accountTemporarilyUnavailable,
+        .wrongPassphrase: .accountTemporarilyUnavailable, .rosterChanged: .zoneBusy, .staleEpoch: .zoneBusy,
+        .rotationDue: .zoneBusy, .storageFull: .quotaExceeded, .verificationFailed: .permissionFailure,
+        .serverNotTrusted: .networkFailure, .deletionIncomplete: .serverRejectedRequest,
+        .integrityFailure: .serverRejectedRequest, .rollback: .serverRejectedRequest,
+    ]
+}
+
+/// Runs a call of SealKit's, failing in CloudKit's words.
+func inCloudKitsWords<T>(_ body: () async throws -> T) async throws(CKError) -> T {
+    do { return try await body() } catch { throw CKError(any: error) }
+}

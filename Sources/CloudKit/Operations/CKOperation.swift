@@ -1,0 +1,150 @@
+public import Foundation
+import SealKit
+import Synchronization
+
+/// What an operation of CloudKit's is: asynchronous, to be added to a database, a container, or a queue of the app's.
+///
+/// Set its properties before it is added. Its blocks come one after another, on a queue of its own and never while it
+/// is added; whatever is owed comes, also after `cancel()`.
+open class CKOperation: Operation, @unchecked Sendable {
+    public typealias Configuration = CKOperationConfiguration
+    public typealias ID = String
+
+    private enum Phase { case ready, executing, finished }
+
+    private struct State {
+        var phase = Phase.ready
+        var task: Task<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let blocks = DispatchQueue(label: "org.sealkit.cloudkit.operation")
+
+    public let operationID: CKOperation.ID = UUID().uuidString
+    /// The operation's own; a default one where it was never set.
+    public var configuration: CKOperation.Configuration! = CKOperationConfiguration()
+    /// Whose default configuration counts where the operation's own was not changed.
+    public var group: CKOperationGroup?
+    /// Comes once the operation outlasts the process.
+    public var longLivedOperationWasPersistedBlock: () -> Void = {}
+
+    @available(*, deprecated, message: "use configuration.container")
+    public var container: CKContainer? {
+        get { configuration?.container }
+        set { settled.container = newValue }
+    }
+
+    @available(*, deprecated, message: "use configuration.isLongLived")
+    public var isLongLived: Bool {
+        get { configuration?.isLongLived ?? false }
+        set { settled.isLongLived = newValue }
+    }
+
+    @available(*, deprecated, message: "use configuration.allowsCellularAccess")
+    public var allowsCellularAccess: Bool {
+        get { configuration?.allowsCellularAccess ?? true }
+        set { settled.allowsCellularAccess = newValue }
+    }
+
+    @available(*, deprecated, message: "use configuration.timeoutIntervalForRequest")
+    public var timeoutIntervalForRequest: TimeInterval {
+        get { configuration?.timeoutIntervalForRequest ?? 60 }
+        set { settled.timeoutIntervalForRequest = newValue }
+    }
+
+    @available(*, deprecated, message: "use configuration.timeoutIntervalForResource")
+    public var timeoutIntervalForResource: TimeInterval {
+        get { configuration?.timeoutIntervalForResource ?? 7 * 86_400 }
+        set { settled.timeoutIntervalForResource = newValue }
+    }
+
+    /// The configuration, made where the app has set nil.
+    private var settled: CKOperation.Configuration {
+        if let configuration { return configuration }
+        let made = CKOperationConfiguration()
+        configuration = made
+        return made
+    }
+
+    public override init() { super.init() }
+
+    open override var isAsynchronous: Bool { true }
+    open override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
+    open override var isFinished: Bool { state.withLock { $0.phase == .finished } }
+
+    /// Starts once; what `main()` begins goes on after it has returned.
+    open override func start() {
+        let isFirst = state.withLock { state in
+            guard state.phase == .ready else { return false }
+            state.phase = .executing
+            return true
+        }
+        guard isFirst else { return }
+        didChangeValue(for: \.isExecuting)
+        main()
+        // A subclass that does all of its work in `main()` begins nothing.
+        if state.withLock({ $0.task == nil }) { finish() }
+    }
+
+    open override func main() {
+        let task = Task { [self] in
+            await configured { await self.run() }
+            tell { self.finish() }
+        }
+        state.withLock { $0.task = task }
+        if isCancelled { task.cancel() }
+    }
+
+    open override func cancel() {
+        super.cancel()
+        state.withLock { $0.task }?.cancel()
+    }
+
+    /// What the operation is about; to its end, whatever it is.
+    func run() async {}
+
+    /// Runs a block of the app's, after those before it.
+    func tell(_ block: @escaping @Sendable () -> Void) { blocks.async(execute: block) }
+
+    /// - Throws: `operationCancelled` where the operation was cancelled, whatever became of the call.
+    func calling<T>(_ body: () async throws -> T) async throws(CKError) -> T {
+        do {
+            guard !isCancelled else { throw CancellationError() }
+            return try await body()
+        } catch {
+            throw CKError(any: isCancelled ? CancellationError() : error)
+        }
+    }
+
+    private func configured(_ body: () async -> Void) async {
+        // In the one context of a task all calls are found, whichever database they are of.
+        await OperationConfiguration.bound(configuration?.sealed, group: group?.sealed, body)
+    }
+
+    private func finish() {
+        let ended = state.withLock { state in
+            guard state.phase == .executing else { return false }
+            state.phase = .finished
+            return true
+        }
+        guard ended else { return }
+        // Without these an operation never leaves its queue, nor starts what depends on it.
+        didChangeValue(for: \.isExecuting)
+        didChangeValue(for: \.isFinished)
+    }
+}
+
+/// An operation of a database.
+open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
+    /// The default container's private database where none was set.
+    public var database: CKDatabase?
+
+    /// - Throws: `badContainer` where there is no default container either.
+    var chosenDatabase: CKDatabase {
+        get throws(CKError) {
+            if let database { return database }
+            if let container = configuration?.container { return container.privateCloudDatabase }
+            return try CKContainer.defaultContainer().privateCloudDatabase
+        }
+    }
+}

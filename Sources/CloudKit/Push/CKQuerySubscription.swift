@@ -1,0 +1,89 @@
+public import Foundation
+import SealKit
+
+/// Records of one type that fulfil a predicate over their plain fields.
+public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
+    public struct Options: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let firesOnRecordCreation = Options(rawValue: 1)
+        public static let firesOnRecordUpdate = Options(rawValue: 2)
+        public static let firesOnRecordDeletion = Options(rawValue: 4)
+        /// The subscription goes once it has fired.
+        public static let firesOnce = Options(rawValue: 8)
+    }
+
+    /// What it is about: its predicate says what is told.
+    public let predicate: NSPredicate
+    public let recordType: CKRecord.RecordType
+    public let querySubscriptionOptions: Options
+    private let zone: Shared<CKRecordZone.ID?>
+
+    /// Only there; nil for all zones.
+    public var zoneID: CKRecordZone.ID? {
+        get { zone.value }
+        set { zone.value = newValue }
+    }
+
+    @available(*, deprecated, message: "use init(recordType:predicate:subscriptionID:options:)")
+    public convenience init(recordType: CKRecord.RecordType, predicate: NSPredicate, options: Options = []) {
+        self.init(
+            recordType: recordType, predicate: predicate,
+            subscriptionID: Self.identifier("query", recordType, predicate.text, "\(options.rawValue)"),
+            options: options)
+    }
+
+    public init(
+        recordType: CKRecord.RecordType, predicate: NSPredicate, subscriptionID: CKSubscription.ID,
+        options: Options = []
+    ) {
+        self.recordType = recordType
+        self.predicate = predicate
+        querySubscriptionOptions = options
+        zone = Shared(nil)
+        super.init(subscriptionID, .query)
+    }
+
+    init(_ subscription: QuerySubscription, info: NotificationInfo?) {
+        recordType = subscription.recordType
+        predicate = ReadPredicate(subscription.predicate)
+        querySubscriptionOptions = Options(rawValue: UInt(subscription.querySubscriptionOptions.rawValue))
+        zone = Shared(subscription.zoneID.map { CKRecordZoneID($0) })
+        super.init(subscription.subscriptionID, .query, info: info)
+    }
+
+    override func sealed() throws(SealKitError) -> any Subscription {
+        var subscription = QuerySubscription(
+            recordType: recordType, predicate: try SealKit.Query.Predicate(predicate), subscriptionID: subscriptionID,
+            options: .init(rawValue: UInt32(truncatingIfNeeded: querySubscriptionOptions.rawValue)))
+        subscription.zoneID = zoneID?.sealed
+        subscription.notificationInfo = notificationInfo?.content
+        return subscription
+    }
+
+    public required init?(coder: NSCoder) {
+        guard let type = coder.text("RecordType"), let predicate = coder.predicate("Predicate") else { return nil }
+        recordType = type
+        self.predicate = predicate
+        querySubscriptionOptions = Options(rawValue: UInt(bitPattern: coder.decodeInteger(forKey: "Options")))
+        zone = Shared(coder.object(CKRecordZoneID.self, "ZoneID"))
+        super.init(coder: coder)
+    }
+
+    public override func encode(with coder: NSCoder) {
+        super.encode(with: coder)
+        coder.encode(NSString(string: recordType), forKey: "RecordType")
+        coder.encode(predicate, as: "Predicate")
+        coder.encode(Int(bitPattern: querySubscriptionOptions.rawValue), forKey: "Options")
+        if let zoneID { coder.encode(zoneID, forKey: "ZoneID") }
+    }
+
+    public override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = CKQuerySubscription(
+            recordType: recordType, predicate: predicate, subscriptionID: subscriptionID,
+            options: querySubscriptionOptions)
+        copy.zoneID = zoneID
+        copy.notificationInfo = copiedInfo
+        return copy
+    }
+}

@@ -1,0 +1,81 @@
+public import Foundation
+import SealKit
+
+/// A wish to be told of changes.
+open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    public typealias ID = String
+
+    public enum SubscriptionType: Int, Sendable {
+        case query = 1
+        case recordZone = 2
+        case database = 3
+    }
+
+    /// 1 to 255 printable ASCII characters; another one is `invalidArguments` when the subscription is saved.
+    public let subscriptionID: CKSubscription.ID
+    public let subscriptionType: SubscriptionType
+    private let info: Shared<NotificationInfo?>
+
+    public var notificationInfo: CKSubscription.NotificationInfo? {
+        get { info.value }
+        set { info.value = newValue }
+    }
+
+    init(_ subscriptionID: ID, _ type: SubscriptionType, info: NotificationInfo? = nil) {
+        self.subscriptionID = subscriptionID
+        subscriptionType = type
+        self.info = Shared(info)
+    }
+
+    /// - Throws: `invalidArguments`.
+    func sealed() throws(SealKitError) -> any Subscription {
+        throw SealKitError(
+            .invalidArguments, "this is a subscription to nothing",
+            remedy: "use CKQuerySubscription, CKRecordZoneSubscription or CKDatabaseSubscription")
+    }
+
+    static func face(of subscription: any Subscription) -> CKSubscription {
+        let info = subscription.notificationInfo.map { NotificationInfo($0) }
+        switch subscription {
+        case let query as QuerySubscription: return CKQuerySubscription(query, info: info)
+        case let zone as RecordZoneSubscription: return CKRecordZoneSubscription(zone, info: info)
+        case let database as DatabaseSubscription: return CKDatabaseSubscription(database, info: info)
+        default:
+            return CKSubscription(
+                subscription.subscriptionID,
+                SubscriptionType(rawValue: subscription.subscriptionType.rawValue) ?? .query,
+                info: info)
+        }
+    }
+
+    /// An ID made of what the subscription is about: the same after a restart, so that saving it again changes nothing.
+    static func identifier(_ words: String...) -> ID {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in words.joined(separator: "\n").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return "\(words[0])-" + String(hash, radix: 16)
+    }
+
+    public class var supportsSecureCoding: Bool { true }
+
+    public required init?(coder: NSCoder) {
+        guard let id = coder.text("SubscriptionID"),
+            let type = SubscriptionType(rawValue: coder.decodeInteger(forKey: "SubscriptionType"))
+        else { return nil }
+        subscriptionID = id
+        subscriptionType = type
+        info = Shared(coder.object(CKNotificationInfo.self, "NotificationInfo"))
+    }
+
+    open func encode(with coder: NSCoder) {
+        coder.encode(NSString(string: subscriptionID), forKey: "SubscriptionID")
+        coder.encode(subscriptionType.rawValue, forKey: "SubscriptionType")
+        if let notificationInfo { coder.encode(notificationInfo, forKey: "NotificationInfo") }
+    }
+
+    /// What copies have of their own.
+    var copiedInfo: NotificationInfo? { notificationInfo.map { NotificationInfo($0.content) } }
+
+    open func copy(with zone: NSZone? = nil) -> Any {
+        CKSubscription(subscriptionID, subscriptionType, info: copiedInfo)
+    }
+}

@@ -1,0 +1,130 @@
+public import Foundation
+import SealKit
+
+/// What makes predicates of text possible, which Foundation on this platform has no initializers for.
+public protocol CKPredicateReadingText {}
+
+extension NSPredicate: CKPredicateReadingText {}
+
+extension CKPredicateReadingText where Self: NSPredicate {
+    /// A predicate in CloudKit's language. A text that cannot be read fails the query that it is used in
+    /// (`invalidArguments`), with the place.
+    public init(format predicateFormat: String, _ args: Any...) {
+        self.init(format: predicateFormat, argumentArray: args)
+    }
+
+    public init(format predicateFormat: String, argumentArray arguments: [Any]?) {
+        // A class's initializer in a protocol's extension may give another object.
+        guard let predicate = TextPredicate(predicateFormat, arguments ?? []) as? Self else {
+            preconditionFailure("\(Self.self) has no predicate of text: use NSPredicate(format:)")
+        }
+        self = predicate
+    }
+}
+
+/// A predicate's text with its arguments: read when a query is made of it.
+final class TextPredicate: NSPredicate {
+    let source: String
+    let arguments: [Any]
+
+    init(_ text: String, _ arguments: [Any]) {
+        source = text
+        self.arguments = arguments
+        super.init(value: false)
+    }
+
+    override func copy(with zone: NSZone? = nil) -> Any { self }
+    override func isEqual(_ object: Any?) -> Bool { (object as? TextPredicate)?.predicateFormat == predicateFormat }
+    override var hash: Int { source.hashValue }
+
+    /// With the arguments in their places.
+    override var predicateFormat: String {
+        var (words, next) = (source.components(separatedBy: "%"), 0)
+        for index in words.indices.dropFirst() where next < arguments.count {
+            words[index] = "\(arguments[next])" + words[index].drop { $0.isLetter || $0 == "@" }
+            next += 1
+        }
+        return words.joined()
+    }
+
+    /// - Throws: `invalidArguments`.
+    func read() throws(SealKitError) -> SealKit.Query.Predicate {
+        var values: [any SealKit.Query.Argument] = []
+        for argument in arguments {
+            // `%K` takes a string, `%@` whatever a field holds; a record's ID stands for a reference to it.
+            let object: Any =
+                switch argument {
+                case let record as CKRecord: CKRecordReference(record: record, action: .none)
+                case let id as CKRecordID: CKRecordReference(recordID: id, action: .none)
+                default: argument
+                }
+            let zoneID = (object as? CKRecordReference)?.recordID.zoneID.sealed ?? .default
+            do throws(Refusal) {
+                guard case .value(let value) = try SealKit.Record.Content(object, in: zoneID) else { throw .noValue }
+                values.append(value)
+            } catch {
+                throw SealKitError(
+                    .invalidArguments, "argument \(values.count + 1) of the predicate \(error.reason)",
+                    remedy: error.remedy)
+            }
+        }
+        do throws(QueryError) {
+            return try SealKit.Query.Predicate(text: source, arguments: values)
+        } catch {
+            throw SealKitError(
+                .invalidArguments, error.reason + (error.offset.map { " at character \($0) of the predicate" } ?? ""),
+                remedy: error.remedy)
+        }
+    }
+}
+
+extension SealKit.Query.Predicate {
+    /// - Throws: `invalidArguments` for what CloudKit's predicates do not have.
+    init(_ predicate: NSPredicate) throws(SealKitError) {
+        switch predicate {
+        case let text as TextPredicate: self = try text.read()
+        case let read as ReadPredicate: self = read.predicate
+        case let compound as NSCompoundPredicate: try self.init(compound)
+        default:
+            // Of the others only the two constants say what they are.
+            switch predicate.text {
+            case "TRUEPREDICATE": self = .constant(true)
+            case "FALSEPREDICATE": self = .constant(false)
+            default:
+                throw SealKitError(
+                    .invalidArguments, "a server cannot be asked for what a block or a key path decides",
+                    remedy: "use NSPredicate(format:), and compare fields with values")
+            }
+        }
+    }
+
+    private init(_ compound: NSCompoundPredicate) throws(SealKitError) {
+        var conditions: [SealKit.Query.Condition] = []
+        switch compound.compoundPredicateType {
+        case .and:
+            for part in compound.subpredicates {
+                conditions += try SealKit.Query.Predicate(part).conditions
+            }
+            self.init(conditions)
+        case .not:
+            for part in compound.subpredicates { conditions += try SealKit.Query.Predicate(part).conditions }
+            guard conditions.count == 1 else {
+                throw SealKitError(
+                    .invalidArguments, "NOT stands before one comparison", remedy: "negate each comparison by itself")
+            }
+            self.init(conditions.map { SealKit.Query.Condition($0.test, isNegated: !$0.isNegated) })
+        default:
+            throw SealKitError(
+                .invalidArguments, "predicates of CloudKit have no OR",
+                remedy: "ask twice, or use IN where one field has one of several values")
+        }
+    }
+}
+
+extension NSPredicate {
+    var text: String { (self as any HavingFormat).predicateFormat }
+}
+
+/// Foundation discourages reading a predicate's text, which for the constants is their meaning.
+private protocol HavingFormat { var predicateFormat: String { get } }
+extension NSPredicate: HavingFormat {}

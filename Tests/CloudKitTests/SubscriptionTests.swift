@@ -1,0 +1,63 @@
+import CloudKit
+import Testing
+
+@Suite(.timeLimit(.minutes(60))) struct SubscriptionTests {
+    @Test func savedFetchedAndDeleted() async throws {
+        try await Cloud.runNotes { database, zone in
+            let ofDatabase = CKDatabaseSubscription(subscriptionID: "all")
+            let ofZone = CKRecordZoneSubscription(zoneID: zone, subscriptionID: "zone")
+            ofZone.recordType = "Note"
+            let record = CKRecord.note("a", in: zone)
+            record["number"] = 1
+            try await database.save(record)
+            let ofQuery = CKQuerySubscription(
+                recordType: "Note", predicate: NSPredicate(format: "number > %d", 3), subscriptionID: "query",
+                options: [.firesOnRecordCreation, .firesOnce])
+            ofQuery.zoneID = zone
+            ofQuery.notificationInfo = CKSubscription.NotificationInfo(alertBody: "new", desiredKeys: ["number"])
+            let results = try await database.modifySubscriptions(
+                saving: [ofDatabase, ofZone, ofQuery], deleting: [])
+            let codes = results.saveResults.values.map(\.code)
+            #expect(codes == [nil, nil, nil])
+            let all = try await database.allSubscriptions()
+            #expect(Set(all.map(\.subscriptionID)) == ["all", "zone", "query"])
+            let query = try #require(try await database.subscription(for: "query") as? CKQuerySubscription)
+            #expect(query.subscriptionType == .query)
+            #expect(query.querySubscriptionOptions == [.firesOnRecordCreation, .firesOnce])
+            #expect(query.zoneID == zone)
+            #expect(query.notificationInfo?.desiredKeys == ["number"])
+            #expect(query.notificationInfo?.alertLocalizationArgs == nil)
+            // As it was fetched it is good for saving again.
+            try await database.save(query)
+            #expect((try await database.subscription(for: "zone") as? CKRecordZoneSubscription)?.recordType == "Note")
+            #expect(try await database.deleteSubscription(withID: "all") == "all")
+            await expectFailure(.unknownItem) { _ = try await database.subscription(for: "all") }
+            await expectFailure(.unknownItem) { try await database.deleteSubscription(withID: "all") }
+            #expect(try await database.subscriptions(for: ["all"])["all"]?.code == .unknownItem)
+        }
+    }
+
+    @Test func withoutAnIDItIsTheSameAfterARestart() {
+        let zone = CKRecordZone.ID(zoneName: "Notes")
+        #expect(
+            CKRecordZoneSubscription(zoneID: zone).subscriptionID
+                == CKRecordZoneSubscription(zoneID: zone).subscriptionID)
+        #expect(
+            CKRecordZoneSubscription(zoneID: zone).subscriptionID
+                != CKRecordZoneSubscription(zoneID: .init(zoneName: "Other")).subscriptionID)
+        #expect(CKDatabaseSubscription().subscriptionID == CKDatabaseSubscription().subscriptionID)
+    }
+
+    @Test func whereTheyDoNotGo() async throws {
+        try await Cloud.run { cloud in
+            let container = try await cloud.container(of: "ann")
+            let subscription = CKQuerySubscription(
+                recordType: "Note", predicate: NSPredicate(value: true), subscriptionID: "query",
+                options: [.firesOnRecordCreation])
+            await expectFailure(.badDatabase) { try await container.sharedCloudDatabase.save(subscription) }
+            let bad = CKQuerySubscription(
+                recordType: "Note", predicate: NSPredicate(format: "a OR b"), subscriptionID: "bad", options: [])
+            await expectFailure(.invalidArguments) { try await container.privateCloudDatabase.save(bad) }
+        }
+    }
+}

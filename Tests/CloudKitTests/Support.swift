@@ -1,0 +1,75 @@
+import CloudKit
+import SealKit
+import SealKitTesting
+import Testing
+
+/// The set-up of this suite, and the one place of it that knows SealKit: a server of the process, and people's
+/// accounts.
+struct Cloud {
+    private let server: TestServer
+
+    /// Somebody's device, as an app sees it.
+    func container(of name: String) async throws -> CKContainer { try await device(of: name).container }
+
+    func device(of name: String) async throws -> Device { Device(try await server.account(named: name)) }
+
+    struct Device {
+        private let device: TestDevice
+        fileprivate init(_ device: TestDevice) { self.device = device }
+
+        var container: CKContainer {
+            CKContainer(identifier: device.container.containerIdentifier, setup: setup)
+        }
+
+        var setup: CKContainer.Setup {
+            CKContainer.Setup(account: .provider(device.accounts), containerIdentifier: "org.example.app")
+        }
+
+        func signOut() { device.accounts.signOut() }
+        func lock() { device.accounts.lock() }
+        func signIn() { device.accounts.signIn(device.account, trust: device.trust) }
+        func signIn(as other: Device) { device.accounts.signIn(other.device.account, trust: other.device.trust) }
+    }
+
+    static func run(_ body: (Cloud) async throws -> Void) async throws {
+        try await TestServer.run { server in try await body(Cloud(server: server)) }
+    }
+
+    /// One account and its private database, with a zone of its own.
+    static func runNotes(_ body: (CKDatabase, CKRecordZone.ID) async throws -> Void) async throws {
+        try await run { cloud in
+            let database = try await cloud.container(of: "ann").privateCloudDatabase
+            let zone = try await database.save(CKRecordZone(zoneName: "Notes"))
+            try await body(database, zone.zoneID)
+        }
+    }
+}
+
+/// Expects an error of CloudKit's with this code.
+@discardableResult
+func expectFailure(
+    _ code: CKError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+) async -> CKError? {
+    do {
+        try await body()
+        Issue.record("nothing failed", sourceLocation: sourceLocation)
+        return nil
+    } catch let error as CKError {
+        #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
+        return error
+    } catch {
+        Issue.record(error, sourceLocation: sourceLocation)
+        return nil
+    }
+}
+
+extension Result where Failure == any Error {
+    /// The code of a failure of CloudKit's.
+    var code: CKError.Code? { if case .failure(let error as CKError) = self { error.code } else { nil } }
+}
+
+extension CKRecord {
+    static func note(_ name: String, in zoneID: CKRecordZone.ID) -> CKRecord {
+        CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
+    }
+}
