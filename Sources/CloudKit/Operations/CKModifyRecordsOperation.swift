@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import SealKit
 
 /// Saves and deletes records.
@@ -16,6 +16,86 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
             case .ifServerRecordUnchanged: .ifServerRecordUnchanged
             case .changedKeys: .changedKeys
             case .allKeys: .allKeys
+            }
+        }
+    }
+
+    public var recordsToSave: [CKRecord]?
+    public var recordIDsToDelete: [CKRecord.ID]?
+    public var savePolicy: RecordSavePolicy = .ifServerRecordUnchanged
+    /// Kept, and not sent: a change that was sent twice is made once without it.
+    public var clientChangeTokenData: Data?
+    /// All of a zone or nothing.
+    public var isAtomic = true
+    /// How much of a record's assets has been sent, from 0 to 1.
+    public var perRecordProgressBlock: ((_ record: CKRecord, _ progress: Double) -> Void)?
+    @available(*, deprecated, message: "use perRecordSaveBlock")
+    public var perRecordCompletionBlock: ((_ record: CKRecord, _ error: (any Error)?) -> Void)? {
+        get { oldEach }
+        set { oldEach = newValue }
+    }
+    public var perRecordSaveBlock: ((_ recordID: CKRecord.ID, _ saveResult: Result<CKRecord, any Error>) -> Void)?
+    public var perRecordDeleteBlock: ((_ recordID: CKRecord.ID, _ deleteResult: Result<Void, any Error>) -> Void)?
+    @available(*, deprecated, message: "use modifyRecordsResultBlock")
+    public var modifyRecordsCompletionBlock:
+        ((_ savedRecords: [CKRecord]?, _ deletedRecordIDs: [CKRecord.ID]?, _ operationError: (any Error)?) -> Void)?
+    {
+        get { oldEnd }
+        set { oldEnd = newValue }
+    }
+    public var modifyRecordsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+
+    private var oldEach: ((CKRecord, (any Error)?) -> Void)?
+    private var oldEnd: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+
+    public convenience init(recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil) {
+        self.init()
+        self.recordsToSave = recordsToSave
+        self.recordIDsToDelete = recordIDsToDelete
+    }
+
+    public override init() { super.init() }
+
+    override func run() async {
+        let (records, ids) = (recordsToSave ?? [], recordIDsToDelete ?? [])
+        let byID = Dictionary(records.map { ($0.recordID.sealed, $0) }) { first, _ in first }
+        do throws(CKError) {
+            let results = try await calling {
+                try await chosenDatabase.modify(
+                    saving: records, deleting: ids, policy: savePolicy, isAtomic: isAtomic
+                ) { id, fraction in
+                    guard let record = byID[id] else { return }
+                    self.tell { self.perRecordProgressBlock?(record, fraction) }
+                }
+            }
+            var outcomes: [(CKRecord.ID, Result<Void, CKError>)] = []
+            var (saved, deleted): ([CKRecord], [CKRecord.ID]) = ([], [])
+            for record in records {
+                guard let result = results.saveResults[record.recordID] else { continue }
+                outcomes.append((record.recordID, result.map { _ in }))
+                if let stored = result.value { saved.append(stored) }
+                tell {
+                    self.oldEach?(record, result.error)
+                    self.perRecordSaveBlock?(record.recordID, result.untyped)
+                }
+            }
+            for id in ids {
+                guard let result = results.deleteResults[id] else { continue }
+                outcomes.append((id, result))
+                if result.error == nil { deleted.append(id) }
+                tell { self.perRecordDeleteBlock?(id, result.untyped) }
+            }
+            let (stored, gone) = (saved, deleted)
+            end(outcomes.partialError()) {
+                self.oldEnd?(stored, gone, $0)
+            } and: {
+                self.modifyRecordsResultBlock?($0)
+            }
+        } catch {
+            end(error) {
+                self.oldEnd?(nil, nil, $0)
+            } and: {
+                self.modifyRecordsResultBlock?($0)
             }
         }
     }

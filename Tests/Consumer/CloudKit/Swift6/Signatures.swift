@@ -171,3 +171,60 @@ func subscriptions(_ zoneID: CKRecordZone.ID) {
     let _: [CKSubscription] = [query, zone, database, CKRecordZoneSubscription(zoneID: zoneID)]
     let _: CKSubscription.SubscriptionType = query.subscriptionType
 }
+
+/// Blocks are plain closures, which may capture a variable.
+func operations(_ database: CKDatabase, _ container: CKContainer, _ record: CKRecord, _ zoneID: CKRecordZone.ID) {
+    var count = 0
+    let modify = CKModifyRecordsOperation(recordsToSave: [record], recordIDsToDelete: nil)
+    modify.savePolicy = .allKeys
+    modify.isAtomic = false
+    modify.clientChangeTokenData = nil
+    modify.qualityOfService = .userInitiated
+    modify.configuration = CKOperation.Configuration()
+    modify.configuration.isLongLived = false
+    modify.perRecordProgressBlock = { (_: CKRecord, _: Double) in count += 1 }
+    modify.perRecordSaveBlock = { (_: CKRecord.ID, _: Result<CKRecord, any Error>) in count += 1 }
+    modify.perRecordDeleteBlock = { (_: CKRecord.ID, _: Result<Void, any Error>) in count += 1 }
+    modify.modifyRecordsResultBlock = { (_: Result<Void, any Error>) in print(count) }
+    database.add(modify)
+    let fetch = CKFetchRecordsOperation(recordIDs: [record.recordID])
+    fetch.desiredKeys = ["title"]
+    fetch.perRecordResultBlock = { (_: CKRecord.ID, _: Result<CKRecord, any Error>) in }
+    fetch.fetchRecordsResultBlock = { (_: Result<Void, any Error>) in }
+    fetch.addDependency(modify)
+    container.add(CKFetchRecordsOperation.fetchCurrentUserRecordOperation())
+    let query = CKQueryOperation(query: CKQuery(recordType: "Note", predicate: NSPredicate(value: true)))
+    query.resultsLimit = CKQueryOperation.maximumResults
+    query.recordMatchedBlock = { (_: CKRecord.ID, _: Result<CKRecord, any Error>) in }
+    query.queryResultBlock = { (_: Result<CKQueryOperation.Cursor?, any Error>) in }
+    let changes = CKFetchRecordZoneChangesOperation(
+        recordZoneIDs: [zoneID],
+        configurationsByRecordZoneID: [zoneID: CKFetchRecordZoneChangesOperation.ZoneConfiguration()])
+    changes.fetchAllChanges = true
+    changes.recordWasChangedBlock = { (_: CKRecord.ID, _: Result<CKRecord, any Error>) in }
+    changes.recordWithIDWasDeletedBlock = { (_: CKRecord.ID, _: CKRecord.RecordType) in }
+    changes.recordZoneChangeTokensUpdatedBlock = { (_: CKRecordZone.ID, _: CKServerChangeToken?, _: Data?) in }
+    changes.recordZoneFetchResultBlock = { (_: CKRecordZone.ID, result) in
+        if case .success(let (token, data, isMore)) = result { print(token, data as Any, isMore) }
+    }
+    changes.fetchRecordZoneChangesResultBlock = { (_: Result<Void, any Error>) in }
+    let feed = CKFetchDatabaseChangesOperation(previousServerChangeToken: nil)
+    feed.recordZoneWithIDChangedBlock = { (_: CKRecordZone.ID) in }
+    feed.recordZoneWithIDWasDeletedBlock = { (_: CKRecordZone.ID) in }
+    feed.recordZoneWithIDWasPurgedBlock = { (_: CKRecordZone.ID) in }
+    feed.recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock = { (_: CKRecordZone.ID) in }
+    feed.changeTokenUpdatedBlock = { (_: CKServerChangeToken) in }
+    feed.fetchDatabaseChangesResultBlock = { result in
+        if case .success(let (token, isMore)) = result { print(token, isMore) }
+    }
+    let operations: [CKDatabaseOperation] = [
+        fetch, query, changes, feed, CKFetchRecordZonesOperation(recordZoneIDs: [zoneID]),
+        CKFetchRecordZonesOperation.fetchAllRecordZonesOperation(),
+        CKModifyRecordZonesOperation(recordZonesToSave: [], recordZoneIDsToDelete: []),
+        CKFetchSubscriptionsOperation(subscriptionIDs: ["all"]),
+        CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation(),
+        CKModifySubscriptionsOperation(subscriptionsToSave: [], subscriptionIDsToDelete: []),
+    ]
+    let queue = OperationQueue()
+    queue.addOperations(operations, waitUntilFinished: false)
+}

@@ -1,0 +1,200 @@
+public import Foundation
+import SealKit
+
+/// What is asked of one zone: `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
+public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, Sendable {
+    private let content: Shared<Content>
+
+    private struct Content {
+        var token: CKServerChangeToken?
+        var limit: Int?
+        var keys: [CKRecord.FieldKey]?
+    }
+
+    /// Nil for everything.
+    public var previousServerChangeToken: CKServerChangeToken? {
+        get { content.value.token }
+        set { content.withLock { $0.token = newValue } }
+    }
+
+    /// Nil lets the server decide; it may give fewer.
+    public var resultsLimit: Int? {
+        get { content.value.limit }
+        set { content.withLock { $0.limit = newValue } }
+    }
+
+    /// Nil for all fields, empty for system fields only.
+    public var desiredKeys: [CKRecord.FieldKey]? {
+        get { content.value.keys }
+        set { content.withLock { $0.keys = newValue } }
+    }
+
+    public init(
+        previousServerChangeToken: CKServerChangeToken? = nil, resultsLimit: Int? = nil,
+        desiredKeys: [CKRecord.FieldKey]? = nil
+    ) {
+        content = Shared(Content(token: previousServerChangeToken, limit: resultsLimit, keys: desiredKeys))
+    }
+
+    public func copy(with zone: NSZone? = nil) -> Any {
+        CKFetchRecordZoneChangesConfiguration(
+            previousServerChangeToken: previousServerChangeToken, resultsLimit: resultsLimit, desiredKeys: desiredKeys)
+    }
+
+    var sealed: SealKit.Database.ZoneChangesConfiguration {
+        SealKit.Database.ZoneChangesConfiguration(
+            previousServerChangeToken: previousServerChangeToken?.sealed, resultsLimit: resultsLimit,
+            desiredKeys: desiredKeys)
+    }
+}
+
+/// Fetches what changed in zones. A zone's token comes after all records before it.
+open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+    public typealias ZoneConfiguration = CKFetchRecordZoneChangesConfiguration
+    @available(*, deprecated, renamed: "ZoneConfiguration")
+    public typealias ZoneOptions = CKFetchRecordZoneChangesConfiguration
+
+    public var recordZoneIDs: [CKRecordZone.ID]?
+    public var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
+    @available(*, deprecated, renamed: "configurationsByRecordZoneID")
+    public var optionsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? {
+        get { configurationsByRecordZoneID }
+        set { configurationsByRecordZoneID = newValue }
+    }
+    /// Goes on until nothing more is coming.
+    public var fetchAllChanges = true
+    @available(*, deprecated, message: "use recordWasChangedBlock")
+    public var recordChangedBlock: ((_ record: CKRecord) -> Void)? {
+        get { oldEach }
+        set { oldEach = newValue }
+    }
+    public var recordWasChangedBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
+    public var recordWithIDWasDeletedBlock: ((_ recordID: CKRecord.ID, _ recordType: CKRecord.RecordType) -> Void)?
+    public var recordZoneChangeTokensUpdatedBlock:
+        (
+            (
+                _ recordZoneID: CKRecordZone.ID, _ serverChangeToken: CKServerChangeToken?,
+                _ clientChangeTokenData: Data?
+            ) -> Void
+        )?
+    @available(*, deprecated, message: "use recordZoneFetchResultBlock")
+    public var recordZoneFetchCompletionBlock:
+        (
+            (
+                _ recordZoneID: CKRecordZone.ID, _ serverChangeToken: CKServerChangeToken?,
+                _ clientChangeTokenData: Data?, _ moreComing: Bool, _ recordZoneError: (any Error)?
+            ) -> Void
+        )?
+    {
+        get { oldZone }
+        set { oldZone = newValue }
+    }
+    public var recordZoneFetchResultBlock:
+        (
+            (
+                _ recordZoneID: CKRecordZone.ID,
+                _ fetchChangesResult: Result<
+                    (serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool), any Error
+                >
+            ) -> Void
+        )?
+    @available(*, deprecated, message: "use fetchRecordZoneChangesResultBlock")
+    public var fetchRecordZoneChangesCompletionBlock: ((_ operationError: (any Error)?) -> Void)? {
+        get { oldEnd }
+        set { oldEnd = newValue }
+    }
+    public var fetchRecordZoneChangesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+
+    private var oldEach: ((CKRecord) -> Void)?
+    private var oldZone: ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+    private var oldEnd: (((any Error)?) -> Void)?
+
+    public override init() { super.init() }
+
+    public convenience init(
+        recordZoneIDs: [CKRecordZone.ID]? = nil,
+        configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? = nil
+    ) {
+        self.init()
+        self.recordZoneIDs = recordZoneIDs
+        self.configurationsByRecordZoneID = configurationsByRecordZoneID
+    }
+
+    @available(*, deprecated, renamed: "init(recordZoneIDs:configurationsByRecordZoneID:)")
+    public convenience init(
+        recordZoneIDs: [CKRecordZone.ID], optionsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
+    ) {
+        self.init(recordZoneIDs: recordZoneIDs, configurationsByRecordZoneID: optionsByRecordZoneID)
+    }
+
+    override func run() async {
+        let configurations = configurationsByRecordZoneID ?? [:]
+        let ids = recordZoneIDs ?? Array(configurations.keys)
+        var asked = Dictionary(
+            ids.map { ($0.sealed, configurations[$0]?.sealed ?? SealKit.Database.ZoneChangesConfiguration()) }
+        ) { first, _ in first }
+        var outcomes: [(CKRecordZone.ID, Result<Void, CKError>)] = []
+        do throws(CKError) {
+            while !asked.isEmpty {
+                let request = asked
+                let answers = try await calling {
+                    try await chosenDatabase.sealed().recordZoneChanges(inZonesWith: request)
+                }
+                asked = [:]
+                for id in ids where request[id.sealed] != nil {
+                    switch answers[id.sealed] ?? .failure(CKDatabase.lacks(id.zoneName)) {
+                    case .success(let changes):
+                        let goesOn = fetchAllChanges && changes.moreComing
+                        tell(changes, of: id, goesOn: goesOn)
+                        if goesOn {
+                            asked[id.sealed] = request[id.sealed]
+                            asked[id.sealed]?.previousServerChangeToken = changes.changeToken
+                        } else {
+                            outcomes.append((id, .success(())))
+                        }
+                    case .failure(let failure):
+                        let error = CKError(failure)
+                        outcomes.append((id, .failure(error)))
+                        tell {
+                            self.oldZone?(id, nil, nil, false, error)
+                            self.recordZoneFetchResultBlock?(id, .failure(error))
+                        }
+                    }
+                }
+            }
+            end(outcomes.partialError()) {
+                self.oldEnd?($0)
+            } and: {
+                self.fetchRecordZoneChangesResultBlock?($0)
+            }
+        } catch {
+            end(error) {
+                self.oldEnd?($0)
+            } and: {
+                self.fetchRecordZoneChangesResultBlock?($0)
+            }
+        }
+    }
+
+    private func tell(_ changes: SealKit.Database.RecordZoneChanges, of id: CKRecordZone.ID, goesOn: Bool) {
+        for (recordID, result) in changes.modifications {
+            let (recordID, result) = (CKRecordID(recordID), result.map { CKRecord($0) }.inCloudKitsWords)
+            tell {
+                if let record = result.value { self.oldEach?(record) }
+                self.recordWasChangedBlock?(recordID, result.untyped)
+            }
+        }
+        for (recordID, recordType) in changes.deletions {
+            tell { self.recordWithIDWasDeletedBlock?(CKRecordID(recordID), recordType) }
+        }
+        let (token, isMore) = (CKServerChangeToken(changes.changeToken), changes.moreComing)
+        tell {
+            if goesOn {
+                self.recordZoneChangeTokensUpdatedBlock?(id, token, nil)
+            } else {
+                self.oldZone?(id, token, nil, isMore, nil)
+                self.recordZoneFetchResultBlock?(id, .success((token, nil, isMore)))
+            }
+        }
+    }
+}

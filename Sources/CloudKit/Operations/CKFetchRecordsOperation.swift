@@ -1,0 +1,76 @@
+import Foundation
+import SealKit
+
+/// Fetches records by their IDs.
+open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
+    public var recordIDs: [CKRecord.ID]?
+    /// Nil for all fields, empty for system fields only.
+    public var desiredKeys: [CKRecord.FieldKey]?
+    /// How much of a record with its assets has come, from 0 to 1.
+    public var perRecordProgressBlock: ((_ recordID: CKRecord.ID, _ progress: Double) -> Void)?
+    @available(*, deprecated, message: "use perRecordResultBlock")
+    public var perRecordCompletionBlock:
+        ((_ record: CKRecord?, _ recordID: CKRecord.ID?, _ error: (any Error)?) -> Void)?
+    {
+        get { oldEach }
+        set { oldEach = newValue }
+    }
+    public var perRecordResultBlock: ((_ recordID: CKRecord.ID, _ result: Result<CKRecord, any Error>) -> Void)?
+    @available(*, deprecated, message: "use fetchRecordsResultBlock")
+    public var fetchRecordsCompletionBlock:
+        ((_ recordsByRecordID: [CKRecord.ID: CKRecord]?, _ operationError: (any Error)?) -> Void)?
+    {
+        get { oldEnd }
+        set { oldEnd = newValue }
+    }
+    public var fetchRecordsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+
+    private var oldEach: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
+    private var oldEnd: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
+    private var isCurrentUsers = false
+
+    public convenience init(recordIDs: [CKRecord.ID]) {
+        self.init()
+        self.recordIDs = recordIDs
+    }
+
+    /// Of the user's own record.
+    open class func fetchCurrentUserRecordOperation() -> Self {
+        let operation = self.init()
+        operation.isCurrentUsers = true
+        return operation
+    }
+
+    public required override init() { super.init() }
+
+    override func run() async {
+        do throws(CKError) {
+            let results = try await calling {
+                let database = try chosenDatabase
+                let ids =
+                    isCurrentUsers ? [CKRecordID(try await database.core.container().userRecordID())] : recordIDs ?? []
+                let results = try await database.fetch(ids, desiredKeys: desiredKeys)
+                return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0.recordName)))) }
+            }
+            for (id, result) in results {
+                tell {
+                    if case .success = result { self.perRecordProgressBlock?(id, 1) }
+                    self.oldEach?(result.value, id, result.error)
+                    self.perRecordResultBlock?(id, result.untyped)
+                }
+            }
+            let found = results.values()
+            end(results.partialError()) {
+                self.oldEnd?(found, $0)
+            } and: {
+                self.fetchRecordsResultBlock?($0)
+            }
+        } catch {
+            end(error) {
+                self.oldEnd?(nil, $0)
+            } and: {
+                self.fetchRecordsResultBlock?($0)
+            }
+        }
+    }
+}

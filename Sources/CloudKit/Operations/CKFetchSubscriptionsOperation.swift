@@ -1,0 +1,63 @@
+import Foundation
+import SealKit
+
+/// Fetches subscriptions by their IDs, or all of them.
+open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
+    public var subscriptionIDs: [CKSubscription.ID]?
+    public var perSubscriptionResultBlock:
+        ((_ subscriptionID: CKSubscription.ID, _ result: Result<CKSubscription, any Error>) -> Void)?
+    @available(*, deprecated, message: "use fetchSubscriptionsResultBlock")
+    public var fetchSubscriptionCompletionBlock:
+        (
+            (
+                _ subscriptionsBySubscriptionID: [CKSubscription.ID: CKSubscription]?,
+                _ operationError: (any Error)?
+            ) -> Void
+        )?
+    {
+        get { oldEnd }
+        set { oldEnd = newValue }
+    }
+    public var fetchSubscriptionsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+
+    private var oldEnd: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
+    private var isOfAll = false
+
+    public required override init() { super.init() }
+
+    public convenience init(subscriptionIDs: [CKSubscription.ID]) {
+        self.init()
+        self.subscriptionIDs = subscriptionIDs
+    }
+
+    open class func fetchAllSubscriptionsOperation() -> Self {
+        let operation = self.init()
+        operation.isOfAll = true
+        return operation
+    }
+
+    override func run() async {
+        do throws(CKError) {
+            let results: [(CKSubscription.ID, Result<CKSubscription, CKError>)] = try await calling {
+                let database = try chosenDatabase
+                if isOfAll { return try await database.everySubscription().map { ($0.subscriptionID, .success($0)) } }
+                let ids = subscriptionIDs ?? []
+                let results = try await database.fetchSubscriptions(ids)
+                return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0)))) }
+            }
+            for (id, result) in results { tell { self.perSubscriptionResultBlock?(id, result.untyped) } }
+            let found = results.values()
+            end(results.partialError()) {
+                self.oldEnd?(found, $0)
+            } and: {
+                self.fetchSubscriptionsResultBlock?($0)
+            }
+        } catch {
+            end(error) {
+                self.oldEnd?(nil, $0)
+            } and: {
+                self.fetchSubscriptionsResultBlock?($0)
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import SealKit
+
+/// Makes and deletes zones.
+open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
+    public var recordZonesToSave: [CKRecordZone]?
+    public var recordZoneIDsToDelete: [CKRecordZone.ID]?
+    public var perRecordZoneSaveBlock:
+        ((_ recordZoneID: CKRecordZone.ID, _ saveResult: Result<CKRecordZone, any Error>) -> Void)?
+    public var perRecordZoneDeleteBlock:
+        ((_ recordZoneID: CKRecordZone.ID, _ deleteResult: Result<Void, any Error>) -> Void)?
+    @available(*, deprecated, message: "use modifyRecordZonesResultBlock")
+    public var modifyRecordZonesCompletionBlock:
+        (
+            (
+                _ savedRecordZones: [CKRecordZone]?, _ deletedRecordZoneIDs: [CKRecordZone.ID]?,
+                _ operationError: (any Error)?
+            ) -> Void
+        )?
+    {
+        get { oldEnd }
+        set { oldEnd = newValue }
+    }
+    public var modifyRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+
+    private var oldEnd: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
+
+    public override init() { super.init() }
+
+    public convenience init(
+        recordZonesToSave: [CKRecordZone]? = nil, recordZoneIDsToDelete: [CKRecordZone.ID]? = nil
+    ) {
+        self.init()
+        self.recordZonesToSave = recordZonesToSave
+        self.recordZoneIDsToDelete = recordZoneIDsToDelete
+    }
+
+    override func run() async {
+        let (zones, ids) = (recordZonesToSave ?? [], recordZoneIDsToDelete ?? [])
+        do throws(CKError) {
+            let results = try await calling {
+                try await chosenDatabase.modifyZones(saving: zones, deleting: ids)
+            }
+            var outcomes: [(CKRecordZone.ID, Result<Void, CKError>)] = []
+            var (saved, deleted): ([CKRecordZone], [CKRecordZone.ID]) = ([], [])
+            for id in zones.map(\.zoneID) {
+                guard let result = results.saveResults[id] else { continue }
+                outcomes.append((id, result.map { _ in }))
+                if let zone = result.value { saved.append(zone) }
+                tell { self.perRecordZoneSaveBlock?(id, result.untyped) }
+            }
+            for id in ids {
+                guard let result = results.deleteResults[id] else { continue }
+                outcomes.append((id, result))
+                if result.error == nil { deleted.append(id) }
+                tell { self.perRecordZoneDeleteBlock?(id, result.untyped) }
+            }
+            let (made, gone) = (saved, deleted)
+            end(outcomes.partialError()) {
+                self.oldEnd?(made, gone, $0)
+            } and: {
+                self.modifyRecordZonesResultBlock?($0)
+            }
+        } catch {
+            end(error) {
+                self.oldEnd?(nil, nil, $0)
+            } and: {
+                self.modifyRecordZonesResultBlock?($0)
+            }
+        }
+    }
+}

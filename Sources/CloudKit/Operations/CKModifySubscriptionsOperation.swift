@@ -1,0 +1,72 @@
+import Foundation
+import SealKit
+
+/// Saves and deletes subscriptions.
+open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
+    public var subscriptionsToSave: [CKSubscription]?
+    public var subscriptionIDsToDelete: [CKSubscription.ID]?
+    public var perSubscriptionSaveBlock:
+        ((_ subscriptionID: CKSubscription.ID, _ saveResult: Result<CKSubscription, any Error>) -> Void)?
+    public var perSubscriptionDeleteBlock:
+        ((_ subscriptionID: CKSubscription.ID, _ deleteResult: Result<Void, any Error>) -> Void)?
+    @available(*, deprecated, message: "use modifySubscriptionsResultBlock")
+    public var modifySubscriptionsCompletionBlock:
+        (
+            (
+                _ savedSubscriptions: [CKSubscription]?, _ deletedSubscriptionIDs: [CKSubscription.ID]?,
+                _ operationError: (any Error)?
+            ) -> Void
+        )?
+    {
+        get { oldEnd }
+        set { oldEnd = newValue }
+    }
+    public var modifySubscriptionsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+
+    private var oldEnd: (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
+
+    public override init() { super.init() }
+
+    public convenience init(
+        subscriptionsToSave: [CKSubscription]? = nil, subscriptionIDsToDelete: [CKSubscription.ID]? = nil
+    ) {
+        self.init()
+        self.subscriptionsToSave = subscriptionsToSave
+        self.subscriptionIDsToDelete = subscriptionIDsToDelete
+    }
+
+    override func run() async {
+        let (subscriptions, ids) = (subscriptionsToSave ?? [], subscriptionIDsToDelete ?? [])
+        do throws(CKError) {
+            let results = try await calling {
+                try await chosenDatabase.modifySubscriptions(subscriptions, deleting: ids)
+            }
+            var outcomes: [(CKSubscription.ID, Result<Void, CKError>)] = []
+            var (saved, deleted): ([CKSubscription], [CKSubscription.ID]) = ([], [])
+            for id in subscriptions.map(\.subscriptionID) {
+                guard let result = results.saveResults[id] else { continue }
+                outcomes.append((id, result.map { _ in }))
+                if let subscription = result.value { saved.append(subscription) }
+                tell { self.perSubscriptionSaveBlock?(id, result.untyped) }
+            }
+            for id in ids {
+                guard let result = results.deleteResults[id] else { continue }
+                outcomes.append((id, result))
+                if result.error == nil { deleted.append(id) }
+                tell { self.perSubscriptionDeleteBlock?(id, result.untyped) }
+            }
+            let (made, gone) = (saved, deleted)
+            end(outcomes.partialError()) {
+                self.oldEnd?(made, gone, $0)
+            } and: {
+                self.modifySubscriptionsResultBlock?($0)
+            }
+        } catch {
+            end(error) {
+                self.oldEnd?(nil, nil, $0)
+            } and: {
+                self.modifySubscriptionsResultBlock?($0)
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+import CloudKit
+import Synchronization
+import Testing
+
+/// Operations: every block, how often and in which order.
+@Suite(.timeLimit(.minutes(60))) struct OperationTests {
+    /// What blocks said, in their order.
+    private final class Log: Sendable {
+        private let lines = Mutex<[String]>([])
+        func note(_ line: String) { lines.withLock { $0.append(line) } }
+        var all: [String] { lines.withLock { $0 } }
+    }
+
+    /// Adds an operation and waits for the end of it.
+    private func run(_ operation: CKDatabaseOperation, in database: CKDatabase) async {
+        await withCheckedContinuation { done in
+            operation.completionBlock = { done.resume() }
+            database.add(operation)
+        }
+    }
+
+    private func name<Value>(_ result: Result<Value, any Error>) -> String {
+        switch result {
+        case .success: "ok"
+        case .failure(let error): "\((error as? CKError)?.code.rawValue ?? 0)"
+        }
+    }
+
+    private func name(_ error: (any Error)?) -> String {
+        error.map { "\(($0 as? CKError)?.code.rawValue ?? 0)" } ?? "ok"
+    }
+
+    @Test func modifying() async throws {
+        try await Cloud.runNotes { database, zone in
+            let (log, file) = (Log(), FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString))
+            try Data(repeating: 1, count: 100_000).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let (a, b) = (CKRecord.note("a", in: zone), CKRecord.note("b", in: zone))
+            a["scan"] = CKAsset(fileURL: file)
+            let operation = CKModifyRecordsOperation(
+                recordsToSave: [a, b], recordIDsToDelete: [CKRecord.ID(recordName: "c", zoneID: zone)])
+            let progress = Log()
+            operation.perRecordProgressBlock = { record, fraction in
+                progress.note("\(record.recordID.recordName) \(fraction)")
+                if log.all.isEmpty == false { log.note("late progress") }
+            }
+            operation.perRecordCompletionBlock = { log.note("old \($0.recordID.recordName) \(self.name($1))") }
+            operation.perRecordSaveBlock = { log.note("save \($0.recordName) \(self.name($1))") }
+            operation.perRecordDeleteBlock = { log.note("delete \($0.recordName) \(self.name($1))") }
+            operation.modifyRecordsCompletionBlock = { saved, deleted, error in
+                log.note("old end \(saved?.count ?? -1) \(deleted?.count ?? -1) \(self.name(error))")
+            }
+            operation.modifyRecordsResultBlock = { log.note("end \(self.name($0))") }
+            await run(operation, in: database)
+            #expect(
+                log.all == [
+                    "old a ok", "save a ok", "old b ok", "save b ok", "delete c ok", "old end 2 1 ok", "end ok",
+                ])
+            #expect(progress.all.last == "a 1.0")
+            #expect(operation.isFinished)
+            #expect(!operation.isExecuting)
+        }
+    }
+
+    @Test func partialFailure() async throws {
+        try await Cloud.runNotes { database, zone in
+            try await database.save(CKRecord.note("a", in: zone))
+            let log = Log()
+            let failure = Mutex<CKError?>(nil)
+            let operation = CKModifyRecordsOperation(
+                recordsToSave: [CKRecord.note("a", in: zone), CKRecord.note("b", in: zone)])
+            operation.isAtomic = false
+            operation.perRecordSaveBlock = { log.note("save \($0.recordName) \(self.name($1))") }
+            operation.modifyRecordsCompletionBlock = { saved, _, error in
+                log.note("old end \(saved?.count ?? -1) \(self.name(error))")
+                failure.withLock { $0 = error as? CKError }
+            }
+            operation.modifyRecordsResultBlock = { log.note("end \(self.name($0))") }
+            await run(operation, in: database)
+            #expect(log.all == ["save a 14", "save b ok", "old end 1 2", "end 2"])
+            let errors = failure.withLock { $0 }?.partialErrorsByItemID
+            #expect(errors?.count == 1)
+            let one = errors?[CKRecord.ID(recordName: "a", zoneID: zone)] as? CKError
+            #expect(one?.code == .serverRecordChanged)
+            #expect(one?.serverRecord?.recordID.recordName == "a")
+        }
+    }
+
+    @Test func fetching() async throws {
+        try await Cloud.runNotes { database, zone in
+            try await database.save(CKRecord.note("a", in: zone))
+            let log = Log()
+            let ids = ["a", "b"].map { CKRecord.ID(recordName: $0, zoneID: zone) }
+            let operation = CKFetchRecordsOperation(recordIDs: ids)
+            operation.perRecordProgressBlock = { log.note("progress \($0.recordName) \($1)") }
+            operation.perRecordCompletionBlock = { record, id, error in
+                log.note("old \(id?.recordName ?? "") \(record == nil) \(self.name(error))")
+            }
+            operation.perRecordResultBlock = { log.note("result \($0.recordName) \(self.name($1))") }
+            operation.fetchRecordsCompletionBlock = { log.note("old end \($0?.count ?? -1) \(self.name($1))") }
+            operation.fetchRecordsResultBlock = { log.note("end \(self.name($0))") }
+            await run(operation, in: database)
+            #expect(
+                log.all == [
+                    "progress a 1.0", "old a false ok", "result a ok", "old b true 11", "result b 11", "old end 1 2",
+                    "end 2",
+                ])
+        }
+    }
+
+    @Test func feedsOfZones() async throws {
+        try await Cloud.runNotes { database, zone in
+            let records = (1...5).map { CKRecord.note("\($0)", in: zone) }
+            _ = try await database.modifyRecords(saving: records, deleting: [])
+            try await database.deleteRecord(withID: records[4].recordID)
+            let (log, absent) = (Log(), CKRecordZone.ID(zoneName: "Absent"))
+            let operation = CKFetchRecordZoneChangesOperation(
+                recordZoneIDs: [zone, absent],
+                configurationsByRecordZoneID: [zone: .init(previousServerChangeToken: nil, resultsLimit: 2)])
+            operation.recordWasChangedBlock = { _, result in log.note("changed \(self.name(result))") }
+            operation.recordWithIDWasDeletedBlock = { _, type in log.note("deleted \(type)") }
+            operation.recordZoneChangeTokensUpdatedBlock = { _, token, _ in log.note("token \(token != nil)") }
+            operation.recordZoneFetchResultBlock = { log.note("zone \($0.zoneName) \(self.name($1))") }
+            operation.fetchRecordZoneChangesResultBlock = { log.note("end \(self.name($0))") }
+            await run(operation, in: database)
+            let counts = Dictionary(grouping: log.all) { $0 }.mapValues(\.count)
+            #expect(counts["changed ok"] == 4)
+            #expect(counts["zone Notes ok"] == 1)
+            #expect(counts["zone Absent 26"] == 1)
+            #expect(log.all.last == "end 2")
+            // A token comes only after records before it, and the zone's end after all of them.
+            let mine = log.all.filter { !$0.contains("Absent") }
+            let (last, end) = (mine.lastIndex(of: "changed ok") ?? .max, mine.firstIndex(of: "zone Notes ok") ?? -1)
+            #expect(last < end)
+            #expect(mine.contains("token true"))
+        }
+    }
+
+    @Test func queriesZonesDatabaseChangesAndSubscriptions() async throws {
+        try await Cloud.runNotes { database, zone in
+            let log = Log()
+            let record = CKRecord.note("a", in: zone)
+            record["number"] = 1
+            try await database.save(record)
+            let query = CKQueryOperation(query: CKQuery(recordType: "Note", predicate: NSPredicate(value: true)))
+            query.zoneID = zone
+            query.recordFetchedBlock = { log.note("old \($0.recordID.recordName)") }
+            query.recordMatchedBlock = { log.note("match \($0.recordName) \(self.name($1))") }
+            query.queryCompletionBlock = { log.note("old end \($0 == nil) \(self.name($1))") }
+            query.queryResultBlock = { log.note("end \(self.name($0))") }
+            await run(query, in: database)
+            #expect(log.all == ["old a", "match a ok", "old end true ok", "end ok"])
+
+            let zones = Log()
+            let all = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+            all.perRecordZoneResultBlock = { zones.note("zone \($0.zoneName) \(self.name($1))") }
+            all.fetchRecordZonesCompletionBlock = { zones.note("old end \($0?.count ?? -1) \(self.name($1))") }
+            all.fetchRecordZonesResultBlock = { zones.note("end \(self.name($0))") }
+            await run(all, in: database)
+            #expect(zones.all.suffix(2) == ["old end 2 ok", "end ok"])
+            #expect(zones.all.count == 4)
+
+            let made = Log()
+            let modify = CKModifyRecordZonesOperation(
+                recordZonesToSave: [CKRecordZone(zoneName: "Other")],
+                recordZoneIDsToDelete: [CKRecordZone.ID(zoneName: "Absent")])
+            modify.perRecordZoneSaveBlock = { made.note("save \($0.zoneName) \(self.name($1))") }
+            modify.perRecordZoneDeleteBlock = { made.note("delete \($0.zoneName) \(self.name($1))") }
+            modify.modifyRecordZonesCompletionBlock = {
+                made.note("old end \($0?.count ?? -1) \($1?.count ?? -1) \(self.name($2))")
+            }
+            modify.modifyRecordZonesResultBlock = { made.note("end \(self.name($0))") }
+            await run(modify, in: database)
+            #expect(made.all == ["save Other ok", "delete Absent 26", "old end 1 0 2", "end 2"])
+
+            let changes = Log()
+            let feed = CKFetchDatabaseChangesOperation(previousServerChangeToken: nil)
+            feed.recordZoneWithIDChangedBlock = { changes.note("changed \($0.zoneName)") }
+            feed.changeTokenUpdatedBlock = { _ in changes.note("token") }
+            feed.fetchDatabaseChangesCompletionBlock = { changes.note("old end \($0 != nil) \($1) \(self.name($2))") }
+            feed.fetchDatabaseChangesResultBlock = { changes.note("end \(self.name($0))") }
+            await run(feed, in: database)
+            #expect(Set(changes.all).isSuperset(of: ["changed Notes", "changed Other"]))
+            #expect(changes.all.suffix(3) == ["token", "old end true false ok", "end ok"])
+
+            let wishes = Log()
+            let save = CKModifySubscriptionsOperation(
+                subscriptionsToSave: [CKDatabaseSubscription(subscriptionID: "all")], subscriptionIDsToDelete: ["gone"])
+            save.perSubscriptionSaveBlock = { wishes.note("save \($0) \(self.name($1))") }
+            save.perSubscriptionDeleteBlock = { wishes.note("delete \($0) \(self.name($1))") }
+            save.modifySubscriptionsCompletionBlock = {
+                wishes.note("old end \($0?.count ?? -1) \($1?.count ?? -1) \(self.name($2))")
+            }
+            save.modifySubscriptionsResultBlock = { wishes.note("end \(self.name($0))") }
+            await run(save, in: database)
+            #expect(wishes.all == ["save all ok", "delete gone 11", "old end 1 0 2", "end 2"])
+            let found = Log()
+            let fetch = CKFetchSubscriptionsOperation(subscriptionIDs: ["all", "gone"])
+            fetch.perSubscriptionResultBlock = { found.note("\($0) \(self.name($1))") }
+            fetch.fetchSubscriptionCompletionBlock = { found.note("old end \($0?.count ?? -1) \(self.name($1))") }
+            fetch.fetchSubscriptionsResultBlock = { found.note("end \(self.name($0))") }
+            await run(fetch, in: database)
+            #expect(found.all == ["all ok", "gone 11", "old end 1 2", "end 2"])
+        }
+    }
+
+    /// What depends on an operation starts when it is finished, in an app's own queue too.
+    @Test func dependencies() async throws {
+        try await Cloud.runNotes { database, zone in
+            let log = Log()
+            let first = CKModifyRecordsOperation(recordsToSave: [CKRecord.note("a", in: zone)])
+            first.database = database
+            first.modifyRecordsResultBlock = { log.note("saved \(self.name($0))") }
+            let second = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a", zoneID: zone)])
+            second.database = database
+            second.fetchRecordsResultBlock = { log.note("fetched \(self.name($0))") }
+            second.addDependency(first)
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            await withCheckedContinuation { done in
+                second.completionBlock = { done.resume() }
+                queue.addOperations([second, first], waitUntilFinished: false)
+            }
+            #expect(log.all == ["saved ok", "fetched ok"])
+            #expect(queue.operationCount == 0)
+        }
+    }
+
+    @Test func aCancelledOneTellsSoAndEnds() async throws {
+        try await Cloud.runNotes { database, zone in
+            let log = Log()
+            let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a", zoneID: zone)])
+            operation.fetchRecordsCompletionBlock = { log.note("old end \($0 == nil) \(self.name($1))") }
+            operation.fetchRecordsResultBlock = { log.note("end \(self.name($0))") }
+            operation.cancel()
+            await run(operation, in: database)
+            #expect(log.all == ["old end true 20", "end 20"])
+            #expect(operation.isFinished)
+        }
+    }
+
+    /// A subclass that does its work in `main()` ends when that returns.
+    @Test func aSubclassWithItsOwnMain() async throws {
+        try await Cloud.runNotes { database, _ in
+            let operation = OwnMain()
+            await run(operation, in: database)
+            #expect(operation.wasRun)
+            #expect(operation.isFinished)
+        }
+    }
+
+    @Test func configurations() async throws {
+        let operation = CKFetchRecordsOperation(recordIDs: [])
+        #expect(operation.configuration.timeoutIntervalForRequest == 60)
+        #expect(operation.configuration.timeoutIntervalForResource == 604_800)
+        #expect(operation.configuration.isLongLived == false)
+        #expect(operation.configuration.allowsCellularAccess)
+        #expect(operation.operationID.isEmpty == false)
+        operation.configuration.timeoutIntervalForRequest = -1
+        let copy = try #require(operation.configuration.copy() as? CKOperation.Configuration)
+        copy.timeoutIntervalForRequest = 5
+        #expect(operation.configuration.timeoutIntervalForRequest == -1)
+        try await Cloud.runNotes { database, zone in
+            let log = Log()
+            operation.recordIDs = [CKRecord.ID(recordName: "a", zoneID: zone)]
+            operation.fetchRecordsResultBlock = { log.note("end \(self.name($0))") }
+            await run(operation, in: database)
+            #expect(log.all == ["end 12"])
+            let group = CKOperationGroup()
+            group.name = "sync"
+            group.quantity = 3
+            let zones = try await database.configuredWith(configuration: copy, group: group) { database in
+                try await database.allRecordZones()
+            }
+            #expect(zones.count == 2)
+        }
+    }
+}
+
+private final class OwnMain: CKDatabaseOperation, @unchecked Sendable {
+    private let ran = Mutex(false)
+    var wasRun: Bool { ran.withLock { $0 } }
+    override func main() { ran.withLock { $0 = true } }
+}
