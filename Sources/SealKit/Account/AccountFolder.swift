@@ -52,7 +52,7 @@ package struct AccountFolder: Sendable {
         guard Self.isName(name) else {
             throw SealKitError(
                 .invalidArguments, "\(currentFile.path) does not hold an account's name",
-                remedy: "remove it, then: sealkit account use NAME")
+                remedy: "remove it, and choose the account in use anew")
         }
         return name
     }
