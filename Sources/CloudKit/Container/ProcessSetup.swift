@@ -91,3 +91,8 @@ struct ProcessSetup: Sendable {
         return folder.keyFile(try folder.current())
     }
 }
+
+extension ProcessSetup: CustomReflectable {
+    /// The passphrase shows nowhere.
+    var customMirror: Mirror { Mirror(self, children: ["keys": values.keys.map(\.rawValue).sorted()]) }
+}
