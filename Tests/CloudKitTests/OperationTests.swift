@@ -263,9 +263,10 @@ import Testing
         try await Cloud.runNotes { database, zone in
             let log = Log()
             operation.recordIDs = [CKRecord.ID(recordName: "a", zoneID: zone)]
+            operation.perRecordResultBlock = { log.note("\($0.recordName) \(self.name($1))") }
             operation.fetchRecordsResultBlock = { log.note("end \(self.name($0))") }
             await run(operation, in: database)
-            #expect(log.all == ["end 12"])
+            #expect(log.all == ["a 12", "end 2"])
             let group = CKOperationGroup()
             group.name = "sync"
             group.quantity = 3

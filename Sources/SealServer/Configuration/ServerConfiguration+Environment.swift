@@ -12,14 +12,16 @@ extension ServerConfiguration {
     /// What other commands of `sealkit` read: it may well be there too where a server starts.
     private static let clientVariables = Set(
         [
-            "ACCOUNT", "CA_FILE", "CONTAINER", "KEY_FILE", "MANAGEMENT_TOKEN", "NEW_PASSPHRASE", "PASSPHRASE",
+            "ACCOUNT", "CA_FILE", "CONTAINER", "ENVIRONMENT", "KEY_FILE", "MANAGEMENT_TOKEN", "NEW_PASSPHRASE",
+            "PASSPHRASE",
             "RECOVERY_PASSPHRASE",
         ].map { variablePrefix + $0 })
 
     /// What this project's own tests and tools read.
     private static let toolVariables = Set(
         [
-            "ATTACK_OUTCOMES", "FULL_DISK", "FUZZ", "MEASURE", "PUBLISHED_VECTORS", "SERVE", "STRICT", "TEST_LOG",
+            "ATTACK_OUTCOMES", "CLOUDKIT", "FULL_DISK", "FUZZ", "MEASURE", "PUBLISHED_VECTORS", "SERVE", "STRICT",
+            "TEST_LOG",
             "TEST_SMTP",
             "TEST_SMTP_CA", "TEST_SMTP_USER",
         ].map { variablePrefix + $0 })
