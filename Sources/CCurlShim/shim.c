@@ -32,13 +32,25 @@ static size_t read_source(char *target, size_t size, size_t items, void *context
     return count;
 }
 
-CURLcode sealkit_curl_upload(CURL *curl, const void *bytes, size_t count) {
+static size_t keep_line(char *line, size_t size, size_t items, void *context) {
+    struct sealkit_curl_answer *answer = context;
+    size_t count = size * items;
+    answer->count = count < sizeof answer->line ? count : sizeof answer->line;
+    memcpy(answer->line, line, answer->count);
+    return count;
+}
+
+CURLcode sealkit_curl_upload(CURL *curl, const void *bytes, size_t count, struct sealkit_curl_answer *answer) {
     struct source source = {.next = bytes, .left = count};
     CURLcode code = curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
     if (code == CURLE_OK) code = curl_easy_setopt(curl, CURLOPT_READFUNCTION, read_source);
     if (code == CURLE_OK) code = curl_easy_setopt(curl, CURLOPT_READDATA, &source);
+    if (code == CURLE_OK) code = curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, answer ? keep_line : NULL);
+    if (code == CURLE_OK) code = curl_easy_setopt(curl, CURLOPT_HEADERDATA, answer);
     if (code == CURLE_OK) code = curl_easy_perform(curl);
-    // Nothing may point at this frame once it is gone.
+    // Nothing may point at this frame, or its caller's, once it is gone; and the answer to QUIT says nothing.
+    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, NULL);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, NULL);
     curl_easy_setopt(curl, CURLOPT_READDATA, NULL);
     return code;
 }

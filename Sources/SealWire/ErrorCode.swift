@@ -61,6 +61,9 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     /// Another device has given the account new keys: this one has to be enrolled again, or the account recovered on
     /// it.
     case keysReplaced
+    /// The server's operator has suspended the account: it gets no session, and its server-to-server keys do nothing,
+    /// until that is undone.
+    case accountSuspended
 
     // Raised by clients only
     /// The server's certificate does not prove that it is the server of the address.
@@ -77,7 +80,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .networkUnavailable, .networkFailure, .serviceUnavailable, .accountTemporarilyUnavailable: 503
         case .requestRateLimited: 429
         case .notAuthenticated, .sessionExpired, .keysReplaced: 401
-        case .permissionFailure, .participantMayNeedVerification, .verificationFailed: 403
+        case .permissionFailure, .participantMayNeedVerification, .verificationFailed, .accountSuspended: 403
         case .unknownItem, .zoneNotFound, .userDeletedZone, .assetNotAvailable, .assetFileNotFound: 404
         case .serverRecordChanged, .rosterChanged, .staleEpoch, .rotationDue, .alreadyShared, .zoneBusy,
             .participantAlreadyInvited, .constraintViolation, .referenceViolation, .deletionIncomplete,

@@ -38,7 +38,7 @@ struct SealKitCommand: AsyncParsableCommand {
         do {
             try Arguments.check()
             let command = try parseAsRoot()
-            isJSON = (command as? any ClientCommand)?.global.json ?? false
+            isJSON = (command as? any SpeakingCommand)?.isJSON ?? false
             try await run(command)
             TrustFiles.closeAll()
         } catch {

@@ -7,7 +7,8 @@ import Testing
 /// A server that makes accounts by invitation only, as the SDK and the command line meet it.
 @Suite(.timeLimit(.minutes(60))) struct RegistrationTests {
     @Test func aCodeFromTheOperatorMakesAnAccount() async throws {
-        let server = try ServerProcess(mail: false, arguments: ["--registration", "invite"])
+        let server = try ServerProcess(
+            mail: false, arguments: ["--registration", "invite", "--operator", "127.0.0.1:0"])
         defer { server.stop() }
         let transport = try HTTPTransport(server: server.origin)
         #expect(try await Account.registration(transport: transport) == .invite)
@@ -41,7 +42,8 @@ import Testing
 
     /// Who is invited to a share of such a server makes the account with the same command.
     @Test func whoIsInvitedGivesTheCodeWhileAccepting() async throws {
-        let server = try ServerProcess(mail: false, arguments: ["--registration", "invite"])
+        let server = try ServerProcess(
+            mail: false, arguments: ["--registration", "invite", "--operator", "127.0.0.1:0"])
         defer { server.stop() }
         func run(_ arguments: [String], as name: String) async throws -> (status: Int32, output: String, errors: String)
         {
@@ -72,8 +74,8 @@ import Testing
     @Test func theOperatorsCommandSaysWhatItCannotDo() async throws {
         let nowhere = try await Command.finished(
             ServerProcess.executable, ["admin", "invite", "--data", "/nonexistent/sealkit"])
-        #expect(nowhere.status == 65)
-        #expect(nowhere.errors.contains("registration.key"))
+        #expect(nowhere.status == 69)
+        #expect(nowhere.errors.contains("/nonexistent/sealkit"))
         // A settings file names the folders as it does for the server.
         let folder = try TemporaryFolder()
         let settings = folder.url.appendingPathComponent("sealkit.yaml")
@@ -81,8 +83,12 @@ import Testing
             .write(to: settings, atomically: true, encoding: .utf8)
         let named = try await Command.finished(
             ServerProcess.executable, ["admin", "invite", "--config", settings.path])
-        #expect(named.status == 65, "\(named.errors)")
-        #expect(named.errors.contains("/nonexistent/kept"), "\(named.errors)")
+        #expect(named.status == 69, "\(named.errors)")
+        #expect(named.errors.contains("/nonexistent/elsewhere"), "\(named.errors)")
+        let keys = try await Command.finished(
+            ServerProcess.executable, ["admin", "token-keys", "list", "--config", settings.path])
+        #expect(keys.status == 65, "\(keys.errors)")
+        #expect(keys.errors.contains("/nonexistent/kept"), "\(keys.errors)")
         let missing = try await Command.finished(
             ServerProcess.executable, ["admin", "token-keys", "list", "--config", settings.path + ".none"])
         #expect(missing.status == 65, "\(missing.errors)")

@@ -11,8 +11,9 @@ import Testing
 
 /// Who may make an account.
 @Suite(.timeLimit(.minutes(60))) struct RegistrationTests {
-    private func codes(_ server: RunningServer) throws -> RegistrationCodes {
-        try RegistrationCodes(secretsFolder: server.folder.file("data.secrets"))
+    private func code(_ server: RunningServer, lifetime: UInt64) throws -> String {
+        let made = try server.services.registrationCodes.make(.with { ($0.count, $0.lifetime) = (1, lifetime) })
+        return try #require(made.first).code
     }
 
     /// Nothing was made.
@@ -25,40 +26,39 @@ import Testing
     @Test("Somebody makes accounts where only who was invited may: a code is good once, on its server, until it ends.")
     func attack89_accountsOfTheUninvited() async throws {
         try await RunningServer.with(registration: .invite) { server in
-            let now = Date(timeIntervalSince1970: TimeInterval(server.clock.now) / 1_000_000)
-            let made = try codes(server).make(lifetime: 86_400, now: now)
+            let made = try code(server, lifetime: 86_400)
             let (anna, bert) = (try TestClient(server), try TestClient(server))
             try await expectRefusal(.permissionFailure) { try await anna.create() }
             for wrong in [
-                "x", String(repeating: "0", count: made.code.count), made.code.uppercased() + "0",
-                String(made.code.reversed()),
+                "x", String(repeating: "0", count: made.count), made.uppercased() + "0",
+                String(made.reversed()),
             ] {
                 try await expectRefusal(.verificationFailed) { try await anna.create(registrationCode: wrong) }
             }
             // Every bit of it is covered.
-            for index in [0, 15, 17, 25, 30, made.code.count - 1] {
-                var digits = Array(made.code)
+            for index in [0, 15, 17, 25, 30, made.count - 1] {
+                var digits = Array(made)
                 digits[index] = digits[index] == "0" ? "1" : "0"
                 let altered = String(digits)
                 try await expectRefusal(.verificationFailed) { try await anna.create(registrationCode: altered) }
             }
             #expect(try await isEmpty(server))
-            _ = try await anna.create(registrationCode: made.code)
+            _ = try await anna.create(registrationCode: made)
             // An answer that was lost: the same key logs in, with the code or without.
-            _ = try await anna.create(registrationCode: made.code)
+            _ = try await anna.create(registrationCode: made)
             _ = try await anna.create()
             do {
-                _ = try await bert.create(registrationCode: made.code)
+                _ = try await bert.create(registrationCode: made)
                 Issue.record("a code was good twice")
             } catch let refusal as Refusal {
                 #expect(refusal.code == .verificationFailed)
                 #expect(refusal.failure.reason.contains("used"))
             }
             // One that has ended, and one of another server.
-            let short = try codes(server).make(lifetime: 60, now: now)
+            let short = try code(server, lifetime: 60)
             server.clock.advance(seconds: 61)
             do {
-                _ = try await bert.create(registrationCode: short.code)
+                _ = try await bert.create(registrationCode: short)
                 Issue.record("a code was good after its end")
             } catch let refusal as Refusal {
                 #expect(refusal.code == .verificationFailed)
@@ -66,19 +66,18 @@ import Testing
             }
             // Once expired, a used one need not be remembered.
             server.clock.advance(seconds: 2 * 86_400)
-            let later = Date(timeIntervalSince1970: TimeInterval(server.clock.now) / 1_000_000)
-            _ = try await bert.create(registrationCode: try codes(server).make(lifetime: 60, now: later).code)
+            _ = try await bert.create(registrationCode: try code(server, lifetime: 60))
             let kept = try await server.services.database.read { connection in
                 try connection.first("SELECT COUNT(*) AS count FROM registration_code") { try $0.int64("count") }
             }
             #expect(kept == 1)
             try await expectRefusal(.verificationFailed) {
-                try await TestClient(server).create(registrationCode: made.code)
+                try await TestClient(server).create(registrationCode: made)
             }
             AttackOutcome.refused("verificationFailed")
             let stored = try server.storedBytes()
             #expect(!stored.isEmpty)
-            #expect(String(decoding: stored, as: UTF8.self).contains(made.code) == false)
+            #expect(String(decoding: stored, as: UTF8.self).contains(made) == false)
         }
     }
 
@@ -93,9 +92,7 @@ import Testing
             #expect(answer.registration == "open")
         }
         try await RunningServer.with(folder: folder, registration: .closed) { server in
-            let code = try codes(server).make(
-                lifetime: 60, now: Date(timeIntervalSince1970: TimeInterval(server.clock.now) / 1_000_000))
-            for text in ["", code.code] {
+            for text in ["", try code(server, lifetime: 60)] {
                 try await expectRefusal(.permissionFailure) {
                     try await TestClient(server).create(registrationCode: text)
                 }
@@ -109,20 +106,30 @@ import Testing
         }
     }
 
-    @Test func codesComeFromTheServersFolderOnly() throws {
-        let folder = TemporaryFolder()
-        #expect(throws: RegistrationCodesError.noServer(path: folder.file("none/registration.key"))) {
-            try RegistrationCodes(secretsFolder: folder.file("none"))
+    @Test func codesAreMadeInBounds() async throws {
+        try await RunningServer.with { server in
+            let codes = server.services.registrationCodes
+            for (count, lifetime) in [
+                (0, 60), (UInt32(RegistrationCodes.mostAtOnce + 1), 60), (1, 0),
+                (1, RegistrationCodes.longestLifetime + 1), (1, UInt64.max),
+            ] {
+                try await expectRefusalOfServer(.invalidArguments) {
+                    try codes.make(.with { ($0.count, $0.lifetime) = (count, lifetime) })
+                }
+            }
+            let some = try codes.make(.with { ($0.count, $0.lifetime) = (20, 60) })
+            #expect(Set(some.map(\.code)).count == 20)
+            #expect(Set(some.map(\.code.utf8.count)) == [58])
+            #expect(Set(some.map(\.expires)) == [(server.clock.now / 1_000_000 + 60) * 1_000_000])
         }
-        try FileManager.default.createDirectory(atPath: folder.file("s"), withIntermediateDirectories: true)
-        try SecretFile.create(at: folder.file("s/registration.key"), randomBytes: randomBytes)
-        let codes = try RegistrationCodes(secretsFolder: folder.file("s"))
-        for lifetime in [0, -1, RegistrationCodes.longestLifetime + 1] {
-            #expect(throws: RegistrationCodesError.invalidLifetime) { try codes.make(lifetime: lifetime) }
-        }
-        let some = try (0..<20).map { _ in try codes.make(lifetime: 60).code }
-        #expect(Set(some).count == 20)
-        #expect(some.allSatisfy { $0.utf8.count == 58 })
+    }
+
+    /// What the server's own code throws, without a request.
+    private func expectRefusalOfServer(_ code: ErrorCode, _ body: () async throws -> some Any) async throws {
+        do {
+            _ = try await body()
+            Issue.record("it was not refused")
+        } catch let error as ServerError { #expect(error.code == code) }
     }
 
     @Test func theStartSaysWhoMayMakeAnAccountAndHowMuchEachStores() async throws {

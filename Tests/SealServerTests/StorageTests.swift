@@ -16,6 +16,13 @@ import Testing
 
     func open() throws -> SQLiteDatabase { try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: Self.table) }
 
+    /// `--data d`: where a data folder goes has a parent, however short its name is.
+    @Test func foldersOfOneLetterAreFolders() throws {
+        let found = ["d", "a/b", "/d", "/", "a/b/c"].map(PrivateFiles.parent)
+        #expect(found == ["", "a", "/", "/", "a/b"])
+        #expect(throws: Never.self) { try FreeSpace.requireForNew("d") }
+    }
+
     @Test func theWriterIsDurable() async throws {
         let database = try open()
         #expect(try await database.writerPragma("synchronous") == "2")

@@ -10,15 +10,15 @@ public enum AccountStatus: Int, Sendable {
     /// Nobody is signed in, or the server does not know the account.
     case noAccount = 3
     /// There is an account, and it has to prove itself again: its keys are locked on this device, or the server does
-    /// not accept its login now, or another device has given the account new keys. Keep caches, and try again when the
-    /// status changes.
+    /// not accept its login now, or another device has given the account new keys, or the server's operator has
+    /// suspended it. Keep caches, and try again when the status changes.
     case temporarilyUnavailable = 4
 
     /// What a failed call says about the account; nil when it says nothing.
     init?(_ code: SealKitError.Code) {
         switch code {
         case .notAuthenticated: self = .noAccount
-        case .accountTemporarilyUnavailable, .keysReplaced: self = .temporarilyUnavailable
+        case .accountTemporarilyUnavailable, .keysReplaced, .accountSuspended: self = .temporarilyUnavailable
         default: return nil
         }
     }

@@ -21,7 +21,8 @@ extension SealKitError {
         switch code {
         case .networkFailure, .networkUnavailable, .serverNotTrusted, .serviceUnavailable, .requestRateLimited,
             .serverResponseLost, .zoneBusy,
-            .notAuthenticated, .accountTemporarilyUnavailable, .keysReplaced, .sessionExpired, .operationCancelled,
+            .notAuthenticated, .accountTemporarilyUnavailable, .keysReplaced, .accountSuspended, .sessionExpired,
+            .operationCancelled,
             .incompatibleVersion, .internalError:
             true
         default: false

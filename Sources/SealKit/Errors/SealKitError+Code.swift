@@ -49,6 +49,9 @@ extension SealKitError {
         public static let verificationFailed = Code(.verificationFailed)
         public static let storageFull = Code(.storageFull)
         public static let keysReplaced = Code(.keysReplaced)
+        /// The server's operator has suspended the account; the reason has the operator's own words. Keep caches: it
+        /// may be undone, and nothing is lost.
+        public static let accountSuspended = Code(.accountSuspended)
         public static let serverNotTrusted = Code(.serverNotTrusted)
         public static let wrongPassphrase = Code(.wrongPassphrase)
         public static let rollback = Code(.rollback)

@@ -28,6 +28,13 @@ struct Client: Sendable {
         try await call(endpoint, at: endpoint.route.template, request, token: token)
     }
 
+    /// The same on the operator's listener.
+    func call<Request: Message, Response: Message>(
+        _ endpoint: Endpoint<OnOperatorListener, Request, Response>, _ request: Request, token: String
+    ) async throws(SealKitError) -> Response {
+        try await call(endpoint, at: endpoint.route.template, request, token: token)
+    }
+
     /// A call with the token as it is: of no session, or of one that is not to be renewed.
     /// - Parameter path: the endpoint's, its parameters filled in.
     func call<Access, Request: Message, Response: Message>(

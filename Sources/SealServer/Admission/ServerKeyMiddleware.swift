@@ -46,6 +46,7 @@ struct ServerKeyMiddleware: RouterMiddleware {
         }
         try signed.verify(
             request, body: [UInt8](body.readableBytesView), origin: origin.value, key: row.publicKey)
+        try row.requireInForce()
         // It is the key's: from here on its account is counted.
         rates.giveBack(.anonymousRequest, client)
         context.standing = try rates.count(.request, .account(row.account))

@@ -122,4 +122,18 @@ enum Controllers {
                 transactions: services.transactions, clock: services.clock, randomBytes: services.randomBytes)
         ).addRoutes(to: router)
     }
+
+    /// Those of the operator's listener.
+    static func addOperatorRoutes(to router: EndpointRouter, _ services: Services) {
+        OperatorController(
+            transactions: services.transactions, accounts: services.operatedAccounts,
+            usage: ServerUsage(accounts: services.operatedAccounts),
+            orders: AccountOrders(
+                transactions: services.transactions, sessions: services.sessions, accounts: services.operatedAccounts,
+                clock: services.clock),
+            codes: services.registrationCodes, mail: services.testMail,
+            registration: services.configuration.registration.rawValue,
+            journal: OperatorJournal(metrics: services.metrics, logger: services.logger)
+        ).addRoutes(to: router)
+    }
 }

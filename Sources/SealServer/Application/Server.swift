@@ -67,6 +67,7 @@ public struct Server: Sendable {
         certificate?.warn(logger)
         try await configuration.listen.tryOut()
         try await configuration.metrics?.tryOut(setting: "metrics")
+        try await configuration.operator?.tryOut(setting: "operator")
         if let mail = configuration.mail, mail.check == .required { try await RelayFailure.tryOut(mail) }
 
         let registry = configuration.metrics.map { _ in MetricsRegistry() }
@@ -76,8 +77,12 @@ public struct Server: Sendable {
         let services = opened.services
         if let certificate { services.metrics.observe(.certificateExpires) { certificate.expires } }
         let router: Router<SealRequestContext>
+        let operatorService: (any Service)?
         do {
             router = try Self.router(services, addRoutes: addRoutes)
+            operatorService = try configuration.operator.map { address in
+                try Self.operatorService(at: address, services, certificate, replacing: replacing)
+            }
         } catch {
             await opened.close()
             throw error
@@ -116,6 +121,7 @@ public struct Server: Sendable {
             let service = listener.service { replacing.onMetrics?($0) }
             running.append(ListeningService(listener: service, address: address, setting: "metrics"))
         }
+        if let operatorService { running.append(operatorService) }
         running += Self.beside(services) + [PushService(streams: services.streams)]
         var group = ServiceGroupConfiguration(
             services: [.init(service: signals, successTerminationBehavior: .gracefullyShutdownGroup)]
@@ -154,6 +160,30 @@ public struct Server: Sendable {
     public func close() async { await opened.close() }
 
     var services: Services { opened.services }
+
+    private static func operatorService(
+        at address: ListenAddress, _ services: Services, _ certificate: ServerCertificate?,
+        replacing: ServiceReplacements
+    ) throws -> any Service {
+        let isLocal = address.isLoopback
+        let listener = OperatorListener(
+            address: address, services: services, http: try httpServer(isLocal ? nil : certificate))
+        let place = HeldPlace(dataFolder: services.configuration.dataFolder)
+        let (configuration, logger) = (services.configuration, services.logger)
+        let service = try listener.service { actual in
+            // The certificate is for the name that clients use.
+            let host = isLocal ? nil : configuration.publicOrigin.flatMap { URL(string: $0)?.host() }
+            let named = host.map { ListenAddress(host: $0, port: actual.port) } ?? actual
+            do { try place.take("\(isLocal ? "http" : "https")://\(named)") } catch {
+                logger.error(
+                    "commands on this machine do not find the operator's listener: give them --at",
+                    metadata: ["error": "\(error)"])
+            }
+            replacing.onOperator?(actual)
+        }
+        return OperatorService(
+            listener: ListeningService(listener: service, address: address, setting: "operator"), place: place)
+    }
 
     /// What keeps connections alive, and cuts those that have stopped.
     static func beside(_ services: Services) -> [any Service] {

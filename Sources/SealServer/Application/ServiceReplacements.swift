@@ -22,6 +22,8 @@ struct ServiceReplacements: Sendable {
     var metrics: (any MetricsFactory)?
     /// Called with the address at which metrics can be read.
     var onMetrics: (@Sendable (ListenAddress) -> Void)?
+    /// Called with the address of the operator's listener.
+    var onOperator: (@Sendable (ListenAddress) -> Void)?
     /// Between looks at the certificate.
     var certificateInterval: Duration?
     var mostWaitingWrites: Int?

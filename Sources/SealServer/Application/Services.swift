@@ -24,6 +24,7 @@ final class Services: Sendable {
     let transfers: Transfers
     let quotas: Quotas
     let registration: Registration
+    let registrationCodes: RegistrationCodes
     let loginTerms: LoginTerms
     let sessions: Sessions
     let addresses: AddressHasher
@@ -44,6 +45,10 @@ final class Services: Sendable {
     let webhooks: WebhookSender
     let streams: EventStreams
     var webhookTargets: WebhookTargets { WebhookTargets(origins: configuration.webhookOrigins) }
+
+    // The operator's listener
+    let operatedAccounts: OperatedAccounts
+    let testMail: TestMail
 
     /// What the routes of the table let requests in by.
     let door: ServedDoor
@@ -86,6 +91,7 @@ final class Services: Sendable {
         )
         transfers = Transfers(now: replacing.instant ?? { .now })
         registration = Registration(Registration.Mode(configuration.registration), key: secrets.registrationKey)
+        registrationCodes = RegistrationCodes(registration: registration, clock: clock, randomBytes: systemRandomBytes)
         loginTerms = LoginTerms(
             origin: origin, challenges: LoginChallenges(key: SecretBytes(random: &random)), database: database,
             clock: clock)
@@ -98,6 +104,9 @@ final class Services: Sendable {
             messengers: messengers, key: secrets.addresses.outboxKey(), database: database, origin: origin,
             clock: clock,
             logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits, metrics: metrics)
+        operatedAccounts = OperatedAccounts(addresses: secrets.addresses, quotas: quotas)
+        testMail = TestMail(
+            messenger: messengers[.email], rates: rates, origin: origin, randomBytes: systemRandomBytes)
         secrets.tokenKeys.report(to: logger)
         secrets.webhookKeys.report(to: logger)
         self.schemas = schemas
@@ -121,6 +130,7 @@ final class Services: Sendable {
             rosters: rosters, schemas: schemas, jobs: jobs)
         door = ServedDoor(
             transactions: transactions, management: secrets.management,
+            gate: OperatorGate(token: secrets.operatorToken, rates: rates, metrics: metrics, logger: logger),
             maximumMessageSize: configuration.maximumMessageSize, clock: clock)
         observe()
     }

@@ -15,6 +15,7 @@ struct StartReport {
             "secrets": "\(configuration.secretsFolder)",
             "listen": "\(configuration.listen)",
             "metrics": "\(configuration.metrics.map { "\($0)" } ?? "none")",
+            "operator": "\(configuration.operator.map { "\($0)" } ?? "none")",
             "origin": "\(configuration.publicOrigin ?? "the listening address")",
             "tls": "\(configuration.tls.map(\.certificate) ?? (configuration.isBehindProxy ? "by the proxy" : "none"))",
             "mail": "\(configuration.mail.map { "\($0.url) as \($0.from)" } ?? "none: mailboxes get no codes")",

@@ -26,6 +26,7 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     /// Clients cannot know the server by its listening address.
     case missingOrigin(listen: String)
     case unprotectedListener(address: String)
+    case unprotectedOperator(address: String)
     case unprotectedRelay(host: String)
     case tlsFile(path: String)
     case tlsMismatch(certificate: String, key: String)
@@ -72,6 +73,10 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .unprotectedListener(let address):
             "Listening on \(address) without TLS would show sessions to the network. Give --tls-certificate and --tls-key, "
                 + "or --behind-proxy when a proxy in front of this server ends TLS, or listen on 127.0.0.1."
+        case .unprotectedOperator(let address):
+            "Listening for the operator on \(address) without TLS would show the operator's token to the network. Give "
+                + "--operator an address of this machine alone, like 127.0.0.1:8090, or the server --tls-certificate "
+                + "and --tls-key."
         case .unprotectedRelay(let host):
             "Sending by way of \(host) like this could show codes, or the password there, to the network. Set --smtp-starttls required, "
                 + "or use an smtps:// URL. Off, and opportunistic together with a password, are for a relay on this machine."

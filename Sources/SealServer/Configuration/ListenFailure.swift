@@ -14,7 +14,7 @@ public struct ListenFailure: Error, Equatable, CustomStringConvertible {
 
     public let address: String
     public let cause: Cause
-    /// The setting that gave the address: `listen` or `metrics`.
+    /// The setting that gave the address: `listen`, `metrics` or `operator`.
     public let setting: String
 
     /// Nil for what has other causes.

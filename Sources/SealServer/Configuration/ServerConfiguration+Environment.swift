@@ -9,19 +9,17 @@ extension ServerConfiguration {
     /// The variables of the settings.
     private static let settingVariables = Set(settings.keys.map(environmentName))
 
-    /// What other commands of `sealkit` read: it may well be there too where a server starts.
+    /// What other commands of `sealkit` and the module CloudKit read: it may well be there too where a server starts.
     private static let clientVariables = Set(
         [
             "ACCOUNT", "CA_FILE", "CONTAINER", "ENVIRONMENT", "KEY_FILE", "MANAGEMENT_TOKEN", "NEW_PASSPHRASE",
-            "PASSPHRASE",
-            "RECOVERY_PASSPHRASE",
+            "OPERATOR_TOKEN", "PASSPHRASE", "RECOVERY_PASSPHRASE",
         ].map { variablePrefix + $0 })
 
     /// What this project's own tests and tools read.
     private static let toolVariables = Set(
         [
-            "ATTACK_OUTCOMES", "CLOUDKIT", "FULL_DISK", "FUZZ", "MEASURE", "PUBLISHED_VECTORS", "SERVE", "STRICT",
-            "TEST_LOG",
+            "ATTACK_OUTCOMES", "FULL_DISK", "FUZZ", "MEASURE", "PUBLISHED_VECTORS", "SERVE", "STRICT", "TEST_LOG",
             "TEST_SMTP",
             "TEST_SMTP_CA", "TEST_SMTP_USER",
         ].map { variablePrefix + $0 })

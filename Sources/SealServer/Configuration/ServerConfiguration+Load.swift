@@ -6,7 +6,8 @@ extension ServerConfiguration {
     /// The settings by name, as flags spell them; `--tls-key` is `SEALKIT_TLS_KEY` in the environment and `tls.key` in
     /// a file.
     static let settings: [String: [String]] = [
-        "data": ["data"], "secrets": ["secrets"], "listen": ["listen"], "metrics": ["metrics"], "origin": ["origin"],
+        "data": ["data"], "secrets": ["secrets"], "listen": ["listen"], "metrics": ["metrics"],
+        "operator": ["operator"], "origin": ["origin"],
         "tls-certificate": ["tls", "certificate"], "tls-key": ["tls", "key"], "behind-proxy": ["behind", "proxy"],
         "smtp-url": ["smtp", "url"], "smtp-from": ["smtp", "from"], "smtp-username": ["smtp", "username"],
         "smtp-password": ["smtp", "password"], "smtp-ca-file": ["smtp", "ca", "file"],
@@ -72,6 +73,15 @@ extension ServerConfiguration {
         let (reader, _) = try Self.reader(flags: flags, environment: environment, file: file)
         if let secrets = reader.text("secrets") { return secrets }
         return reader.text("data").map { ServerConfiguration(dataFolder: $0, secretsFolder: nil).secretsFolder }
+    }
+
+    /// The same for the data folder.
+    public static func dataFolder(
+        data: String?, environment: [String: String], file: String?
+    ) throws -> String? {
+        let (reader, _) = try Self.reader(
+            flags: ["data": data].compactMapValues { $0 }, environment: environment, file: file)
+        return reader.text("data").map { ServerConfiguration(dataFolder: $0).dataFolder }
     }
 
     /// - Returns: also where in the file each setting stands.
@@ -160,6 +170,12 @@ extension ServerConfiguration {
                     throw .invalid(setting: "metrics", expected: "host:port, like 127.0.0.1:9090 or [::1]:9090")
                 }
                 result.metrics = address
+            }
+            if let text = text("operator") {
+                guard let address = ListenAddress(text) else {
+                    throw .invalid(setting: "operator", expected: "host:port, like 127.0.0.1:8090 or [::1]:8090")
+                }
+                result.operator = address
             }
             result.publicOrigin = text("origin")
             switch (text("tls-certificate"), text("tls-key")) {

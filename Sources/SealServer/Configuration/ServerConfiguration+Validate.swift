@@ -22,6 +22,14 @@ extension ServerConfiguration {
         guard metrics == nil || metrics != listen || listen.port == 0 else {
             throw .invalid(setting: "metrics", expected: "another address than that of --listen")
         }
+        if let address = `operator` {
+            guard ![listen, metrics].contains(address) || address.port == 0 else {
+                throw .invalid(setting: "operator", expected: "another address than those of --listen and --metrics")
+            }
+            guard tls != nil || address.isLoopback else {
+                throw .unprotectedOperator(address: address.description)
+            }
+        }
         if let mail { try Self.validate(mail) }
         if let sms { try Self.validate(sms) }
         guard fallbackURLs.allSatisfy({ Self.isFallback(container: $0.key, url: $0.value) }) else {

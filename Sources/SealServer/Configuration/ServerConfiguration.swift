@@ -38,6 +38,9 @@ public struct ServerConfiguration: Sendable {
     /// Where `GET /metrics` can be read, by whoever reaches it: counts and times in Prometheus's text format, no ids,
     /// names or addresses. Nil: nowhere, and nothing is measured but for a factory that `Server` was given.
     public var metrics: ListenAddress?
+    /// Where `sealkit admin` reaches the server, with the operator's token: a listener of its own. On another address
+    /// than this machine's own it speaks TLS, and there has to be a certificate. Nil: nowhere.
+    public var `operator`: ListenAddress?
 
     public static let defaultMaximumMessageSize = 4 * 1024 * 1024
     public static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
@@ -61,7 +64,8 @@ public struct ServerConfiguration: Sendable {
         fallbackURLs: [String: String] = [:],
         registration: Registration = .open,
         limits: ServerLimits = ServerLimits(),
-        metrics: ListenAddress? = nil
+        metrics: ListenAddress? = nil,
+        operator: ListenAddress? = nil
     ) {
         self.dataFolder = Self.withoutTrailingSlashes(dataFolder)
         self.secretsFolder = Self.withoutTrailingSlashes(secretsFolder ?? self.dataFolder + ".secrets")
@@ -82,6 +86,7 @@ public struct ServerConfiguration: Sendable {
         self.registration = registration
         self.limits = limits
         self.metrics = metrics
+        self.operator = `operator`
     }
 
     /// PEM files: the certificate with its chain, and its private key.
@@ -99,7 +104,7 @@ public struct ServerConfiguration: Sendable {
     public enum Registration: String, Sendable, CaseIterable {
         /// Anybody who reaches the server.
         case open
-        /// Whoever has a code that the operator made (`RegistrationCodes`).
+        /// Whoever has a code that the operator made (`sealkit admin invite`).
         case invite
         case closed
     }

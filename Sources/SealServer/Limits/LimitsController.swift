@@ -40,7 +40,8 @@ struct LimitsController: Sendable {
                 answer.records = UInt64(clamping: total.records)
                 answer.bytes = UInt64(clamping: total.bytes)
             }
-            answer.bytesLimit = quotas.storage.map { UInt64(clamping: $0) } ?? 0
+            let own = try StorageUsage.standing(of: session.accountID, in: connection).quota
+            answer.bytesLimit = UInt64(clamping: quotas.storageLimit(own: own))
             answer.containers = try StorageUsage.containers(of: session.accountID, in: connection)
             return answer
         }

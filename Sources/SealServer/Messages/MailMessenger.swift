@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import SealService
 import SealStorage
+import Synchronization
 
 /// Sends mail over SMTP with libcurl: `smtp://` with STARTTLS as configured, or `smtps://`.
 final class MailMessenger: Messenger {
@@ -26,7 +27,28 @@ final class MailMessenger: Messenger {
         self.sender = sender
     }
 
-    func send(_ message: OutgoingMessage) async throws {
+    /// The relay's last line.
+    private final class Heard: Sendable {
+        private let stored = Mutex("")
+        var line: String {
+            get { stored.withLock { $0 } }
+            set { stored.withLock { $0 = newValue } }
+        }
+    }
+
+    func send(_ message: OutgoingMessage) async throws { try await hand(over: message, heard: nil) }
+
+    func trial(_ message: OutgoingMessage) async -> SendingTrial {
+        let heard = Heard()
+        do {
+            try await hand(over: message, heard: heard)
+            return SendingTrial(answer: heard.line, failure: nil)
+        } catch {
+            return SendingTrial(answer: heard.line, failure: error as? MessengerError ?? .unavailable)
+        }
+    }
+
+    private func hand(over message: OutgoingMessage, heard: Heard?) async throws {
         guard let recipient = Mailbox(message.recipient), recipient.name == nil else {
             throw MessengerError.invalidRecipient
         }
@@ -36,7 +58,9 @@ final class MailMessenger: Messenger {
         ).encoded()
         try await slots.run {
             try await waiting { [self] () throws(MessengerError) in
-                try explained { () throws(MessengerError) in try deliver(mail, to: recipient.address) }
+                try explained { () throws(MessengerError) in
+                    try deliver(mail, to: recipient.address, heard)
+                }
             }
         }
     }
@@ -69,14 +93,21 @@ final class MailMessenger: Messenger {
         try result.get()
     }
 
-    private func deliver(_ mail: [UInt8], to recipient: String) throws(MessengerError) {
+    private func deliver(_ mail: [UInt8], to recipient: String, _ heard: Heard?) throws(MessengerError) {
         guard let recipients = curl_slist_append(nil, "<\(recipient)>") else { throw .unavailable }
         defer { curl_slist_free_all(recipients) }
         try session(configuration, timeout: 30) { curl throws(MessengerError) in
             try set(curl, CURLOPT_MAIL_FROM, "<\(sender.address)>")
             try check(sealkit_curl_set_list(curl, CURLOPT_MAIL_RCPT, recipients))
             // curl runs in this call only, so what it reads from can live on this frame.
-            return mail.withUnsafeBytes { sealkit_curl_upload(curl, $0.baseAddress, $0.count) }
+            guard let heard else {
+                return mail.withUnsafeBytes { sealkit_curl_upload(curl, $0.baseAddress, $0.count, nil) }
+            }
+            var answer = sealkit_curl_answer()
+            let code = mail.withUnsafeBytes { sealkit_curl_upload(curl, $0.baseAddress, $0.count, &answer) }
+            let line = withUnsafeBytes(of: &answer.line) { $0.prefix(answer.count).split(separator: 0x0D).first ?? [] }
+            heard.line = String(decoding: line, as: UTF8.self)
+            return code
         }
     }
 

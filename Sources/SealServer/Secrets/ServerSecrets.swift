@@ -7,6 +7,7 @@ struct ServerSecrets: Sendable {
     let addresses: AddressHasher
     let tokenKeys: TokenKeys
     let management: ManagementTokens
+    let operatorToken: OperatorToken
     let webhookKeys: TokenKeys
     let registrationKey: SecretBytes
 
@@ -15,6 +16,7 @@ struct ServerSecrets: Sendable {
         addresses = try AddressHasher(secretsFolder: folder, randomBytes: systemRandomBytes)
         tokenKeys = try TokenKeys(secretsFolder: folder, randomBytes: systemRandomBytes)
         management = try ManagementTokens(secretsFolder: folder, randomBytes: systemRandomBytes)
+        operatorToken = try OperatorToken(secretsFolder: folder, randomBytes: systemRandomBytes)
         registrationKey = try Registration.loadKey(secretsFolder: folder, randomBytes: systemRandomBytes)
         webhookKeys = try TokenKeys(secretsFolder: folder, name: "webhook-keys", randomBytes: systemRandomBytes)
     }

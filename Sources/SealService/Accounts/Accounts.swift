@@ -7,15 +7,24 @@ package enum Accounts {
     package struct Row: Sendable {
         package let id: Int64
         package let name: String
+        /// Nil unless the operator has suspended it.
+        let suspension: Suspension?
+
+        /// For whoever has shown that they hold its login key: nobody else is told.
+        /// - Throws: `accountSuspended`.
+        func requireInForce() throws(ServerError) {
+            if let suspension { throw suspension.refusal }
+        }
     }
 
     package static func find(loginKey: VerificationKey, in connection: any SQLConnection) throws -> Row? {
         try connection.first(
             """
-            SELECT account.id, account.name FROM login_key JOIN account ON account.id = login_key.account
+            SELECT account.id, account.name, account.suspended, account.suspension_reason
+            FROM login_key JOIN account ON account.id = login_key.account
             WHERE public_key = $1 AND replaced = 0 AND account.id > 0
             """, [.blob(loginKey.bytes)]
-        ) { Row(id: try $0.int64("id"), name: try $0.text("name")) }
+        ) { Row(id: try $0.int64("id"), name: try $0.text("name"), suspension: try Suspension($0)) }
     }
 
     /// Whether the key's account was deleted: nobody gets another one by it.
@@ -37,7 +46,7 @@ package enum Accounts {
         let id = try insert(name: name, shard: try ShardedNumber.shard(of: connection), now: now, in: connection)
         try connection.execute(
             "INSERT INTO login_key (public_key, account) VALUES ($1, $2)", [.blob(loginKey.bytes), .integer(id)])
-        return Row(id: id, name: name)
+        return Row(id: id, name: name, suspension: nil)
     }
 
     /// An account that nobody logs in to, until it gets a login key.

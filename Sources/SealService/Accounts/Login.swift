@@ -44,9 +44,11 @@ package struct Login: Sendable {
 
     /// Enters the device and issues its session, in the caller's transaction.
     /// - Parameter token: 32 random bytes.
+    /// - Throws: `accountSuspended`; what devices are refused with.
     package func begin(
         _ account: Accounts.Row, token: [UInt8], now: Int64, in connection: any SQLConnection
     ) throws -> Sealkit_V1_SessionResponse {
+        try account.requireInForce()
         let entered = try Devices.enter(device, account: account.id, loginKey: loginKey, now: now, in: connection)
         let issued = try Sessions.issue(
             account: account.id, device: entered.row, now: now, randomToken: token, in: connection)
@@ -55,10 +57,11 @@ package struct Login: Sendable {
 
     /// The same where nothing can be written, of a device that is entered already, from a snapshot.
     /// - Returns: nil for another device.
-    /// - Throws: `storageFull` where there are too many such sessions.
+    /// - Throws: `storageFull` where there are too many such sessions; `accountSuspended`.
     package func beginProvisionally(
         _ account: Accounts.Row, token: [UInt8], now: Int64, sessions: Sessions, in connection: any SQLConnection
     ) throws -> Sealkit_V1_SessionResponse? {
+        try account.requireInForce()
         guard
             let entered = try Devices.entered(device, account: account.id, loginKey: loginKey, in: connection)
         else { return nil }

@@ -12,15 +12,18 @@ import SealWire
 package enum AccountDeletion {
     /// - Returns: the accounts that were closed: this one and those of its server-to-server keys; none where that has
     ///   happened before.
-    /// - Throws: `unknownItem`; `constraintViolation` while others see a zone of the account, or it one of theirs:
+    /// - Throws: `unknownItem`; `accountSuspended`: what the operator looks into is not to be erased meanwhile;
+    ///   `constraintViolation` while others see a zone of the account, or it one of theirs:
     ///   those ends are signed, which the server cannot do.
     package static func close(_ loginKey: VerificationKey, in connection: any SQLConnection) throws -> [Int64] {
-        guard let account = try Accounts.find(loginKey: loginKey, in: connection)?.id else {
+        guard let found = try Accounts.find(loginKey: loginKey, in: connection) else {
             guard try Accounts.isDeleted(loginKey, in: connection) else {
                 throw ServerError(.unknownItem, "No account has this login key.", remedy: "There is nothing to delete.")
             }
             return []
         }
+        try found.requireInForce()
+        let account = found.id
         try checkShares(of: account, in: connection)
         let keys = try connection.rows("DELETE FROM server_key WHERE owner = $1 RETURNING account", [.integer(account)])
         {

@@ -31,6 +31,11 @@ package struct AbuseLimits: Sendable {
     package var accessRequest = RateLimiter.Rule(count: 60, window: hour)
     /// Server-to-server keys that one account makes: each leaves a user behind.
     package var serverKeyCreation = RateLimiter.Rule(count: 60, window: hour)
+    /// Requests on the operator's listener without its token, from one client address: what comes after them is refused
+    /// without a line in the log. The token itself is never refused for them.
+    package var operatorTry = RateLimiter.Rule(count: 10, window: minute)
+    /// Mails that the operator has sent as a test.
+    package var operatorMail = RateLimiter.Rule(count: 30, window: hour)
     /// Entries of one roster. Whoever reads it for the first time checks the signatures of all.
     package static let rosterEntries = 10_000
     package var rosterEntries = Self.rosterEntries
@@ -76,6 +81,8 @@ package struct AbuseLimits: Sendable {
         case .accessRequest: accessRequest
         case .serverKeyCreation: serverKeyCreation
         case .rosterEntry: rosterEntriesBeyond
+        case .operatorTry: operatorTry
+        case .operatorMail: operatorMail
         }
     }
 }

@@ -9,6 +9,8 @@ package struct Quotas: Sendable {
     package var zonesPerUser: Int64?
     /// Entries of one roster, but for those that take something away.
     package var rosterEntries: UInt64
+    /// How many times as much may be stored, whosever quota it is.
+    private var factor: Int64 = 1
 
     package init(_ limits: ServerLimits = ServerLimits(), rosterEntries: Int = AbuseLimits.rosterEntries) {
         storage = Self.limit(limits.storageQuota)
@@ -18,11 +20,23 @@ package struct Quotas: Sendable {
         self.rosterEntries = UInt64(clamping: rosterEntries)
     }
 
+    /// For an account that has a quota of its own.
+    /// - Parameter own: bytes, 0 for no limit; nil for the server's.
+    func with(own: Int64?) -> Quotas {
+        guard let own else { return self }
+        var quotas = self
+        quotas.storage = Self.limit(own)
+        return quotas
+    }
+
+    /// What an account may store, in bytes; 0 is no limit.
+    /// - Parameter own: as `with(own:)` takes it.
+    package func storageLimit(own: Int64?) -> Int64 { with(own: own).storage ?? 0 }
+
     /// Twice as much may be stored.
     var doubled: Quotas {
         var doubled = self
-        doubled.storage = storage.map { min($0, Int64.max / 2) * 2 }
-        doubled.publicStorage = publicStorage.map { min($0, Int64.max / 2) * 2 }
+        doubled.factor = 2
         return doubled
     }
 
@@ -33,7 +47,9 @@ package struct Quotas: Sendable {
     ///   - isPublic: it is a container's public database, which nobody's account pays for.
     ///   - isOwner: the zone is the caller's own. Others are not told how much its owner has.
     func checkStorage(_ bytes: Int64, isPublic: Bool, isOwner: Bool) throws(ServerError) {
-        guard let limit = isPublic ? publicStorage : storage, bytes > limit else { return }
+        guard let once = isPublic ? publicStorage : storage else { return }
+        let limit = min(once, Int64.max / factor) * factor
+        guard bytes > limit else { return }
         if isPublic {
             throw ServerError(
                 .quotaExceeded, "The container's public database holds at most \(limit) bytes on this server.",

@@ -21,6 +21,8 @@ package final class RateLimiter: Sendable {
         case accessRequest
         case serverKeyCreation
         case rosterEntry
+        case operatorTry
+        case operatorMail
     }
 
     /// Who is counted.

@@ -1,7 +1,5 @@
-import Foundation
 import SealPrimitives
 import SealStorage
-import SealSystem
 import SealWire
 
 /// Who may manage containers: schemas, roles, tokens. No account has to do with it: a stolen session changes no schema.
@@ -12,6 +10,7 @@ package struct ManagementTokens: Sendable {
     package static let prefix = "sealkit-management-"
     package static let mostPerContainer = 100
     package static let fileName = "management.token"
+    private static let file = TokenFile(prefix: prefix, label: .managementToken)
 
     /// What a token is good for.
     private enum Authority: Sendable, Equatable {
@@ -24,27 +23,12 @@ package struct ManagementTokens: Sendable {
     /// Reads `management.token` in the secrets folder, or makes it at the first start. To replace the operator's token,
     /// remove the file and restart.
     package init(secretsFolder: String, randomBytes: (Int) -> [UInt8]) throws {
-        let path = secretsFolder + "/" + Self.fileName
-        if FileStatus(path: path) == nil, errno == ENOENT {
-            var contents = Array((Self.prefix + Base64URL.encode(SecretBytes(copying: randomBytes(32))) + "\n").utf8)
-            defer { wipe(&contents) }
-            try SecretFile.create(at: path, contents: contents)
-        }
-        var contents = try SecretFile.contents(of: path, atMost: 256)
-        defer { wipe(&contents) }
-        let line = String(decoding: contents.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
-        guard let hash = Self.hash(line) else { throw SecretFileError.malformedToken(path: path) }
-        operatorHash = hash
+        operatorHash = try Self.file.loadOrCreate(
+            at: secretsFolder + "/" + Self.fileName, randomBytes: randomBytes)
     }
 
     /// Nil for a text that is no management token.
-    static func hash(_ token: some StringProtocol) -> [UInt8]? {
-        guard token.utf8.count == prefix.utf8.count + 43, token.hasPrefix(prefix),
-            var bytes = try? Base64URL.decode(token.dropFirst(prefix.count))
-        else { return nil }
-        defer { wipe(&bytes) }
-        return ServerHash.digest(.managementToken, bytes)
-    }
+    static func hash(_ token: some StringProtocol) -> [UInt8]? { file.hash(token) }
 
     /// What the token of a request is good for; `now` in microseconds since 1970.
     /// - Throws: `notAuthenticated`, alike for no token, a session's token, and one that is unknown, revoked or

@@ -22,6 +22,8 @@ extension OutgoingMessage: CustomStringConvertible, CustomReflectable {
 /// Delivers messages of one kind: SMTP for mail, an HTTP webhook for phones.
 package protocol Messenger: Sendable {
     func send(_ message: OutgoingMessage) async throws
+    /// The same for whoever wants to know what came of it.
+    func trial(_ message: OutgoingMessage) async -> SendingTrial
     /// Whether there is a way to find out, without a message, if one would be taken.
     var canBeTried: Bool { get }
     /// Goes as far as a message would be handed over, and hands none over.
@@ -33,10 +35,29 @@ package protocol Messenger: Sendable {
 }
 
 extension Messenger {
+    package func trial(_ message: OutgoingMessage) async -> SendingTrial {
+        do {
+            try await send(message)
+            return SendingTrial(answer: "", failure: nil)
+        } catch {
+            return SendingTrial(answer: "", failure: error as? MessengerError ?? .unavailable)
+        }
+    }
+
     package func close() async {}
     package var canBeTried: Bool { false }
     package var relay: String? { nil }
     package func tryOut() async throws(MessengerError) {}
+}
+
+/// What came of a message that was sent to see whether messages go out.
+package struct SendingTrial: Sendable, Equatable {
+    /// The other side's last line, for the operator alone: it may repeat the recipient. Empty where it said nothing.
+    package let answer: String
+    /// Nil where it was taken.
+    package let failure: MessengerError?
+
+    package init(answer: String, failure: MessengerError?) { (self.answer, self.failure) = (answer, failure) }
 }
 
 package enum MessengerError: Error, Equatable {
@@ -81,7 +102,7 @@ package enum MessengerError: Error, Equatable {
     }
 
     /// What an operator can do about it, where that is known.
-    var remedy: String? {
+    package var remedy: String? {
         switch self {
         case .otherTLS(.fromTheStart):
             "the relay seems to speak TLS from the first byte on, as is usual on port 465: write smtps:// in place of "
@@ -119,23 +140,27 @@ package enum MessengerError: Error, Equatable {
     ]
 
     /// What the other side said, for an operator. Holds no address.
-    package var text: String {
+    package var reason: String {
         switch self {
         case .invalidRecipient: "the recipient is no address that it can send to"
         case .invalidHeader(let name): "the header \(name) holds a character that none may hold"
         case .notSent(let code, let status, _) where status >= 400 && remedy == nil:
             "the relay refused it, and answered \(status) (libcurl \(code))"
         case .notSent(let code, let status, let reason):
-            "\(reason) (libcurl \(code)\(status > 0 ? ", last answer of the relay \(status)" : ""))\(remedy.map { ": \($0)" } ?? "")"
-        case .otherTLS: remedy ?? ""
-        case .loginWanted(let status):
-            "the relay wants a login, and answered \(status): \(remedy ?? "")"
-        case .senderRefused(let status):
-            "the relay takes no mail from the sender, and answered \(status): \(remedy ?? "")"
+            "\(reason) (libcurl \(code)\(status > 0 ? ", last answer of the relay \(status)" : ""))"
+        case .otherTLS: "the relay does not speak TLS when smtp.url says"
+        case .loginWanted(let status): "the relay wants a login, and answered \(status)"
+        case .senderRefused(let status): "the relay takes no mail from the sender, and answered \(status)"
         case .gateway(let status):
             status > 0 ? "the gateway answered with status \(status)" : "the gateway did not answer"
         case .unavailable: "libcurl cannot be used"
         }
+    }
+
+    /// The same with what can be done about it, in one line.
+    package var text: String {
+        if case .otherTLS = self { return remedy ?? reason }
+        return remedy.map { "\(reason): \($0)" } ?? reason
     }
 }
 

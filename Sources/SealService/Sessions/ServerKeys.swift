@@ -14,6 +14,14 @@ package enum ServerKeys {
         package let container: String
         package let environment: Environment
         package let publicKey: VerificationKey
+        /// Of the account that made it.
+        let suspension: Suspension?
+
+        /// For whoever has shown that it holds the key: nobody else is told.
+        /// - Throws: `accountSuspended`.
+        package func requireInForce() throws(ServerError) {
+            if let suspension { throw suspension.refusal }
+        }
     }
 
     package static let outOfReach = ServerError(
@@ -26,19 +34,23 @@ package enum ServerKeys {
 
     package static func find(_ user: UserID, in connection: any SQLConnection) throws -> Row? {
         try connection.first(
-            "SELECT account, container, environment, public_key FROM server_key WHERE user_name = $1",
-            [.text(user.recordName)]
+            """
+            SELECT k.account, k.container, k.environment, k.public_key, a.suspended, a.suspension_reason
+            FROM server_key k JOIN account a ON a.id = k.owner WHERE k.user_name = $1
+            """, [.text(user.recordName)]
         ) { row in
             return Row(
                 account: try row.int64("account"), container: try row.text("container"),
                 environment: try row.environment("environment"),
-                publicKey: try VerificationKey(try row.bytes("public_key")))
+                publicKey: try VerificationKey(try row.bytes("public_key")), suspension: try Suspension(row))
         }
     }
 
-    /// - Throws: `notAuthenticated` where the key that the request was signed with was revoked meanwhile.
+    /// - Throws: `notAuthenticated` where the key that the request was signed with was revoked meanwhile;
+    ///   `accountSuspended`.
     package static func check(_ session: Session, in connection: any SQLConnection) throws {
-        guard try find(UserID(ID16(session.tokenHash)), in: connection) != nil else { throw unknown }
+        guard let key = try find(UserID(ID16(session.tokenHash)), in: connection) else { throw unknown }
+        try key.requireInForce()
     }
 
     /// Remembers a request until it is too old to be taken anyway; durable like all else, so that a restart forgets

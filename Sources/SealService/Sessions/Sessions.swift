@@ -152,7 +152,7 @@ package final class Sessions: Sendable {
             """
             SELECT account.device_revision, device.last_seen
             FROM device JOIN account ON account.id = device.account
-            WHERE device.id = $1 AND device.account = $2 AND device.revoked = 0
+            WHERE device.id = $1 AND device.account = $2 AND device.revoked = 0 AND account.suspended IS NULL
             """, [.integer(provisional.device), .integer(provisional.account)]
         ) { row in
             (

@@ -11,6 +11,7 @@ package enum ServerHash {
         case codeKey = "sealkit/1/server/code-key"
         case code = "sealkit/1/server/code"
         case managementToken = "sealkit/1/server/management-token"
+        case operatorToken = "sealkit/1/server/operator-token"
         case webhookDelivery = "sealkit/1/server/webhook-delivery"
         case sendingSubject = "sealkit/1/server/sending-subject"
         case query = "sealkit/1/server/query"

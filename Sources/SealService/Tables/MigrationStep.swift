@@ -3,4 +3,5 @@ enum MigrationStep: String, CaseIterable, Sendable {
     case baseline = "001-baseline"
     case feedsByScope = "002-feeds-by-scope"
     case beginsOfRuns = "003-begins-of-runs"
+    case standingOfAccounts = "004-standing-of-accounts"
 }

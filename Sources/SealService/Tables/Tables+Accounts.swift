@@ -1,7 +1,8 @@
 /// Accounts with the keys that log in, recovery bundles, and identities. Accounts and identities have a
 /// `ShardedNumber`. Times are microseconds since 1970; a login key that another took the place of has the time of that,
 /// one in use 0. An id is taken among recovery bundles of its kind only: those of printed keys tell nothing of
-/// passphrases.
+/// passphrases. An account that is suspended has the time since when, and what the operator gave as the reason; one
+/// with a quota of its own that, 0 for no limit.
 extension Tables {
     static let accounts: [Table] = [
         Table(
@@ -16,7 +17,12 @@ extension Tables {
                     created BIGINT NOT NULL,
                     device_revision BIGINT NOT NULL DEFAULT 0
                 );
-                """
+                """,
+                .standingOfAccounts: """
+                ALTER TABLE account ADD COLUMN suspended BIGINT;
+                ALTER TABLE account ADD COLUMN suspension_reason TEXT;
+                ALTER TABLE account ADD COLUMN storage_quota BIGINT;
+                """,
             ]),
         Table(
             "login_key", key: "public_key", whose: .account("account"), erased: .kept("nobody registers it again"),

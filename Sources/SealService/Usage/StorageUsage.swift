@@ -67,12 +67,13 @@ package enum StorageUsage {
             VALUES ($1, 0, 0, $4, $5 + $6), ($1, $2, $3, $4, $5)\(kept == 0 ? "" : ", ($1, $1, 0, 0, $6)")
             ON CONFLICT (account, owner, zone) DO UPDATE
             SET records = storage_usage.records + excluded.records, bytes = storage_usage.bytes + excluded.bytes
-            RETURNING owner, zone, records, bytes
+            RETURNING owner, zone, records, bytes,
+                CASE WHEN owner = 0 THEN (SELECT storage_quota FROM account WHERE id = $1) END AS quota
             """, [.integer(bill.account)] + zone.key + [.integer(records), .integer(bytes), .integer(kept)]
         ) {
             (
                 owner: try $0.int64("owner"), zone: try $0.int64("zone"), records: try $0.int64("records"),
-                bytes: try $0.int64("bytes")
+                bytes: try $0.int64("bytes"), quota: try $0.optionalInt64("quota")
             )
         }
         for sum in sums {
@@ -80,6 +81,7 @@ package enum StorageUsage {
                 let total = sum.bytes - kept
                 let isMoreByMoves = billed.map { total > $0 } ?? false
                 guard bytes > 0 || grows || isMoreByMoves else { continue }
+                let quotas = quotas.with(own: sum.quota)
                 try (bytes > 0 || grows ? quotas : quotas.doubled)
                     .checkStorage(total, isPublic: bill.isPublic, isOwner: bill.isOwner)
             } else if records > 0, sum.owner == zone.owner, sum.zone == zone.number {
@@ -102,10 +104,10 @@ package enum StorageUsage {
     package static func checkRoom(
         for bytes: Int64, on bill: Bill, quotas: Quotas, _ connection: any SQLConnection
     ) throws {
-        guard quotas.storage != nil || quotas.publicStorage != nil else { return }
-        let stored = try total(of: bill.account, in: connection)?.bytes ?? 0
-        let (sum, isTooLarge) = stored.addingReportingOverflow(bytes)
-        try quotas.checkStorage(isTooLarge ? Int64.max : sum, isPublic: bill.isPublic, isOwner: bill.isOwner)
+        let standing = try standing(of: bill.account, in: connection)
+        let (sum, isTooLarge) = standing.bytes.addingReportingOverflow(bytes)
+        try quotas.with(own: standing.quota).checkStorage(
+            isTooLarge ? Int64.max : sum, isPublic: bill.isPublic, isOwner: bill.isOwner)
     }
 
     /// Does what may add to a bill, and takes it back where it did and there is too much then. What frees room goes
@@ -114,11 +116,13 @@ package enum StorageUsage {
     package static func within<T>(
         _ quotas: Quotas, of bill: Bill, _ connection: any SQLConnection, _ body: () throws -> T
     ) throws -> T {
-        guard quotas.storage != nil || quotas.publicStorage != nil else { return try body() }
-        let before = try total(of: bill.account, in: connection)?.bytes ?? 0
+        let before = try standing(of: bill.account, in: connection)
         let result = try body()
         let after = try total(of: bill.account, in: connection)?.bytes ?? 0
-        if after > before { try quotas.checkStorage(after, isPublic: bill.isPublic, isOwner: bill.isOwner) }
+        if after > before.bytes {
+            try quotas.with(own: before.quota)
+                .checkStorage(after, isPublic: bill.isPublic, isOwner: bill.isOwner)
+        }
         return result
     }
 
@@ -151,16 +155,31 @@ package enum StorageUsage {
         ) { (records: try $0.int64("records"), bytes: try $0.int64("bytes")) }
     }
 
-    package static func containers(
+    /// How much an account stores, and the quota that it has of its own: 0 for no limit, nil for the server's.
+    package static func standing(
         of account: Int64, in connection: any SQLConnection
+    ) throws -> (bytes: Int64, quota: Int64?) {
+        try connection.first(
+            """
+            SELECT
+                COALESCE((SELECT bytes FROM storage_usage WHERE account = $1 AND owner = 0 AND zone = 0), 0) AS bytes,
+                (SELECT storage_quota FROM account WHERE id = $1) AS quota
+            """, [.integer(account)]
+        ) { (bytes: try $0.int64("bytes"), quota: try $0.optionalInt64("quota")) } ?? (bytes: 0, quota: nil)
+    }
+
+    /// - Parameter account: nil for all.
+    package static func containers(
+        of account: Int64?, in connection: any SQLConnection
     ) throws -> [Sealkit_V1_ContainerUsage] {
         try connection.rows(
             """
             SELECT z.container, z.environment, SUM(CASE WHEN z.closed = 0 THEN 1 ELSE 0 END) AS zones,
                 CAST(SUM(u.records) AS BIGINT) AS records, CAST(SUM(u.bytes) AS BIGINT) AS bytes
             FROM storage_usage u JOIN zone z ON z.owner = u.owner AND z.zone = u.zone
-            WHERE u.account = $1 AND u.owner <> 0 GROUP BY z.container, z.environment ORDER BY z.container, z.environment
-            """, [.integer(account)]
+            WHERE \(account == nil ? "" : "u.account = $1 AND ")u.owner <> 0
+            GROUP BY z.container, z.environment ORDER BY z.container, z.environment
+            """, account.map { [.integer($0)] } ?? []
         ) { row in
             var usage = Sealkit_V1_ContainerUsage()
             usage.container = try row.text("container")

@@ -11,11 +11,7 @@ package final class DataFolderLock: Sendable {
         let box = FileDescriptorBox(descriptor)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             guard errno == EWOULDBLOCK else { throw FileError(path: path, action: "lock", code: errno) }
-            var buffer = [UInt8](repeating: 0, count: 32)
-            let count = pread(descriptor, &buffer, buffer.count, 0)
-            let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-            throw DataFolderInUse(
-                folder: folder, processID: Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+            throw DataFolderInUse(folder: folder, processID: Self.processID(descriptor))
         }
         let text = Array("\(getpid())\n".utf8)
         guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
@@ -25,6 +21,21 @@ package final class DataFolderLock: Sendable {
     }
 
     package func release() { descriptor.close() }
+
+    /// Who held the folder last, whether that process is still there or not; nil where nobody is noted.
+    package static func processID(in folder: String) -> Int32? {
+        let descriptor = open(folder + "/lock", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return processID(descriptor)
+    }
+
+    private static func processID(_ descriptor: Int32) -> Int32? {
+        var buffer = [UInt8](repeating: 0, count: 32)
+        let count = pread(descriptor, &buffer, buffer.count, 0)
+        let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+        return Int32(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
 }
 
 /// Another server is running on the same data folder.

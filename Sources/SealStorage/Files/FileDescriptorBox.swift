@@ -2,13 +2,13 @@ import Foundation
 import Synchronization
 
 /// An open file that closes itself once, at the latest when the last user lets go of it.
-final class FileDescriptorBox: Sendable {
-    let rawValue: Int32
+package final class FileDescriptorBox: Sendable {
+    package let rawValue: Int32
     private let isOpen = Atomic(true)
 
-    init(_ rawValue: Int32) { self.rawValue = rawValue }
+    package init(_ rawValue: Int32) { self.rawValue = rawValue }
 
-    func close() {
+    package func close() {
         guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return }
         Foundation.close(rawValue)
     }

@@ -26,9 +26,9 @@ package enum FreeSpace: String, Sendable {
     /// - Throws: `FileError`.
     package static func requireForNew(_ folder: String) throws {
         guard !FileManager.default.fileExists(atPath: folder) else { return }
-        var parent = (folder as NSString).deletingLastPathComponent
+        var parent = PrivateFiles.parent(of: folder)
         while !parent.isEmpty, parent != "/", !FileManager.default.fileExists(atPath: parent) {
-            parent = (parent as NSString).deletingLastPathComponent
+            parent = PrivateFiles.parent(of: parent)
         }
         guard FreeSpace(at: parent.isEmpty ? "." : parent) == .full else { return }
         throw FileError(path: folder, action: "make", code: ENOSPC)

@@ -26,6 +26,8 @@ package enum ServerMetric: String, CaseIterable, Sendable {
     case streamsOpened = "sealkit_streams_opened_total"
     case streams = "sealkit_streams_open"
 
+    case operatorActions = "sealkit_operator_actions_total"
+
     case dataFreeBytes = "sealkit_data_free_bytes"
     case certificateExpires = "sealkit_certificate_expires_timestamp_seconds"
 
@@ -33,7 +35,8 @@ package enum ServerMetric: String, CaseIterable, Sendable {
 
     package var kind: Kind {
         switch self {
-        case .requests, .failures, .refusals, .jobRuns, .messages, .webhooks, .streamsOpened: .counter
+        case .requests, .failures, .refusals, .jobRuns, .messages, .webhooks, .streamsOpened, .operatorActions:
+            .counter
         case .requestSeconds, .groupWrites, .waitSeconds, .writeSeconds, .commitSeconds, .jobSeconds: .histogram
         case .requestsUnderWay, .requestBytes, .answerBytes, .writesWaiting, .jobsRunning, .jobLastDone,
             .messagesWaiting, .streams, .dataFreeBytes, .certificateExpires:
@@ -52,6 +55,7 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .jobSeconds, .jobsRunning, .jobLastDone: ["job"]
         case .messages: ["kind", "outcome"]
         case .webhooks: ["outcome"]
+        case .operatorActions: ["action"]
         default: []
         }
     }
@@ -80,6 +84,7 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .webhooks: "Deliveries to webhooks, by what became of them: taken, refused or given-up."
         case .streamsOpened: "Event streams that were opened."
         case .streams: "Event streams that are open."
+        case .operatorActions: "What the operator did on the operator's listener, and what was refused there."
         case .dataFreeBytes: "Bytes that are free where the data folder is."
         case .certificateExpires: "When the server's own certificate expires, in seconds since 1970."
         }

@@ -121,3 +121,11 @@ public struct Operating: RootAccess {
     public let callers = [CallerKind.operator]
     init() {}
 }
+
+/// The server's operator, on the operator's listener and nowhere else: by the operator's token, which the listener of
+/// clients does not know.
+public struct OnOperatorListener: RootAccess {
+    public static let isManaged = false
+    public let callers = [CallerKind.operator]
+    init() {}
+}

@@ -15,7 +15,7 @@ public struct AccountEndpoints: Sendable {
         again: .once, work: .request,
         refusals: [
             .message, .stored, .code(.notAuthenticated), .code(.keysReplaced), .code(.serverRejectedRequest),
-            .code(.permissionFailure), .code(.verificationFailed),
+            .code(.permissionFailure), .code(.verificationFailed), .code(.accountSuspended),
         ],
         about: """
             makes an account, or logs in to it; where the server takes them by invitation only, with a \
@@ -29,7 +29,7 @@ public struct AccountEndpoints: Sendable {
         again: .once, work: .request,
         refusals: [
             .message, .stored, .code(.notAuthenticated), .code(.unknownItem), .code(.keysReplaced),
-            .code(.permissionFailure),
+            .code(.permissionFailure), .code(.accountSuspended),
         ],
         about: "begins a session. Again: as create")
 
@@ -74,7 +74,7 @@ public struct AccountEndpoints: Sendable {
         again: .once, work: .request,
         refusals: [
             .message, .stored, .code(.notAuthenticated), .code(.keysReplaced), .code(.unknownItem),
-            .code(.serverRejectedRequest), .code(.permissionFailure),
+            .code(.serverRejectedRequest), .code(.permissionFailure), .code(.accountSuspended),
         ],
         about: """
             gives the account a new login key, signed by the one before; ends every session, forgets the devices, and \
@@ -85,7 +85,10 @@ public struct AccountEndpoints: Sendable {
     public let delete = Endpoint<ByAnyone, Sealkit_V1_DeleteAccountRequest, Sealkit_V1_DeleteAccountResponse>(
         "accounts/delete", path: "1/accounts/delete", ByAnyone(),
         again: .once, work: .request,
-        refusals: [.message, .stored, .code(.notAuthenticated), .code(.unknownItem), .code(.constraintViolation)],
+        refusals: [
+            .message, .stored, .code(.notAuthenticated), .code(.unknownItem), .code(.accountSuspended),
+            .code(.constraintViolation),
+        ],
         about: """
             closes the account for ever. Refused while it shares a zone or takes part in somebody's share. Erasing \
             follows; `erased` says when nothing is left. Again: with a new challenge, the same answer

@@ -15,6 +15,10 @@ public enum Refusal: Sendable, Equatable {
     case roster
     /// A management token is needed.
     case management
+    /// The operator's token is needed.
+    case `operator`
+    /// An account is named to the operator's listener.
+    case account
     /// Something is stored.
     case stored
     case code(ErrorCode)
@@ -31,6 +35,8 @@ public enum Refusal: Sendable, Equatable {
         case .zone: "Z"
         case .roster: "R"
         case .management: "M"
+        case .operator: "O"
+        case .account: "A"
         case .stored: "W"
         case .code, .status: nil
         }

@@ -13,7 +13,7 @@ public enum TransportTables {
     /// The page with each table as it is to be.
     public static func replacing(in page: String) throws(Misplaced) -> String {
         var lines = page.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        for (title, routes) in Endpoints.families {
+        for (title, routes) in Endpoints.families + [Endpoints.operatorFamily] {
             let places = lines.indices.filter { lines[$0] == begin(title) }
             guard let first = places.first, places.count == 1, let last = lines[first...].firstIndex(of: end) else {
                 throw Misplaced(title: title)

@@ -43,6 +43,12 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Where sealkit admin reaches this server, with the token in operator.token of the secrets folder: 127.0.0.1:8090. On another address than this machine's own it speaks TLS, by the server's certificate. Default: nowhere.",
+            valueName: "host:port"))
+    var `operator`: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The address that clients use; logins sign it. Default: the listen address, for clients on this machine.",
             valueName: "url"))
     var origin: String?
@@ -186,6 +192,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["secrets"] = secrets
         flags["listen"] = listen
         flags["metrics"] = metrics
+        flags["operator"] = `operator`
         flags["origin"] = origin
         flags["tls-certificate"] = tlsCertificate
         flags["tls-key"] = tlsKey

@@ -2,12 +2,18 @@ import ArgumentParser
 import Foundation
 import SealKit
 
+/// A command whose errors are JSON where its results are.
+protocol SpeakingCommand: AsyncParsableCommand {
+    var isJSON: Bool { get }
+}
+
 /// A command with the global options.
-protocol ClientCommand: AsyncParsableCommand {
+protocol ClientCommand: SpeakingCommand {
     var global: GlobalOptions { get }
 }
 
 extension ClientCommand {
+    var isJSON: Bool { global.json }
     var output: Output { global.output }
 }
 

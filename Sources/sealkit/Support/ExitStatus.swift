@@ -30,8 +30,7 @@ enum ExitStatus: Int32, CaseIterable {
             self = .tryLater
         case .integrityFailure, .rollback: self = .integrity
         case .notAuthenticated, .permissionFailure, .wrongPassphrase, .sessionExpired, .keysReplaced,
-            .verificationFailed,
-            .participantMayNeedVerification:
+            .accountSuspended, .verificationFailed, .participantMayNeedVerification:
             self = .permission
         case .serverRecordChanged: self = .conflict
         case .operationCancelled: self = .cancelled
@@ -53,7 +52,8 @@ enum ExitStatus: Int32, CaseIterable {
             "a file or standard output cannot be written (its reader has gone, say), or there is no space left"
         case .tryLater: "try again later: too many requests, or somebody else is at work"
         case .integrity: "what the server showed does not verify, or was rolled back"
-        case .permission: "not allowed, not logged in, wrong passphrase of a key file, wrong code"
+        case .permission:
+            "not allowed, not logged in, an account that is suspended, wrong passphrase of a key file, wrong code"
         case .conflict: "the record was changed by somebody else meanwhile"
         case .cancelled:
             "cancelled: by an answer, or by SIGINT (^C), SIGTERM, SIGHUP or SIGQUIT, at the second of which it ends uncleaned"

@@ -24,7 +24,7 @@ extension VectorsCommand {
                     remedy: "put its two lines back, \(TransportTables.begin(error.title)) and \(TransportTables.end)")
             }
             if check {
-                let count = Endpoints.all.count
+                let count = Endpoints.all.count + Endpoints.operatorFamily.routes.count
                 guard made == text else {
                     let old = Set(text.split(separator: "\n"))
                     for line in made.split(separator: "\n") where !old.contains(line) {

@@ -5,6 +5,7 @@ import NIOFoundationCompat
 import NIOHTTP1
 import SealLab
 import SealWire
+import SwiftProtobuf
 import Testing
 
 @testable import SealServer
@@ -184,6 +185,40 @@ import Testing
             try await waitUntil("it was sent") { try await health(server) == "ok" }
         }
         #expect(relay.tries == 1)
+    }
+
+    /// What `sealkit admin mail-test` shows: the relay's own last line, and no mail twice.
+    @Test func whoTriesTheRelayIsToldWhatItSaid() async throws {
+        let relay = try await Relay(["--tls", "starttls", "--user", "codes", "--password", "right-word"])
+        let good = await (try relay.messenger(user: "codes", password: "right-word")).trial(message())
+        #expect(good.failure == nil)
+        #expect(good.answer.hasPrefix("250 "))
+        #expect(relay.mails.count == 1)
+        let denied = await (try relay.messenger(user: "codes", password: "wrong-word")).trial(message())
+        #expect(denied.answer.hasPrefix("535 "))
+        #expect(denied.failure?.remedy?.contains("--smtp-username") == true)
+        try relay.behave("refuse")
+        let refused = await (try relay.messenger(user: "codes", password: "right-word")).trial(message())
+        #expect(refused.failure != nil)
+        #expect(refused.answer == "550 no such mailbox: canary@example.net")
+        let said = refused.failure?.text ?? "canary"
+        #expect(!said.contains("canary"))
+        let silent = MailConfiguration(
+            url: "smtp://127.0.0.1:\(try MailServer.freePort())", from: "Codes <codes@example.org>", startTLS: .off)
+        let nobody = await (try MailMessenger(configuration: silent)).trial(message())
+        #expect(nobody.answer.isEmpty)
+        #expect(nobody.failure?.remedy?.contains("smtp.url") == true)
+        // The same over the whole way.
+        try relay.behave("accept")
+        let mail = relay.configuration(user: "codes", password: "right-word")
+        try await RunningServer.with(sendsMail: false, mailConfiguration: mail, hasOperator: true) { server in
+            let answer = try await OperatorClient(server).call(
+                Endpoints.operator.mailTest, .with { $0.address = "me@example.net" })
+            #expect(answer.taken)
+            #expect(answer.relay == mail.url)
+            #expect(answer.answer.hasPrefix("250 "))
+        }
+        #expect(relay.mails.last?.hasPrefix("me@example.net\n") == true)
     }
 
     /// As it refuses when it is told the sender: 553, say, which libcurl takes for an answer of success.

@@ -21,6 +21,8 @@ struct RunningServer: Sendable {
     let routes: [(method: String, path: String)]
     /// Where metrics can be read, if they can.
     var metrics = ""
+    /// Where the operator's listener is, if there is one.
+    var operatorListener = ""
 
     /// Tests start by the hundred; as many servers would be a thousand threads and more open files than Foundation can
     /// start programs beside.
@@ -46,7 +48,7 @@ struct RunningServer: Sendable {
         registration: ServerConfiguration.Registration = .open,
         runsTwice: Bool = true, jobLook: Duration = .seconds(3_600), sweepInterval: Duration? = nil,
         registry: MetricsRegistry? = nil,
-        showsMetrics: Bool = false,
+        showsMetrics: Bool = false, hasOperator: Bool = false,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -55,6 +57,7 @@ struct RunningServer: Sendable {
         let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
         let services = Mutex<Services?>(nil)
         let metrics = Mutex("")
+        let operatorListener = Mutex("")
         let routes = Mutex<[(method: String, path: String)]>([])
         let twice: @Sendable (any SQLDatabase) -> any SQLDatabase = { TwiceRunDatabase(base: $0) }
         let around = counter?.counting ?? hook?.hooking ?? (runsTwice ? twice : nil)
@@ -67,7 +70,8 @@ struct RunningServer: Sendable {
                 logLevel: .critical,
                 maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs,
                 registration: registration, limits: serverLimits,
-                metrics: showsMetrics ? ListenAddress(host: "127.0.0.1", port: 0) : nil),
+                metrics: showsMetrics ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
+                operator: hasOperator ? ListenAddress(host: "127.0.0.1", port: 0) : nil),
             replacing: ServiceReplacements(
                 clock: { clock.now }, instant: instants?.clock,
                 messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil,
@@ -75,6 +79,7 @@ struct RunningServer: Sendable {
                 outboxWaits: outboxWaits, logger: logger, jobLook: jobLook, sweepInterval: sweepInterval,
                 metrics: registry,
                 onMetrics: { address in metrics.withLock { $0 = "http://\(address)" } },
+                onOperator: { address in operatorListener.withLock { $0 = "http://\(address)" } },
                 mostWaitingWrites: mostWaitingWrites,
                 steadyClock: steadyClock,
                 database: around),
@@ -96,11 +101,15 @@ struct RunningServer: Sendable {
                         try await waitUntil("its jobs have looked") { made.jobs.areIdle }
                     }
                     if showsMetrics { try await waitUntil("metrics can be read") { metrics.withLock { !$0.isEmpty } } }
+                    if hasOperator {
+                        try await waitUntil("the operator is served") { operatorListener.withLock { !$0.isEmpty } }
+                    }
                     try await body(
                         RunningServer(
                             origin: "http://\(address)", services: made, clock: clock, mail: mail, phones: phones,
                             folder: folder,
-                            routes: routes.withLock { $0 }, metrics: metrics.withLock { $0 }))
+                            routes: routes.withLock { $0 }, metrics: metrics.withLock { $0 },
+                            operatorListener: operatorListener.withLock { $0 }))
                 } catch {
                     await server.shutDown()
                     throw error

@@ -101,7 +101,7 @@ struct UnservedEndpoints: Error, Equatable, CustomStringConvertible {
     var isEmpty: Bool { missing.isEmpty && repeated.isEmpty && unknown.isEmpty }
 
     var description: String {
-        "not served: \(missing), served twice: \(repeated), not in Endpoints.families: \(unknown)"
+        "not served: \(missing), served twice: \(repeated), not in the table: \(unknown)"
     }
 }
 

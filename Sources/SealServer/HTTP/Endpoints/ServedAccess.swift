@@ -116,3 +116,12 @@ extension Operating: ServedAccess {
     /// The operator's token is good until the server stops.
     func bodyCame(_ call: OpenCall, _ door: ServedDoor) {}
 }
+
+extension OnOperatorListener: ServedAccess {
+    func admit(_ request: Request, _ context: SealRequestContext, _ door: ServedDoor) throws -> OpenCall {
+        try door.requireOnOperatorListener(request, context)
+        return OpenCall(request: request, context: context)
+    }
+    /// The operator's token is good until the server stops.
+    func bodyCame(_ call: OpenCall, _ door: ServedDoor) {}
+}

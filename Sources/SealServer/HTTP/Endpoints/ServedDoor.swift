@@ -8,13 +8,14 @@ final class ServedDoor: Sendable {
     /// Of a wire message, in bytes.
     let maximumMessageSize: Int
     private let management: ManagementTokens
+    private let gate: OperatorGate
     private let clock: @Sendable () -> Int64
 
     init(
-        transactions: Transactions, management: ManagementTokens, maximumMessageSize: Int,
+        transactions: Transactions, management: ManagementTokens, gate: OperatorGate, maximumMessageSize: Int,
         clock: @escaping @Sendable () -> Int64
     ) {
-        (self.transactions, self.management, self.clock) = (transactions, management, clock)
+        (self.transactions, self.management, self.gate, self.clock) = (transactions, management, gate, clock)
         self.maximumMessageSize = maximumMessageSize
     }
 
@@ -28,5 +29,11 @@ final class ServedDoor: Sendable {
     /// - Throws: `notAuthenticated`; `permissionFailure` for a container's token.
     func requireOperator(_ request: Request) async throws {
         try await management.requireOperator(request.bearerToken, transactions, now: clock())
+    }
+
+    /// For calls on the operator's listener.
+    /// - Throws: `notAuthenticated`, `requestRateLimited`.
+    func requireOnOperatorListener(_ request: Request, _ context: SealRequestContext) throws(ServerError) {
+        try gate.admit(request.bearerToken, from: context.client)
     }
 }

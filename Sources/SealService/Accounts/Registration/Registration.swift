@@ -24,6 +24,8 @@ package struct Registration: Sendable {
         try SecretFile.loadOrCreate(at: secretsFolder + "/" + RegistrationCode.fileName, randomBytes: randomBytes)
     }
 
+    func text(of code: RegistrationCode) -> String { code.text(key: key) }
+
     /// Uses the code up, where one is needed.
     /// - Parameter now: microseconds since 1970.
     /// - Throws: `permissionFailure` without a code, and where nobody may make an account; `verificationFailed` for a

@@ -1,8 +1,7 @@
 import SealPrimitives
 
 /// What lets somebody make one account on a server that takes no others: `id || expiry || mac`, in hexadecimal digits.
-/// The key that made it lies in the secrets folder, so the operator makes codes without asking the server, and the
-/// server keeps those alone that were used.
+/// The key that made it lies in the secrets folder, and the server keeps those alone that were used.
 struct RegistrationCode: Sendable, Equatable {
     static let idBytes = 8
     private static let expiryBytes = 5

@@ -1,54 +1,50 @@
-public import Foundation
 import SealPrimitives
-import SealSystem
+package import SealWire
+import SwiftProtobuf
 
-/// Makes registration codes for a server (`RegistrationCode`), while it runs or not: it needs nothing but the key in
-/// the secrets folder.
-public struct RegistrationCodes {
-    /// The longest that a code may be good for: two hundred years.
-    public static let longestLifetime: TimeInterval = 6_324_480_000
+/// Makes registration codes (`RegistrationCode`) for the server's operator. None is kept: the server knows them again
+/// by its key.
+package struct RegistrationCodes: Sendable {
+    /// Seconds; two hundred years: no sum with it overflows.
+    package static let longestLifetime: UInt64 = 200 * 366 * 86_400
+    package static let mostAtOnce = 1_000
 
-    public struct Made: Sendable {
-        /// What to hand over: whoever has it may make one account.
-        public let code: String
-        public let expires: Date
+    private let registration: Registration
+    private let clock: @Sendable () -> Int64
+    private let randomBytes: @Sendable (Int) -> [UInt8]
+
+    /// - Parameters:
+    ///   - clock: microseconds since 1970.
+    ///   - randomBytes: that many bytes that nobody can guess.
+    package init(
+        registration: Registration, clock: @escaping @Sendable () -> Int64,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        (self.registration, self.clock, self.randomBytes) = (registration, clock, randomBytes)
     }
 
-    private let key: SecretBytes
-
-    /// - Throws: `RegistrationCodesError.noServer` where no server has kept its secrets; `SecretFileError`.
-    public init(secretsFolder: String) throws {
-        let path = secretsFolder + "/" + RegistrationCode.fileName
-        guard FileStatus(path: path) != nil else { throw RegistrationCodesError.noServer(path: path) }
-        Sodium.start()
-        key = try SecretFile.load(at: path)
-    }
-
-    /// - Parameter lifetime: seconds.
-    /// - Throws: `RegistrationCodesError.invalidLifetime`.
-    public func make(lifetime: TimeInterval, now: Date = Date()) throws -> Made {
-        guard lifetime >= 1, lifetime <= Self.longestLifetime else { throw RegistrationCodesError.invalidLifetime }
-        let expires = Int64(now.timeIntervalSince1970 + lifetime)
-        let code = RegistrationCode(id: systemRandomBytes(RegistrationCode.idBytes), expires: expires)
-        return Made(code: code.text(key: key), expires: Date(timeIntervalSince1970: TimeInterval(expires)))
-    }
-}
-
-public enum RegistrationCodesError: Error, Equatable, CustomStringConvertible {
-    case noServer(path: String)
-    case invalidLifetime
-
-    public var description: String {
-        switch self {
-        case .noServer(let path):
-            "There is no key for registration codes at \(path). Name the folder that the server was started with."
-        case .invalidLifetime: "A registration code is good for at least a second and at most two hundred years."
+    /// The codes are in this answer and nowhere else.
+    /// - Throws: `invalidArguments`.
+    package func make(
+        _ message: Sealkit_V1_MakeRegistrationCodesRequest
+    ) throws(ServerError) -> [Sealkit_V1_RegistrationCode] {
+        guard (1...UInt32(Self.mostAtOnce)).contains(message.count) else {
+            throw ServerError(
+                .invalidArguments, "One request makes 1 to \(Self.mostAtOnce) registration codes.",
+                remedy: "Ask several times for more.")
+        }
+        guard (1...Self.longestLifetime).contains(message.lifetime) else {
+            throw ServerError(
+                .invalidArguments, "A registration code is good for at least a second and at most two hundred years.",
+                remedy: "Give the lifetime in seconds.")
+        }
+        let expires = clock() / 1_000_000 + Int64(message.lifetime)
+        return (0..<message.count).map { _ in
+            let code = RegistrationCode(id: randomBytes(RegistrationCode.idBytes), expires: expires)
+            return .with {
+                $0.code = registration.text(of: code)
+                $0.expires = expires * 1_000_000
+            }
         }
     }
-}
-
-// Whoever reads it may make an account.
-extension RegistrationCodes.Made: CustomStringConvertible, CustomReflectable {
-    public var description: String { "RegistrationCodes.Made" }
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,0 +1,20 @@
+import Logging
+import SealStorage
+
+/// What the operator did, as the log and the metrics have it: one line each, and no address, code or token in it.
+struct OperatorJournal: Sendable {
+    enum Action: String {
+        case accounts, usage, quota, suspend, unsuspend, invite
+        case mailTest = "mail-test"
+    }
+
+    let metrics: ServerMetrics
+    let logger: Logger
+
+    /// - Parameter more: whose account, how many.
+    func note(_ action: Action, _ more: Logger.Metadata = [:]) {
+        metrics.count(.operatorActions, action.rawValue)
+        let metadata: Logger.Metadata = ["who": "operator", "action": "\(action.rawValue)"]
+        logger.notice("the operator did something", metadata: metadata.merging(more) { $1 })
+    }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct AccountsCommand: AdministeringCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accounts",
+        abstract: "List the accounts: made, last seen, devices, storage, suspended or not.",
+        discussion: """
+            Oldest first, all of them or those that match: by a part of the account's name or of container/user record \
+            name, or by a whole address (the server knows addresses by their hashes). Nothing of what an account stores \
+            is shown: the server cannot read it.
+
+              sealkit admin accounts --data /var/lib/sealkit
+              sealkit admin accounts ann@example.org --data /var/lib/sealkit
+              sealkit admin accounts org.example.notes/ --suspended --json --data /var/lib/sealkit
+            """)
+
+    @Argument(help: "What to look for. Default: all.")
+    var text = ""
+
+    @Flag(help: "Those alone that are suspended.")
+    var suspended = false
+
+    @Option(help: ArgumentHelp("Show at most so many. Default: all.", valueName: "number"))
+    var limit: Int?
+
+    @OptionGroup var options: OperatorOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
+    }
+
+    /// In one answer.
+    private static let page = 500
+
+    func run(_ server: ServerOperator) async throws {
+        var (left, cursor) = (limit ?? Int.max, Data?.none)
+        repeat {
+            let page = try await server.accounts(
+                matching: text, suspendedOnly: suspended, after: cursor, limit: min(left, Self.page))
+            for account in page.accounts {
+                try output.result(
+                    OperatedAccountText.lines(account), bare: account.name, json: OperatedAccountText.json(account))
+            }
+            left -= page.accounts.count
+            cursor = page.cursor
+        } while cursor != nil && left > 0
+        if cursor != nil { output.note("there are more") }
+    }
+}
