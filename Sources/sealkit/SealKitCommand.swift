@@ -29,6 +29,7 @@ struct SealKitCommand: AsyncParsableCommand {
             ExportCommand.self, DataCommand.self, SchemaCommand.self, ManagementTokenCommand.self,
             ServerKeyCommand.self,
             ServeCommand.self, AdminCommand.self,
+            BackupCommand.self, RestoreCommand.self, CheckCommand.self,
             VectorsCommand.self, OldKeyCommand.self,
         ])
 

@@ -55,12 +55,15 @@ import Testing
                 "SealService/Sessions/Session.swift: package let tokenHash: [UInt8]",
                 // Hidden by `Sessions.Issued`.
                 "SealService/Sessions/Sessions.swift: package let token: String",
+                // Fingerprints.
+                "SealServer/Backup/BackupManifest.swift: let secrets: [String: String]",
                 // Hidden by `MailConfiguration`, and by `SMSConfiguration`.
                 "SealServer/Configuration/MessageConfiguration.swift: public var url: String",
                 "SealServer/Configuration/MessageConfiguration.swift: public var password: String?",
                 "SealServer/Configuration/MessageConfiguration.swift: public var url: String",
                 "SealServer/Configuration/MessageConfiguration.swift: public var token: String?",
                 // A path.
+                "SealServer/Configuration/ServerConfiguration+Load.swift: public let secrets: String?",
                 "SealServer/Configuration/ServerConfiguration.swift: public var secretsFolder: String",
                 // The mail relay's, without login.
                 "SealServer/Messages/RelayFailure.swift: public let url: String",
@@ -68,6 +71,9 @@ import Testing
                 "sealkit/Account/AccountPassphrase.swift: var newPassphraseFile: String?",
                 "sealkit/Account/AccountRecoveryPassphrase.swift: var recoveryPassphraseFile: String?",
                 "sealkit/Admin/TokenKeysCommand.swift: var secrets: String?",
+                "sealkit/Backup/BackupCommand.swift: var secretsTo: String?",
+                "sealkit/Backup/RestoreCommand.swift: var secrets: String?",
+                "sealkit/Backup/ServerPlacesOptions.swift: var secrets: String?",
                 "sealkit/Management/ManagementOptions.swift: var managementTokenFile: String?",
                 "sealkit/Serve/ServeCommand.swift: var secrets: String?",
                 "sealkit/Serve/ServeCommand.swift: var smtpPasswordFile: String?",

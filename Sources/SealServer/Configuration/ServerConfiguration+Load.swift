@@ -59,20 +59,35 @@ extension ServerConfiguration {
         }
     }
 
-    /// The secrets folder of a server that is started with these settings; nil where no folder is named. All else that
-    /// they say is not looked at, but for a file's form.
+    /// Where a server that is started with some settings has what; nil what they do not say.
+    public struct Places: Sendable {
+        public let data: String?
+        public let secrets: String?
+        public let origin: String?
+    }
+
+    /// Of these settings, what says where something is. All else is not looked at, but for a file's form.
     /// - Parameters:
     ///   - data: the data folder, where a flag names it.
     ///   - secrets: likewise.
     ///   - environment: the process's variables.
     ///   - file: the path of a settings file.
+    public static func places(
+        data: String?, secrets: String?, environment: [String: String], file: String?
+    ) throws -> Places {
+        let flags = ["data": data, "secrets": secrets].compactMapValues { $0 }
+        let (reader, _) = try Self.reader(flags: flags, environment: environment, file: file)
+        // Without the slashes at its end, to which a name could not be added.
+        let folder = reader.text("data").map { ServerConfiguration(dataFolder: $0) }
+        let secrets = reader.text("secrets").map { withoutTrailingSlashes($0) } ?? folder?.secretsFolder
+        return Places(data: folder?.dataFolder, secrets: secrets, origin: reader.text("origin"))
+    }
+
+    /// The secrets folder of a server that is started with these settings; nil where no folder is named.
     public static func secretsFolder(
         data: String?, secrets: String?, environment: [String: String], file: String?
     ) throws -> String? {
-        let flags = ["data": data, "secrets": secrets].compactMapValues { $0 }
-        let (reader, _) = try Self.reader(flags: flags, environment: environment, file: file)
-        if let secrets = reader.text("secrets") { return secrets }
-        return reader.text("data").map { ServerConfiguration(dataFolder: $0, secretsFolder: nil).secretsFolder }
+        try places(data: data, secrets: secrets, environment: environment, file: file).secrets
     }
 
     /// The same for the data folder.

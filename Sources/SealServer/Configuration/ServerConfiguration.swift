@@ -118,7 +118,7 @@ public struct ServerConfiguration: Sendable {
         return (tls == nil ? "http://" : "https://") + address.description
     }
 
-    private static func withoutTrailingSlashes(_ path: String) -> String {
+    static func withoutTrailingSlashes(_ path: String) -> String {
         var path = path
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         return path

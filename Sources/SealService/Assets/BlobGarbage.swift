@@ -20,6 +20,9 @@ package struct BlobGarbage: Sendable {
     package func collect(_ turn: JobTurn) async throws {
         var (last, failure) = ("", (any Error)?.none)
         while true {
+            // What a backup's database names stays until the backup has it: the job looks again.
+            guard let hold = try await blobs.holdForDeleting() else { break }
+            defer { hold.release() }
             let stored = try await turn.read { [last] connection in
                 try connection.rows(
                     "SELECT stored FROM blob_garbage WHERE stored > $1 ORDER BY stored LIMIT $2",

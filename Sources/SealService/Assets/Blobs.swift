@@ -162,6 +162,11 @@ package enum Blobs {
         return try connection.execute("DELETE FROM blob WHERE (owner, zone, id) IN (\(some))", values)
     }
 
+    /// Uploads that were under way when a backup was made: their files are not in it.
+    package static func dropUnfinished(in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM blob WHERE size IS NULL")
+    }
+
     /// Some of the staged blobs that no record came for, uploads that a crash cut short, and open ones that get no part
     /// any more.
     /// - Returns: whether there may be more.

@@ -22,6 +22,9 @@ package enum ServerHash {
         case enrolmentTicket = "sealkit/1/server/enrolment-ticket"
         case operation = "sealkit/1/server/operation"
         case registrationCode = "sealkit/1/server/registration-code"
+        case secretFingerprint = "sealkit/1/server/secret-fingerprint"
+        case backupRecipient = "sealkit/1/server/backup-recipient"
+        case backupFile = "sealkit/1/server/backup-file"
     }
 
     /// For values that nobody can guess.

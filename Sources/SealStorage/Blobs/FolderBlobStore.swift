@@ -86,6 +86,10 @@ package final class FolderBlobStore: BlobStore {
         try await remove(stagedPath(id))
     }
 
+    package func holdForDeleting() async throws -> BlobHold? {
+        try await onThread { [folder] in try BlobHold.forDeleting(in: folder) }
+    }
+
     package func staleUploads(olderThan age: Duration) async throws -> [BlobID] {
         try await onThread { [self] in
             let limit = Date().addingTimeInterval(-Double(age.components.seconds))
@@ -103,11 +107,16 @@ package final class FolderBlobStore: BlobStore {
 
     // MARK: For uploads
 
-    package func path(_ id: BlobID) -> String { fanOut(id).joined(separator: "/") + "/" + id.description }
+    package func path(_ id: BlobID) -> String { Self.path(of: id, in: folder) }
+
+    /// Where a folder of blobs has one.
+    package static func path(of id: BlobID, in folder: String) -> String {
+        fanOut(id, in: folder).joined(separator: "/") + "/" + id.description
+    }
 
     func stagedPath(_ id: BlobID) -> String { folder + "/staged/" + id.description }
 
-    private func fanOut(_ id: BlobID) -> [String] {
+    private static func fanOut(_ id: BlobID, in folder: String) -> [String] {
         [folder, String(id.description.prefix(2)), String(id.description.dropFirst(2).prefix(2))]
     }
 
@@ -119,7 +128,7 @@ package final class FolderBlobStore: BlobStore {
 
     /// Gives a staged, synced file its name, durably.
     func publish(_ id: BlobID, from staged: String) throws {
-        let parts = fanOut(id)
+        let parts = Self.fanOut(id, in: folder)
         let first = parts[0] + "/" + parts[1]
         let second = first + "/" + parts[2]
         try making.withLock { _ in

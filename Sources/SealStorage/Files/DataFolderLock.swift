@@ -1,4 +1,5 @@
 import Foundation
+import SealSystem
 
 /// Holds a data folder for this process. Released by `release()`, by deinit, and by the system when the process dies.
 package final class DataFolderLock: Sendable {
@@ -35,6 +36,12 @@ package final class DataFolderLock: Sendable {
         let count = pread(descriptor, &buffer, buffer.count, 0)
         let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
         return Int32(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// Whether it is this folder's still: whoever restores one renames it, with its lock.
+    package func isOf(_ folder: String) -> Bool {
+        guard let held = FileStatus(descriptor: descriptor.rawValue) else { return false }
+        return FileStatus(path: folder + "/lock")?.identity == held.identity
     }
 }
 

@@ -30,10 +30,52 @@ package enum PrivateFiles {
     }
 
     /// Creates the file (mode 0600) unless it exists.
-    static func createFile(at path: String) throws(FileError) {
+    package static func createFile(at path: String) throws(FileError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError(path: path, action: "create", code: errno) }
         close(descriptor)
+    }
+
+    /// Gives a file or folder its final name, durably; nothing has it in between.
+    package static func rename(_ path: String, to name: String) throws(FileError) {
+        guard Foundation.rename(path, name) == 0 else { throw FileError(path: name, action: "rename to", code: errno) }
+        try syncFolder(at: name.absolutePath.folderAbove)
+    }
+
+    /// Removes a file, or a folder with all that is in it; what is not there is removed already.
+    package static func remove(_ path: String) throws(FileError) {
+        guard let status = FileStatus(link: path) else {
+            guard errno == ENOENT else { throw FileError(path: path, action: "examine", code: errno) }
+            return
+        }
+        if status.isFolder {
+            for name in try names(in: path) { try remove(path + "/" + name) }
+        }
+        guard (status.isFolder ? rmdir(path) : unlink(path)) == 0 || errno == ENOENT else {
+            throw FileError(path: path, action: "remove", code: errno)
+        }
+    }
+
+    /// What is in a folder, in the order of its bytes.
+    package static func names(in folder: String) throws(FileError) -> [String] {
+        guard let opened = opendir(folder) else { throw FileError(path: folder, action: "list", code: errno) }
+        defer { closedir(opened) }
+        var names: [String] = []
+        while let entry = readdir(opened) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// Makes what a file holds durable.
+    package static func syncFile(at path: String) throws(FileError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw FileError(path: path, action: "sync", code: errno) }
     }
 
     /// Makes the names in a folder durable: a file that was renamed into it survives a power cut only after this.

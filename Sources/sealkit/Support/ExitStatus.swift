@@ -47,11 +47,12 @@ enum ExitStatus: Int32, CaseIterable {
             "no such record, zone, share, account or file; a recovery key or passphrase that brings none back"
         case .network: "the server cannot be reached, or does not prove who it is"
         case .other: "any other failure"
-        case .attention: "nothing is wrong, and something waits for your word: a device that nobody has acknowledged"
+        case .attention:
+            "nothing is wrong, and something waits for your word: a device that nobody has acknowledged, older backups that could not be removed"
         case .cannotWrite:
             "a file or standard output cannot be written (its reader has gone, say), or there is no space left"
         case .tryLater: "try again later: too many requests, or somebody else is at work"
-        case .integrity: "what the server showed does not verify, or was rolled back"
+        case .integrity: "what the server showed does not verify, or was rolled back; data or a backup is damaged"
         case .permission:
             "not allowed, not logged in, an account that is suspended, wrong passphrase of a key file, wrong code"
         case .conflict: "the record was changed by somebody else meanwhile"

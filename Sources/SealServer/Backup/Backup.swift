@@ -1,0 +1,162 @@
+package import Foundation
+import SealService
+import SealStorage
+import SealSystem
+
+/// Copies a server's data, whether it runs or not, into a place for backups: one moment of the database, and each blob
+/// that it names and that the place does not have yet. A backup has its name once it is whole.
+package struct Backup {
+    /// What came of it.
+    package struct Outcome: Sendable {
+        /// In the place.
+        package let name: String
+        package let blobs: Int
+        /// Of those, how many the place did not have.
+        package let copied: Int
+        package let copiedBytes: Int64
+        package let databaseBytes: Int64
+        /// Blobs that the data folder itself has lost, or has with another size.
+        package let missing: [String]
+        /// How many older backups, and blobs of theirs alone, were removed.
+        package let removed: (backups: Int, blobs: Int)
+        /// Why fewer were removed than `keep` says; the backup is whole all the same.
+        package let pruningFailure: String?
+    }
+
+    private let data: String
+    private let place: BackupPlace
+    private let secrets: SecretsCopy
+    private let recipient: BackupRecipient?
+    private let origin: String?
+    private let now: Date
+
+    /// - Parameters:
+    ///   - dataFolder: of a server.
+    ///   - secretsFolder: of the same one.
+    ///   - place: the folder for backups, made where there is none.
+    ///   - recipient: whom everything is sealed to; nil for nobody.
+    /// - Throws: `BackupError`, `FileError`, `SecretFileError`.
+    package init(
+        dataFolder: String, secretsFolder: String, place path: String, recipient: BackupRecipient?, origin: String?,
+        now: Date
+    ) throws {
+        data = dataFolder.absolutePath
+        (self.recipient, self.origin, self.now) = (recipient, origin, now)
+        try OwnUser.require(at: data)
+        let target = path.absolutePath
+        guard !target.isWithin(data), !data.isWithin(target) else {
+            throw BackupError(
+                .badInput, "the place for backups and the data folder are within one another",
+                remedy: "name another place with --to, on another disk at best")
+        }
+        secrets = try SecretsCopy(folder: secretsFolder.absolutePath)
+        place = try BackupPlace(making: target)
+    }
+
+    /// Seals the secrets folder into a file of its own.
+    package func sealSecrets(to path: String) throws {
+        guard let recipient else {
+            throw BackupError(
+                .badInput, "secrets are only ever written sealed",
+                remedy: "say with --recipient whom they are sealed to")
+        }
+        let file = path.absolutePath
+        guard !file.isWithin(data) else {
+            throw BackupError(
+                .badInput, "the secrets' file would lie in the data folder", remedy: "name a file elsewhere")
+        }
+        try secrets.seal(to: recipient, at: file)
+    }
+
+    /// - Parameter keep: how many whole backups stay, this one included; nil for all.
+    /// - Throws: `BackupError`, `FileError`, `StorageError`, `CancellationError`.
+    package func run(keep: Int? = nil) throws -> Outcome {
+        let lock = try place.lock(.alone)
+        defer { lock?.release() }
+        // From before the database's moment on: what it names is not taken away until it is copied.
+        guard let hold = try BlobHold.forCopying(from: data + "/blobs") else {
+            throw BackupError(
+                .busy, "another backup of \(data) is under way", remedy: "wait until that has ended")
+        }
+        defer { hold.release() }
+        let name = try place.newName(at: now)
+        let draft = place.draft(of: name)
+        let known = try KnownBlobs(place, blobFolder: BackupPlace.blobFolder(of: recipient), besides: draft)
+        let made: Outcome
+        do {
+            made = try make(name, draft, known)
+        } catch {
+            // A list of what was copied so far is of use to the next one; the database is not.
+            try? PrivateFiles.remove(draft + "/" + databaseName)
+            throw error
+        }
+        try known.removeDrafts()
+        guard let keep, made.missing.isEmpty else { return made }
+        return prune(made, keep: keep)
+    }
+
+    private func prune(_ made: Outcome, keep: Int) -> Outcome {
+        var (removed, failure) = ((backups: 0, blobs: 0), String?.none)
+        do { try Pruning(place).run(keep: keep, removed: &removed) } catch { failure = "\(error)" }
+        return Outcome(
+            name: made.name, blobs: made.blobs, copied: made.copied, copiedBytes: made.copiedBytes,
+            databaseBytes: made.databaseBytes, missing: [], removed: removed, pruningFailure: failure)
+    }
+
+    private var databaseName: String { recipient == nil ? "sealkit.sqlite" : "sealkit.sqlite.sealed" }
+
+    private func make(_ name: String, _ draft: String, _ known: KnownBlobs) throws -> Outcome {
+        try PrivateFiles.remove(draft)
+        try PrivateFiles.createFolder(at: draft)
+        // What is not sealed does not leave the data's disk on its way to being so.
+        let copy = recipient == nil ? draft + "/" + databaseName : data + "/backup-draft.sqlite"
+        for path in [copy, copy + "-journal", copy + "-wal", copy + "-shm"] { try PrivateFiles.remove(path) }
+        defer { if recipient != nil { try? PrivateFiles.remove(copy) } }
+        let database = try SQLiteFile(reading: data + "/sealkit.sqlite")
+        defer { database.close() }
+        let faults = try database.copy(to: copy)
+        guard faults.isEmpty else {
+            throw BackupError(
+                .damaged, "the database is damaged (\(faults[0])), and no backup was made of it",
+                remedy: "stop the server, see what sealkit check says, and restore an older backup")
+        }
+        let sum = try store(copy, as: draft + "/" + databaseName)
+        let copied = try SQLiteFile(reading: copy)
+        defer { copied.close() }
+        let listName = BlobList.fileName(of: known.blobFolder)
+        var blobs = BlobCopies(
+            from: data + "/blobs", to: place, known: known, list: try BlobList.Writer(draft + "/" + listName),
+            recipient: recipient)
+        let schema = try copied.read { connection in
+            try connection.run("SELECT stored, size FROM blob WHERE size IS NOT NULL ORDER BY stored", []) { row in
+                try blobs.add(try row.text("stored"), size: try row.int64("size"))
+                return true
+            }
+            return try Migration.applied(in: connection)
+        }
+        let list = try blobs.finish()
+        let manifest = BackupManifest(
+            version: ServerVersion.current, schema: schema, time: now, origin: origin, recipient: recipient,
+            database: .init(databaseName, sum), blobList: .init(listName, list),
+            blobFolder: known.blobFolder, blobs: blobs.count, missingBlobs: blobs.missing.count,
+            secrets: secrets.fingerprints)
+        try manifest.write(into: draft)
+        try PrivateFiles.syncFolder(at: draft)
+        try PrivateFiles.rename(draft, to: place.path(of: name))
+        return Outcome(
+            name: name, blobs: blobs.count, copied: blobs.copied, copiedBytes: blobs.copiedBytes,
+            databaseBytes: sum.size, missing: blobs.missing, removed: (0, 0), pruningFailure: nil)
+    }
+
+    /// - Returns: of the file in the place.
+    private func store(_ copy: String, as path: String) throws -> FileSum {
+        guard let recipient else {
+            let sum = try FileSum(ofFileAt: copy)
+            try PrivateFiles.syncFile(at: copy)
+            return sum
+        }
+        let (reader, writer) = (try FileReader(copy), try FileWriter(path))
+        try SealedFile.seal(reader.read, for: Restore.databasePurpose, to: recipient, into: writer)
+        return try writer.finish()
+    }
+}

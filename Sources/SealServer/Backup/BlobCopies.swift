@@ -1,0 +1,155 @@
+import Foundation
+import SealStorage
+import SealSystem
+
+/// What the place knows of its blobs already: from the newest list that is whole, and from those of backups that were
+/// cut short. A list that is damaged is passed over: what it alone had is copied again.
+final class KnownBlobs {
+    private let place: BackupPlace
+    let blobFolder: String
+    private let lists: [BlobList.Reader]
+    private let drafts: [String]
+    /// Whether a backup before this one was cut short.
+    private let follows: Bool
+
+    /// - Parameter draft: the backup that is about to be made.
+    /// - Throws: `FileError`, `CancellationError`.
+    init(_ place: BackupPlace, blobFolder: String, besides draft: String) throws {
+        self.place = place
+        self.blobFolder = blobFolder
+        var lists: [BlobList.Reader] = []
+        for name in try place.names().reversed() where lists.isEmpty {
+            let folder = place.path(of: name)
+            guard let manifest = try? BackupManifest(readFrom: folder), manifest.blobFolder == blobFolder,
+                let list = try Self.list(folder + "/" + manifest.blobList.name, manifest.blobList.sum)
+            else { continue }
+            lists.append(list)
+        }
+        let left = try place.leftOvers()
+        follows = !left.isEmpty
+        drafts = left.filter { $0 != draft }
+        for path in drafts where place.isDraft(path) {
+            guard let list = try? BlobList.Reader(path + "/" + BlobList.fileName(of: blobFolder)) else { continue }
+            lists.append(list)
+        }
+        self.lists = lists
+    }
+
+    /// Nil for one that is not what it was.
+    private static func list(_ path: String, _ sum: FileSum) throws -> BlobList.Reader? {
+        do {
+            return try FileSum(ofFileAt: path) == sum ? try BlobList.Reader(path) : nil
+        } catch is FileError {
+            return nil
+        }
+    }
+
+    /// The file that the place has of a blob, where it is as long as it is to be; to be asked in the order of names.
+    func stored(_ id: BlobID, size: Int64, storedSize: Int64) throws -> FileSum? {
+        for list in lists {
+            guard let entry = try list.entry(of: id), let stored = entry.stored, entry.size == size,
+                stored.size == storedSize
+            else { continue }
+            let status = FileStatus(link: place.blobPath(id, in: blobFolder))
+            if let status, status.isRegular, status.size == storedSize { return stored }
+        }
+        return nil
+    }
+
+    /// What backups that were cut short have left goes once a whole one has made use of it.
+    func removeDrafts() throws(FileError) {
+        for path in drafts { try PrivateFiles.remove(path) }
+        guard follows else { return }
+        // A blob that was half copied then, and that the server does not have any more.
+        let folder = place.folder + "/" + blobFolder
+        guard FileStatus(path: folder) != nil else { return }
+        for first in try PrivateFiles.names(in: folder) {
+            for second in try PrivateFiles.names(in: "\(folder)/\(first)") {
+                for name in try PrivateFiles.names(in: "\(folder)/\(first)/\(second)") where name.hasSuffix(".new") {
+                    try PrivateFiles.remove("\(folder)/\(first)/\(second)/\(name)")
+                }
+            }
+        }
+    }
+}
+
+/// Copies blobs to a place, in the order of their names, and lists them.
+struct BlobCopies {
+    private let source: String
+    private let place: BackupPlace
+    private let known: KnownBlobs
+    private let list: BlobList.Writer
+    private let recipient: BackupRecipient?
+    private(set) var count = 0
+    private(set) var copied = 0
+    private(set) var copiedBytes: Int64 = 0
+    private(set) var missing: [String] = []
+    /// Folders with new names in them.
+    private var touched: Set<String> = []
+
+    init(
+        from source: String, to place: BackupPlace, known: KnownBlobs, list: BlobList.Writer,
+        recipient: BackupRecipient?
+    ) {
+        (self.source, self.place, self.known, self.list, self.recipient) = (source, place, known, list, recipient)
+    }
+
+    static func purpose(_ id: BlobID) -> String { "blob \(id)" }
+
+    /// - Throws: `FileError`, `BackupError`, `CancellationError`.
+    mutating func add(_ name: String, size: Int64) throws {
+        try Task.checkCancellation()
+        guard let id = BlobID(name) else {
+            missing.append(name)
+            return
+        }
+        count += 1
+        let before = copied
+        let storedSize = recipient == nil ? size : SealedFile.size(of: size)
+        var stored = try known.stored(id, size: size, storedSize: storedSize)
+        if stored == nil {
+            stored = try copy(id, size: size)
+            if stored == nil { missing.append(name) }
+        }
+        try list.add(BlobList.Entry(id: id, size: size, stored: stored))
+        // What was copied so far, the next backup need not copy, should this one be killed.
+        if copied > before { try list.flush() }
+    }
+
+    /// Nil where the data folder does not have it whole.
+    private mutating func copy(_ id: BlobID, size: Int64) throws -> FileSum? {
+        let path = FolderBlobStore.path(of: id, in: source)
+        guard let status = FileStatus(path: path), status.isRegular, status.size == size else { return nil }
+        let target = place.blobPath(id, in: known.blobFolder)
+        let draft = target + ".new"
+        try PrivateFiles.createFolder(at: target.folderAbove)
+        try PrivateFiles.remove(draft)
+        let (reader, writer) = (try FileReader(path), try FileWriter(draft))
+        if let recipient {
+            try SealedFile.seal(reader.read, for: Self.purpose(id), to: recipient, into: writer)
+        } else {
+            while case let bytes = try reader.read(atMost: FileReader.chunkBytes), !bytes.isEmpty {
+                try writer.write(bytes)
+            }
+        }
+        let sum = try writer.finish()
+        guard reader.sum.size == size else {
+            try PrivateFiles.remove(draft)
+            return nil
+        }
+        guard rename(draft, target) == 0 else { throw FileError(path: target, action: "rename to", code: errno) }
+        touched.formUnion([target.folderAbove, target.folderAbove.folderAbove])
+        copied += 1
+        copiedBytes += size
+        return sum
+    }
+
+    /// Makes what was copied durable.
+    /// - Returns: of the list.
+    func finish() throws(FileError) -> FileSum {
+        for folder in touched { try PrivateFiles.syncFolder(at: folder) }
+        if !touched.isEmpty { try PrivateFiles.syncFolder(at: place.folder + "/" + known.blobFolder) }
+        try PrivateFiles.syncFolder(at: place.folder)
+        return try list.finish()
+    }
+}

@@ -1,0 +1,20 @@
+import Foundation
+import SealSystem
+
+/// Whoever works on a server's files beside it is the server's user: what another one made there, root above all, the
+/// server could not open any more.
+package enum OwnUser {
+    /// - Parameter folder: a server's data folder.
+    /// - Throws: `BackupError`, also where there is no database in it.
+    package static func require(at folder: String) throws(BackupError) {
+        guard let database = FileStatus(path: folder + "/sealkit.sqlite") else {
+            throw BackupError(
+                .notFound, "there is no server's database in \(folder), or it may not be looked at",
+                remedy: "name the folder that the server has as its --data, as the server's user")
+        }
+        guard database.owner.user != geteuid() else { return }
+        throw BackupError(
+            .badInput, "\(folder) belongs to another user",
+            remedy: "run this as the server's user: sudo -u sealkit sealkit …, or by systemd's User=")
+    }
+}
