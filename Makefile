@@ -10,20 +10,46 @@ ROUNDS ?= 100
 MODEL ?= 10000
 SEED ?=
 SEALKIT = .build/$(CONFIGURATION)/sealkit
-# With Swift's libraries in them, released programs are faster and run where no Swift is installed.
-release = -c release --static-swift-stdlib
-debug = -c debug
+release = Packaging/release
+debug = swift build -c debug --product
+# Of `make install`: where it goes, and what is put before that (a package's folder).
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Which command is installed and packaged.
+BINARY ?= .build/release/sealkit
 
-.PHONY: help setup build demo test attacks torture bench fuzz proofs vectors web-core protobuf docs format clean
+.PHONY: help setup build release demo test attacks torture bench fuzz proofs vectors web-core protobuf docs format clean
+.PHONY: install uninstall deb package-check
 
 help: ## Lists these targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
 
 setup: ## Installs the Debian packages that are missing
 	@Tests/Support/setup
 
 build: setup ## Builds the sealkit command
-	swift build $($(CONFIGURATION)) --product sealkit
+	$($(CONFIGURATION)) sealkit
+
+release: setup ## Builds the command for use: with Swift's libraries in it, and small
+	Packaging/release sealkit
+
+install: ## Installs what `make release` has built, with manual, completions and service, below PREFIX=/usr/local
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" BINARY="$(BINARY)" Packaging/install command service settings
+
+uninstall: ## Removes what `make install` has installed, but settings and data
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Packaging/install --uninstall command service settings
+
+deb: setup ## Builds the Debian package, into .build/deb
+	@Tests/Support/setup debhelper dpkg-dev
+	@mkdir -p .build/deb && rm -f .build/deb/*
+	BINARY="$(BINARY)" dpkg-buildpackage --build=binary --unsigned-changes --unsigned-buildinfo \
+	    --buildinfo-file=.build/deb/sealkit.buildinfo --buildinfo-option=-u.build/deb \
+	    --changes-file=.build/deb/sealkit.changes --changes-option=-u.build/deb
+	@ls -l .build/deb/*.deb
+
+package-check: deb ## Builds the Debian package, checks it by lintian, and installs, uses and purges it in a Debian of its own
+	@Tests/Support/setup lintian debootstrap systemd-container
+	@Tests/Support/package-check
 
 demo: build ## Three people share documents; a fourth, the server, and one who was removed see nothing
 	@/usr/bin/python3 Tests/Demo/demo.py --sealkit $(SEALKIT)
@@ -42,7 +68,7 @@ torture: setup ## Kills the server ROUNDS=100 times under load, lets clients be 
 
 bench: ## Measures the core against bare libsodium and age, the server against bare SQLite and Hummingbird, and the whole path
 	@Tests/Support/setup age
-	swift build $(release)
+	Packaging/release SealBench
 	.build/release/SealBench
 
 fuzz: setup ## Feeds every decoder of the core hostile bytes, SECONDS=60 each; TARGETS="value statement" for some

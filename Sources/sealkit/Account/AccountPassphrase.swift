@@ -16,8 +16,8 @@ struct AccountPassphrase: ClientCommand {
 
     @Option(
         help: ArgumentHelp(
-            "File with the new passphrase. Without one: $SEALKIT_NEW_PASSPHRASE, else the terminal.", valueName: "file")
-    )
+            "File with the new passphrase. Without one: $SEALKIT_NEW_PASSPHRASE, else the terminal.", valueName: "file"),
+        completion: .file())
     var newPassphraseFile: String?
 
     @Option(help: ArgumentHelp("Open file descriptor to read the new passphrase from.", valueName: "number"))

@@ -46,7 +46,7 @@ struct RecoveryPassphraseOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "File with the recovery passphrase. Without one: $SEALKIT_RECOVERY_PASSPHRASE, else the terminal.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var recoveryPassphraseFile: String?
 
     @Option(help: ArgumentHelp("Open file descriptor to read the recovery passphrase from.", valueName: "number"))

@@ -22,7 +22,7 @@ struct DataExportCommand: AccountHolderCommand {
               sealkit data export ./archive --zone Notes
             """)
 
-    @Argument(help: ArgumentHelp("The folder to make.", valueName: "folder"))
+    @Argument(help: ArgumentHelp("The folder to make.", valueName: "folder"), completion: .directory)
     var folder: String
 
     @Option(

@@ -15,7 +15,7 @@ struct DataImportCommand: AccountHolderCommand {
               sealkit data import ./archive --account elsewhere --public
             """)
 
-    @Argument(help: ArgumentHelp("The archive.", valueName: "folder"))
+    @Argument(help: ArgumentHelp("The archive.", valueName: "folder"), completion: .directory)
     var folder: String
 
     @Flag(

@@ -18,7 +18,8 @@ struct OldKeyCommand: ClientCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Roster, grants and records, as the demonstration takes them from the database.", valueName: "file"))
+            "Roster, grants and records, as the demonstration takes them from the database.", valueName: "file"),
+        completion: .file())
     var recordJson: String
 
     @OptionGroup var global: GlobalOptions

@@ -19,7 +19,7 @@ struct ExportCommand: AccountHolderCommand {
               sealkit export --raw ./places --database public --record berlin
             """)
 
-    @Option(help: ArgumentHelp("The folder to make.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder to make.", valueName: "folder"), completion: .directory)
     var raw: String
 
     @Option(

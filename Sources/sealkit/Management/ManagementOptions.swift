@@ -10,7 +10,7 @@ struct ManagementOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "File with a management token: the operator's lies in the server's secrets folder. Default: $SEALKIT_MANAGEMENT_TOKEN.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var managementTokenFile: String?
 
     func token() throws(SealKitError) -> ManagementToken {

@@ -16,7 +16,8 @@ struct RecordAsset: AccountHolderCommand {
 
     @OptionGroup var zone: PlaceOptions
 
-    @Option(help: ArgumentHelp("Where to put it. It appears whole or not at all.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Where to put it. It appears whole or not at all.", valueName: "file"), completion: .file())
     var output: String
 
     @Flag(help: "Replace a file that is there.")

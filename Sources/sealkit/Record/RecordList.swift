@@ -20,7 +20,7 @@ struct RecordList: AccountHolderCommand {
 
     @OptionGroup var zone: ZoneOptions
 
-    @Option(help: ArgumentHelp("Where to keep how far the feed was read.", valueName: "file"))
+    @Option(help: ArgumentHelp("Where to keep how far the feed was read.", valueName: "file"), completion: .file())
     var sinceFile: String?
 
     @OptionGroup var global: GlobalOptions

@@ -10,8 +10,9 @@ struct SchemaExport: ManagementCommand {
             "  sealkit schema export --server https://notes.example.org --environment production --file notes.ckdb")
 
     @Option(
-        help: ArgumentHelp("Where to write it; what is there is replaced. Without: standard output.", valueName: "file")
-    )
+        help: ArgumentHelp(
+            "Where to write it; what is there is replaced. Without: standard output.", valueName: "file"),
+        completion: .file())
     var file: String?
 
     @OptionGroup var management: ManagementOptions

@@ -33,7 +33,9 @@ struct SchemaValidate: ClientCommand {
 
 /// The file that a command reads a schema from.
 struct SchemaFile: ParsableArguments {
-    @Option(help: ArgumentHelp("The schema, in CloudKit's language; - for standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The schema, in CloudKit's language; - for standard input.", valueName: "file"),
+        completion: .file())
     var file: String
 
     func read() throws -> String {

@@ -21,13 +21,15 @@ struct ServeCommand: AsyncParsableCommand {
             network, --origin has to be given: clients do not know the server by the address that it listens on.
             """)
 
-    @Option(help: ArgumentHelp("Folder of the database and the assets. Back it up.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("Folder of the database and the assets. Back it up.", valueName: "folder"),
+        completion: .directory)
     var data: String?
 
     @Option(
         help: ArgumentHelp(
             "Folder of what must not lie with the data: the key of address hashes, the token signing keys. Default: <data>.secrets.",
-            valueName: "folder"))
+            valueName: "folder"), completion: .directory)
     var secrets: String?
 
     @Option(
@@ -53,10 +55,10 @@ struct ServeCommand: AsyncParsableCommand {
             valueName: "url"))
     var origin: String?
 
-    @Option(help: ArgumentHelp("PEM file: the certificate with its chain.", valueName: "file"))
+    @Option(help: ArgumentHelp("PEM file: the certificate with its chain.", valueName: "file"), completion: .file())
     var tlsCertificate: String?
 
-    @Option(help: ArgumentHelp("PEM file: the certificate's private key.", valueName: "file"))
+    @Option(help: ArgumentHelp("PEM file: the certificate's private key.", valueName: "file"), completion: .file())
     var tlsKey: String?
 
     @Flag(help: "A proxy in front ends TLS: allow listening beyond this machine without it.")
@@ -78,10 +80,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "File with the password at the relay. $SEALKIT_SMTP_PASSWORD serves too; there is no flag for the password itself, which other users could see.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var smtpPasswordFile: String?
 
-    @Option(help: ArgumentHelp("PEM file of the authorities to trust for the relay.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("PEM file of the authorities to trust for the relay.", valueName: "file"),
+        completion: .file())
     var smtpCaFile: String?
 
     @Option(
@@ -105,7 +109,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "File with a token that the gateway wants: Authorization: Bearer. $SEALKIT_SMS_TOKEN serves too.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var smsTokenFile: String?
 
     @Option(
@@ -153,7 +157,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Limits") var limits: LimitOptions
 
-    @Option(help: ArgumentHelp("Settings file, YAML or JSON.", valueName: "file"))
+    @Option(help: ArgumentHelp("Settings file, YAML or JSON.", valueName: "file"), completion: .file())
     var config: String?
 
     func run() async throws {

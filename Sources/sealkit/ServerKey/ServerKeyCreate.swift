@@ -17,7 +17,8 @@ struct ServerKeyCreate: AccountHolderCommand {
 
     @Option(
         name: .customLong("output"),
-        help: ArgumentHelp("Where to put the credential; never over another file.", valueName: "file"))
+        help: ArgumentHelp("Where to put the credential; never over another file.", valueName: "file"),
+        completion: .file())
     var file: String
 
     @OptionGroup var global: GlobalOptions

@@ -7,7 +7,7 @@ struct GlobalOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The account's key file, in the place of --account. Default: $SEALKIT_KEY_FILE. What this device has verified is kept beside it, in <key file>.trust.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var keyFile: String?
 
     @Option(
@@ -27,13 +27,14 @@ struct GlobalOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "PEM file of an authority to trust besides the system's. Default: $SEALKIT_CA_FILE.", valueName: "file"))
+            "PEM file of an authority to trust besides the system's. Default: $SEALKIT_CA_FILE.", valueName: "file"),
+        completion: .file())
     var caFile: String?
 
     @Option(
         help: ArgumentHelp(
             "File with the key file's passphrase. Without one: $SEALKIT_PASSPHRASE, else the terminal.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var passphraseFile: String?
 
     @Option(help: ArgumentHelp("Open file descriptor to read the passphrase from.", valueName: "number"))
