@@ -44,7 +44,7 @@ import Testing
     @Test(
         arguments: [
             (["SEALKIT_ENVIRONMENT": "staging"], nil), (["SEALKIT_ACCOUNT": "../other"], nil),
-            ([:], "[1]"), ([:], #"{"SEALKIT_KEYFILE": "a"}"#),
+            ([:], "[1]"), ([:], #"{"SEALKIT_TLS_KEY": "a"}"#),
         ] as [([String: String], String?)])
     func badOnesAreRefused(_ environment: [String: String], _ json: String?) {
         defer { try? FileManager.default.removeItem(at: home) }

@@ -16,7 +16,9 @@ enum OperatedAccountText {
     static func lines(_ account: ServerOperator.Account) -> String {
         var lines = [line(account)]
         if let suspension = account.suspension {
-            let reason = suspension.reason.isEmpty ? "" : ": \(suspension.reason.escaped)"
+            // The operator's own words, not an error's.
+            let words = suspension.reason
+            let reason = words.isEmpty ? "" : ": \(words.escaped)"
             lines.append("  suspended since \(Timestamp.shown(suspension.since))\(reason)")
         }
         lines += account.identities.map { "  \($0.escaped)" }

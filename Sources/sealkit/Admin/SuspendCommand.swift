@@ -6,7 +6,7 @@ struct SuspendCommand: AdministeringCommand {
         commandName: "suspend",
         abstract: "Keep an account from logging in, at once and until it is undone.",
         discussion: """
-            Its sessions and event streams end, its logins and server-to-server keys are refused with accountSuspended. \
+            Its sessions and event streams end, its logins and server-to-server keys are refused, which says why. \
             Nothing of it goes: whoever takes part in its shares reads and writes on, billed to it as before. \
             sealkit admin unsuspend undoes it.
 
