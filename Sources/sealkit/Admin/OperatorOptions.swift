@@ -8,14 +8,17 @@ struct OperatorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The server's data folder, on this machine: address and token are found there. Default: $SEALKIT_DATA.",
-            valueName: "folder"))
+            valueName: "folder"), completion: .directory)
     var data: String?
 
     @Option(
-        help: ArgumentHelp("Its secrets folder. Default: $SEALKIT_SECRETS, else <data>.secrets.", valueName: "folder"))
+        help: ArgumentHelp("Its secrets folder. Default: $SEALKIT_SECRETS, else <data>.secrets.", valueName: "folder"),
+        completion: .directory)
     var secrets: String?
 
-    @Option(help: ArgumentHelp("The settings file that it is started with, which may name both.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The settings file that it is started with, which may name both.", valueName: "file"),
+        completion: .file())
     var config: String?
 
     @Option(
@@ -27,12 +30,13 @@ struct OperatorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "File with the operator's token. Default: $SEALKIT_OPERATOR_TOKEN, else operator.token in the secrets folder.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var tokenFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "PEM file of an authority to trust besides the system's. Default: $SEALKIT_CA_FILE.", valueName: "file"))
+            "PEM file of an authority to trust besides the system's. Default: $SEALKIT_CA_FILE.", valueName: "file"),
+        completion: .file())
     var caFile: String?
 
     @Flag(help: "Print one JSON object a line, and errors as JSON on standard error.")

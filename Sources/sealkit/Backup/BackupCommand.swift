@@ -28,7 +28,9 @@ struct BackupCreate: AsyncParsableCommand {
 
     @OptionGroup var server: ServerPlacesOptions
 
-    @Option(help: ArgumentHelp("The folder of backups, made where there is none.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("The folder of backups, made where there is none.", valueName: "folder"),
+        completion: .directory)
     var to: String
 
     @Option(
@@ -39,7 +41,8 @@ struct BackupCreate: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Seals the secrets folder into this file, in the place of the one before.", valueName: "file"))
+            "Seals the secrets folder into this file, in the place of the one before.", valueName: "file"),
+        completion: .file())
     var secretsTo: String?
 
     @Option(

@@ -11,7 +11,9 @@ struct BackupKeyCommand: AsyncParsableCommand {
               sealkit backup key --out ~/sealkit-backup.key
             """)
 
-    @Option(help: ArgumentHelp("The file for the secret half, which must not be there yet.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The file for the secret half, which must not be there yet.", valueName: "file"),
+        completion: .file())
     var out: String
 
     @OptionGroup var shown: ShownOptions

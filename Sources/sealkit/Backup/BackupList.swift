@@ -7,7 +7,7 @@ struct BackupList: AsyncParsableCommand {
         commandName: "list", abstract: "List the whole backups of a place, oldest first.",
         discussion: "  sealkit backup list --from /backup/sealkit")
 
-    @Option(help: ArgumentHelp("The folder of backups.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder of backups.", valueName: "folder"), completion: .directory)
     var from: String
 
     @OptionGroup var shown: ShownOptions

@@ -11,7 +11,7 @@ struct BackupVerify: AsyncParsableCommand {
               sealkit backup verify --from /backup/sealkit
             """)
 
-    @Option(help: ArgumentHelp("The folder of backups.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder of backups.", valueName: "folder"), completion: .directory)
     var from: String
 
     @Option(help: ArgumentHelp("One of them by its name. Default: all.", valueName: "name"))

@@ -17,29 +17,33 @@ struct RestoreCommand: AsyncParsableCommand {
               sealkit restore --from /backup/sealkit --data /var/lib/sealkit --key backup.key --secrets secrets.sealed
             """)
 
-    @Option(help: ArgumentHelp("The folder of backups.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder of backups.", valueName: "folder"), completion: .directory)
     var from: String
 
     @Option(help: ArgumentHelp("One of them by its name. Default: the newest.", valueName: "name"))
     var backup: String?
 
-    @Option(help: ArgumentHelp("The data folder to make. Default: $SEALKIT_DATA.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("The data folder to make. Default: $SEALKIT_DATA.", valueName: "folder"),
+        completion: .directory)
     var data: String?
 
     @Option(
         help: ArgumentHelp(
-            "The file with the secret key, for what is sealed: sealkit backup key made it.", valueName: "file"))
+            "The file with the secret key, for what is sealed: sealkit backup key made it.", valueName: "file"),
+        completion: .file())
     var key: String?
 
     @Option(
         help: ArgumentHelp(
             "The secrets of then: the server's folder, which stays as it is, or the sealed file of --secrets-to, which is opened into <data>.secrets. Default: <data>.secrets.",
-            valueName: "file|folder"))
+            valueName: "file|folder"), completion: .file())
     var secrets: String?
 
     @Option(
-        help: ArgumentHelp("The settings file that the server is started with, which may name both.", valueName: "file")
-    )
+        help: ArgumentHelp(
+            "The settings file that the server is started with, which may name both.", valueName: "file"),
+        completion: .file())
     var config: String?
 
     @OptionGroup var shown: ShownOptions

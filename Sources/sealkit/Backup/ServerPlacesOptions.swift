@@ -4,14 +4,19 @@ import SealServer
 
 /// Where a server has what.
 struct ServerPlacesOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The server's data folder, as with serve. Default: $SEALKIT_DATA.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("The server's data folder, as with serve. Default: $SEALKIT_DATA.", valueName: "folder"),
+        completion: .directory)
     var data: String?
 
     @Option(
-        help: ArgumentHelp("Its secrets folder. Default: $SEALKIT_SECRETS, else <data>.secrets.", valueName: "folder"))
+        help: ArgumentHelp("Its secrets folder. Default: $SEALKIT_SECRETS, else <data>.secrets.", valueName: "folder"),
+        completion: .directory)
     var secrets: String?
 
-    @Option(help: ArgumentHelp("The settings file that it is started with, which may name both.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The settings file that it is started with, which may name both.", valueName: "file"),
+        completion: .file())
     var config: String?
 
     /// - Throws: `Failure.Local` where no folder is named; what is wrong with the file.
