@@ -62,7 +62,8 @@ extension CKError.Code {
         .participantAlreadyInvited: .participantAlreadyInvited,
         // SealKit's own.
         .sessionExpired: .accountTemporarilyUnavailable, .keysReplaced: .accountTemporarilyUnavailable,
-        .wrongPassphrase: .accountTemporarilyUnavailable, .rosterChanged: .zoneBusy, .staleEpoch: .zoneBusy,
+        .wrongPassphrase: .accountTemporarilyUnavailable, .accountSuspended: .accountTemporarilyUnavailable,
+        .rosterChanged: .zoneBusy, .staleEpoch: .zoneBusy,
         .rotationDue: .zoneBusy, .storageFull: .quotaExceeded, .verificationFailed: .permissionFailure,
         .serverNotTrusted: .networkFailure, .deletionIncomplete: .serverRejectedRequest,
         .integrityFailure: .serverRejectedRequest, .rollback: .serverRejectedRequest,

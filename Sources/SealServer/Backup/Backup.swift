@@ -97,7 +97,7 @@ package struct Backup {
 
     private func prune(_ made: Outcome, keep: Int) -> Outcome {
         var (removed, failure) = ((backups: 0, blobs: 0), String?.none)
-        do { try Pruning(place).run(keep: keep, removed: &removed) } catch { failure = "\(error)" }
+        do { try Pruning(place).run(keep: keep, besides: made.name, removed: &removed) } catch { failure = "\(error)" }
         return Outcome(
             name: made.name, blobs: made.blobs, copied: made.copied, copiedBytes: made.copiedBytes,
             databaseBytes: made.databaseBytes, missing: [], removed: removed, pruningFailure: failure)

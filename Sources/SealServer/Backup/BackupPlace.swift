@@ -69,6 +69,16 @@ struct BackupPlace {
     func draft(of name: String) -> String { path(of: Self.draftPrefix + name) }
     func old(_ name: String) -> String { path(of: Self.oldPrefix + name) }
 
+    /// As `newName` makes them: 2026-11-26T230925Z, or with -2 behind it.
+    static func isOwn(_ name: String) -> Bool {
+        name.wholeMatch(of: /\d{4}-\d\d-\d\dT\d{6}Z(-\d+)?/) != nil
+    }
+
+    /// The names of the folders in one, without files that somebody has put there.
+    func folders(in folder: String) throws(FileError) -> [String] {
+        try PrivateFiles.names(in: folder).filter { FileStatus(link: "\(folder)/\($0)")?.isFolder == true }
+    }
+
     /// A name that sorts behind those of before.
     /// - Parameter time: to the second, in UTC.
     func newName(at time: Date) throws(FileError) -> String {

@@ -8,6 +8,8 @@ final class KnownBlobs {
     private let place: BackupPlace
     let blobFolder: String
     private let lists: [BlobList.Reader]
+    /// Each is an open file.
+    private static let mostLists = 500
     private let drafts: [String]
     /// Whether a backup before this one was cut short.
     private let follows: Bool
@@ -18,7 +20,8 @@ final class KnownBlobs {
         self.place = place
         self.blobFolder = blobFolder
         var lists: [BlobList.Reader] = []
-        for name in try place.names().reversed() where lists.isEmpty {
+        // Not the newest alone: a file that an older one names stays as it is, since sealed again it has another sum.
+        for name in try place.names().reversed().prefix(Self.mostLists) {
             let folder = place.path(of: name)
             guard let manifest = try? BackupManifest(readFrom: folder), manifest.blobFolder == blobFolder,
                 let list = try Self.list(folder + "/" + manifest.blobList.name, manifest.blobList.sum)
@@ -63,8 +66,8 @@ final class KnownBlobs {
         // A blob that was half copied then, and that the server does not have any more.
         let folder = place.folder + "/" + blobFolder
         guard FileStatus(path: folder) != nil else { return }
-        for first in try PrivateFiles.names(in: folder) {
-            for second in try PrivateFiles.names(in: "\(folder)/\(first)") {
+        for first in try place.folders(in: folder) {
+            for second in try place.folders(in: "\(folder)/\(first)") {
                 for name in try PrivateFiles.names(in: "\(folder)/\(first)/\(second)") where name.hasSuffix(".new") {
                     try PrivateFiles.remove("\(folder)/\(first)/\(second)/\(name)")
                 }

@@ -8,11 +8,14 @@ struct Pruning {
 
     /// To be called with the place alone.
     /// - Parameters:
-    ///   - keep: how many stay, the newest ones.
+    ///   - keep: how many stay, 1 or more: the one just made, and the newest before it.
+    ///   - made: the one just made, whatever the clock says of the others.
     ///   - removed: counts, also where it fails.
     /// - Throws: `BackupError` where it cannot be told which blobs are needed, `FileError`, `CancellationError`.
-    func run(keep: Int, removed: inout (backups: Int, blobs: Int)) throws {
-        for name in try place.names().dropLast(keep) {
+    func run(keep: Int, besides made: String, removed: inout (backups: Int, blobs: Int)) throws {
+        // What somebody has renamed to keep it is theirs.
+        let others = try place.names().filter { $0 != made && BackupPlace.isOwn($0) }
+        for name in others.dropLast(max(0, keep - 1)) {
             // It is no backup any more before anything of it goes.
             try PrivateFiles.rename(place.path(of: name), to: place.old(name))
             try PrivateFiles.remove(place.old(name))
@@ -25,10 +28,16 @@ struct Pruning {
         let lists = try lists(of: blobFolder)
         let folder = place.folder + "/" + blobFolder
         // Folders and files come in the order of the names, as the lists do.
-        for first in try PrivateFiles.names(in: folder) {
-            for second in try PrivateFiles.names(in: "\(folder)/\(first)") {
+        for first in try place.folders(in: folder) {
+            for second in try place.folders(in: "\(folder)/\(first)") {
                 for name in try PrivateFiles.names(in: "\(folder)/\(first)/\(second)") {
                     try Task.checkCancellation()
+                    // Where no backup puts it, it is somebody's, and out of the lists' order.
+                    if let id = BlobID(name),
+                        place.blobPath(id, in: blobFolder) != "\(folder)/\(first)/\(second)/\(name)"
+                    {
+                        continue
+                    }
                     if let id = BlobID(name), try isNeeded(id, by: lists) { continue }
                     // Ours alone: whatever else lies there is somebody's.
                     guard BlobID(name) != nil || name.hasSuffix(".new") else { continue }

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 import SealPrimitives
-package import SealStorage
+import SealStorage
 import SealSystem
 
 /// Holds everything in a data folder against everything else, while no server runs on it. It writes nothing but the

@@ -54,7 +54,7 @@ final class BackedUpServer: @unchecked Sendable {
         return try FileManager.default.subpathsOfDirectory(atPath: root).sorted().map { root + "/" + $0 }.filter {
             path in
             var isFolder: ObjCBool = false
-            FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
             return !isFolder.boolValue && !path.hasSuffix("/lock")
         }
     }
