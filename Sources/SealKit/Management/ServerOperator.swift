@@ -160,7 +160,9 @@ public struct ServerOperator: Sendable {
     }
 
     /// Sets what an account may store. Below what it stores, nothing goes: it takes no more until there is room.
-    /// - Parameter account: as the type says.
+    /// - Parameters:
+    ///   - quota: a number of bytes, none at all, or what the server gives everybody.
+    ///   - account: as the type says.
     @discardableResult
     public func setQuota(_ quota: Quota, of account: String) async throws(SealKitError) -> Account {
         let answer = try await client.call(
