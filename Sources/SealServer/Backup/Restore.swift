@@ -178,7 +178,12 @@ package struct Restore {
             let lock = try DataFolderLock(folder: draft)
             // Another one may have given the draft its name between the two looks.
             guard lock.isOf(draft) else { throw busy }
-            try requireFree()
+            do { try requireFree() } catch {
+                // Another one was published after the first look: this draft is nobody's.
+                try? removeDraft()
+                lock.release()
+                throw error
+            }
             return lock
         } catch is DataFolderInUse {
             throw busy

@@ -9,12 +9,15 @@ extension ServerConfiguration {
     /// The variables of the settings.
     private static let settingVariables = Set(settings.keys.map(environmentName))
 
-    /// What other commands of `sealkit` and the module CloudKit read: it may well be there too where a server starts.
+    /// What other commands of `sealkit` read: it may well be there too where a server starts.
     private static let clientVariables = Set(
         [
-            "ACCOUNT", "CA_FILE", "CONTAINER", "ENVIRONMENT", "KEY_FILE", "MANAGEMENT_TOKEN", "NEW_PASSPHRASE",
+            "ACCOUNT", "CA_FILE", "CONTAINER", "KEY_FILE", "MANAGEMENT_TOKEN", "NEW_PASSPHRASE",
             "OPERATOR_TOKEN", "PASSPHRASE", "RECOVERY_PASSPHRASE",
         ].map { variablePrefix + $0 })
+
+    /// What the module CloudKit reads beside those, and no command.
+    private static let moduleVariables = Set(["ENVIRONMENT"].map { variablePrefix + $0 })
 
     /// What this project's own tests and tools read.
     private static let toolVariables = Set(
@@ -45,6 +48,7 @@ extension ServerConfiguration {
     private static func unknown(in environment: [String: String]) -> String? {
         environment.keys.filter { $0.hasPrefix(variablePrefix) }.sorted().first { name in
             !settingVariables.contains(name) && !clientVariables.contains(name) && !toolVariables.contains(name)
+                && !moduleVariables.contains(name)
                 && !isOfAService(name, environment[name] ?? "")
         }
     }
