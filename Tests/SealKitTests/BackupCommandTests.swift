@@ -223,6 +223,66 @@ import Testing
         }
     }
 
+    /// With sums that hold: whoever wrote it so could write those as well.
+    @Test func aListThatEndsEarlyIsNone() async throws {
+        try await with { server, ann, zone in
+            try await ann.saveFile("second", in: zone, bytes: 70_000, folder: server.folder)
+            let made = try #require(try await server.backUp()["backup"] as? String)
+            try server.cutShort(made)
+            let list = "\(server.place)/backups/\(made)/blobs.txt"
+            #expect(try await server.call("backup", "verify", "--from", "place", status: 76).output.contains(list))
+            // Nobody can tell any more which blobs it needs.
+            let before = try blobs(server)
+            let said = try await server.run(["backup", "--data", "data", "--to", "place", "--keep", "2"])
+            #expect(said.status == 72, "\(said.errors)")
+            #expect(said.errors.contains(list), "\(said.errors)")
+            #expect(try blobs(server) == before)
+            try server.loseData()
+            let refused = try await server.call(
+                "restore", "--from", "place", "--data", "data", "--backup", made, status: 76)
+            #expect(refused.errors.contains(list), "\(refused.errors)")
+            #expect(!FileManager.default.fileExists(atPath: server.data))
+        }
+    }
+
+    /// Files and folders of somebody's, and a clock that was ahead, cost no backup what it needs.
+    @Test func whatElseLiesInThePlaceCostsNothing() async throws {
+        try await with { server, ann, zone in
+            let first = try #require(try await server.backUp()["backup"] as? String)
+            try await ann.saveFile("second", in: zone, bytes: 70_000, folder: server.folder)
+            let (files, backups) = (FileManager.default, server.place + "/backups/")
+            try files.copyItem(atPath: backups + first, toPath: backups + "before-upgrade")
+            try files.copyItem(atPath: backups + first, toPath: backups + "2099-01-01T000000Z")
+            // By its name behind all blobs, and by its folder before them.
+            let stray = server.place + "/blobs/!/00/ffffffff"
+            try files.createDirectory(
+                atPath: server.place + "/blobs/!/00", withIntermediateDirectories: true)
+            for path in [stray, server.place + "/blobs/note"] { try Data([1]).write(to: URL(fileURLWithPath: path)) }
+            let made = try #require(try await server.backUp("--keep", "1")["backup"] as? String)
+            #expect(try files.contentsOfDirectory(atPath: backups).sorted() == [made, "before-upgrade"])
+            #expect(files.fileExists(atPath: stray))
+            try await server.call("backup", "verify", "--from", "place")
+        }
+    }
+
+    /// Sealed again a blob has another sum: where an older backup names it, it stays as it is.
+    @Test func aSealedBlobThatAnOlderBackupNamesStays() async throws {
+        try await with { server, ann, zone in
+            let recipient = try await server.call("backup", "key", "--out", "backup.key", "--quiet").output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            let first = try #require(try await server.backUp("--recipient", recipient)["backup"] as? String)
+            try await ann.own.deleteRecord(withID: Record.ID(recordName: "first", zoneID: zone))
+            #expect(try await server.backUp("--recipient", recipient)["blobs"] as? Int == 0)
+            try server.loseData()
+            try await server.call(
+                "restore", "--from", "place", "--data", "data", "--backup", first, "--key", "backup.key")
+            let again = try await server.backUp("--recipient", recipient)
+            #expect(again["blobs"] as? Int == 1)
+            #expect(again["copied"] as? Int == 0)
+            try await server.call("backup", "verify", "--from", "place")
+        }
+    }
+
     @Test func restoringTouchesNothingThatIsThere() async throws {
         try await with { server, _, _ in
             _ = try await server.backUp()

@@ -74,11 +74,6 @@ struct BackupPlace {
         name.wholeMatch(of: /\d{4}-\d\d-\d\dT\d{6}Z(-\d+)?/) != nil
     }
 
-    /// The names of the folders in one, without files that somebody has put there.
-    func folders(in folder: String) throws(FileError) -> [String] {
-        try PrivateFiles.names(in: folder).filter { FileStatus(link: "\(folder)/\($0)")?.isFolder == true }
-    }
-
     /// A name that sorts behind those of before.
     /// - Parameter time: to the second, in UTC.
     func newName(at time: Date) throws(FileError) -> String {
@@ -116,6 +111,23 @@ struct BackupPlace {
 
     func blobPath(_ id: BlobID, in blobFolder: String) -> String {
         FolderBlobStore.path(of: id, in: folder + "/" + blobFolder)
+    }
+
+    /// What lies where blobs lie, in the order of the names, as the lists are. Whatever else is in these folders is
+    /// somebody's.
+    /// - Parameter body: gets a file's name and path.
+    func forEachFile(in blobFolder: String, _ body: (String, String) throws -> Void) throws {
+        let folder = folder + "/" + blobFolder
+        guard FileStatus(path: folder) != nil else { return }
+        for first in try Self.folders(in: folder) {
+            for second in try Self.folders(in: first) {
+                for name in try PrivateFiles.names(in: second) { try body(name, second + "/" + name) }
+            }
+        }
+    }
+
+    private static func folders(in folder: String) throws(FileError) -> [String] {
+        try PrivateFiles.names(in: folder).map { folder + "/" + $0 }.filter { FileStatus(link: $0)?.isFolder == true }
     }
 
     /// The folders of blobs that are there.

@@ -68,7 +68,14 @@ package struct BackupVerification {
             damage.append(
                 Damage(
                     what: found == nil ? "\(path) is missing" : "\(path) is damaged: its sum differs",
-                    remedy: "remove that file: the next backup copies it again, if the server still has it"))
+                    remedy: "remove that file: the next backup copies it again, if the server still has it"
+                        + (manifest.recipient == nil ? "" : "; sealed anew it is no older backup's")))
+        }
+        if !list.isWhole(manifest.blobs) {
+            damage.append(
+                Damage(
+                    what: "\(list.path) is no list of the \(manifest.blobs) blobs that the backup has",
+                    remedy: "use another backup, and remove this one's folder"))
         }
         return Outcome(name: name, blobs: manifest.blobs, damage: damage)
     }

@@ -2,14 +2,15 @@ import Foundation
 import SealStorage
 import SealSystem
 
-/// What the place knows of its blobs already: from the newest list that is whole, and from those of backups that were
-/// cut short. A list that is damaged is passed over: what it alone had is copied again.
+/// What the place knows of its blobs already: from the lists of whole backups, and from those of backups that were cut
+/// short. A list that is damaged is passed over: what it alone had is copied again.
 final class KnownBlobs {
+    /// Each is an open file.
+    private static let mostLists = 500
+
     private let place: BackupPlace
     let blobFolder: String
     private let lists: [BlobList.Reader]
-    /// Each is an open file.
-    private static let mostLists = 500
     private let drafts: [String]
     /// Whether a backup before this one was cut short.
     private let follows: Bool
@@ -20,8 +21,11 @@ final class KnownBlobs {
         self.place = place
         self.blobFolder = blobFolder
         var lists: [BlobList.Reader] = []
-        // Not the newest alone: a file that an older one names stays as it is, since sealed again it has another sum.
+        let isSealed = blobFolder != BackupPlace.blobFolder(of: nil)
         for name in try place.names().reversed().prefix(Self.mostLists) {
+            // A file that an older one names stays as it is: sealed again it has another sum. What is not sealed is the
+            // same each time, and the newest list is enough.
+            guard isSealed || lists.isEmpty else { break }
             let folder = place.path(of: name)
             guard let manifest = try? BackupManifest(readFrom: folder), manifest.blobFolder == blobFolder,
                 let list = try Self.list(folder + "/" + manifest.blobList.name, manifest.blobList.sum)
@@ -60,18 +64,13 @@ final class KnownBlobs {
     }
 
     /// What backups that were cut short have left goes once a whole one has made use of it.
-    func removeDrafts() throws(FileError) {
+    /// - Throws: `FileError`.
+    func removeDrafts() throws {
         for path in drafts { try PrivateFiles.remove(path) }
         guard follows else { return }
         // A blob that was half copied then, and that the server does not have any more.
-        let folder = place.folder + "/" + blobFolder
-        guard FileStatus(path: folder) != nil else { return }
-        for first in try place.folders(in: folder) {
-            for second in try place.folders(in: "\(folder)/\(first)") {
-                for name in try PrivateFiles.names(in: "\(folder)/\(first)/\(second)") where name.hasSuffix(".new") {
-                    try PrivateFiles.remove("\(folder)/\(first)/\(second)/\(name)")
-                }
-            }
+        try place.forEachFile(in: blobFolder) { name, path in
+            if name.hasSuffix(".new") { try PrivateFiles.remove(path) }
         }
     }
 }
@@ -131,9 +130,7 @@ struct BlobCopies {
         if let recipient {
             try SealedFile.seal(reader.read, for: Self.purpose(id), to: recipient, into: writer)
         } else {
-            while case let bytes = try reader.read(atMost: FileReader.chunkBytes), !bytes.isEmpty {
-                try writer.write(bytes)
-            }
+            try reader.copy(to: writer)
         }
         let sum = try writer.finish()
         guard reader.sum.size == size else {

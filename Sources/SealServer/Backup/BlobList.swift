@@ -8,6 +8,14 @@ enum BlobList {
 
     private static let head = "sealkit blobs 1"
 
+    /// Whether the file is a list to its end, of so many blobs.
+    /// - Throws: `FileError`, `CancellationError`.
+    static func isWhole(at path: String, blobs: Int) throws -> Bool {
+        let reader = try Reader(path)
+        while try reader.next() != nil {}
+        return reader.isWhole(blobs)
+    }
+
     struct Entry: Equatable {
         let id: BlobID
         /// Bytes.
@@ -60,7 +68,11 @@ enum BlobList {
         private var waiting: Entry?
         private var isOver = false
         /// Whether all that came before its end is a list, in order.
-        private(set) var isSound = true
+        private var isSound = true
+        private var count = 0
+
+        /// Whether it came to its end, and that after so many blobs: a list that stops being one looks like that too.
+        func isWhole(_ blobs: Int) -> Bool { isOver && isSound && count == blobs }
 
         /// - Throws: `FileError`, `CancellationError`.
         init(_ path: String) throws {
@@ -100,6 +112,7 @@ enum BlobList {
                 return nil
             }
             last = entry.id.description
+            count += 1
             return entry
         }
 

@@ -26,27 +26,18 @@ struct Pruning {
 
     private func removeBlobs(of blobFolder: String, _ count: inout Int) throws {
         let lists = try lists(of: blobFolder)
-        let folder = place.folder + "/" + blobFolder
-        // Folders and files come in the order of the names, as the lists do.
-        for first in try place.folders(in: folder) {
-            for second in try place.folders(in: "\(folder)/\(first)") {
-                for name in try PrivateFiles.names(in: "\(folder)/\(first)/\(second)") {
-                    try Task.checkCancellation()
-                    // Where no backup puts it, it is somebody's, and out of the lists' order.
-                    if let id = BlobID(name),
-                        place.blobPath(id, in: blobFolder) != "\(folder)/\(first)/\(second)/\(name)"
-                    {
-                        continue
-                    }
-                    if let id = BlobID(name), try isNeeded(id, by: lists) { continue }
-                    // Ours alone: whatever else lies there is somebody's.
-                    guard BlobID(name) != nil || name.hasSuffix(".new") else { continue }
-                    try PrivateFiles.remove("\(folder)/\(first)/\(second)/\(name)")
-                    if BlobID(name) != nil { count += 1 }
-                }
+        try place.forEachFile(in: blobFolder) { name, path in
+            try Task.checkCancellation()
+            guard let id = BlobID(name) else {
+                // Half of one; whatever else lies there is somebody's.
+                if name.hasSuffix(".new") { try PrivateFiles.remove(path) }
+                return
             }
+            // Where no backup puts it, it is somebody's, and out of the lists' order.
+            guard place.blobPath(id, in: blobFolder) == path, try !isNeeded(id, by: lists) else { return }
+            try PrivateFiles.remove(path)
+            count += 1
         }
-        if let unsound = lists.first(where: { !$0.isSound }) { throw Self.unreadable(unsound.path) }
     }
 
     private func isNeeded(_ id: BlobID, by lists: [BlobList.Reader]) throws -> Bool {
@@ -66,7 +57,9 @@ struct Pruning {
             guard manifest.blobFolder == blobFolder else { return nil }
             let path = folder + "/" + manifest.blobList.name
             // Before anything is removed by it.
-            guard (try? FileSum(ofFileAt: path)) == manifest.blobList.sum else { throw Self.unreadable(path) }
+            guard (try? FileSum(ofFileAt: path)) == manifest.blobList.sum,
+                try BlobList.isWhole(at: path, blobs: manifest.blobs)
+            else { throw Self.unreadable(path) }
             return try BlobList.Reader(path)
         }
     }

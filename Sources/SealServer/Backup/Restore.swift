@@ -254,6 +254,7 @@ package struct Restore {
                 source, stored, for: BlobCopies.purpose(entry.id), isSealed: manifest.recipient != nil, to: path)
             if !isWhole || FileStatus(path: path)?.size != entry.size { faulty.append(source) }
         }
+        guard list.isWhole(manifest.blobs) else { throw damaged([list.path]) }
         guard faulty.isEmpty else { throw damaged(faulty) }
         for folder in made { try PrivateFiles.syncFolder(at: folder) }
         return missing
@@ -272,9 +273,7 @@ package struct Restore {
                 guard let key else { return false }
                 try SealedFile.open(reader, for: purpose, with: key) { try writer.write($0) }
             } else {
-                while case let bytes = try reader.read(atMost: FileReader.chunkBytes), !bytes.isEmpty {
-                    try writer.write(bytes)
-                }
+                try reader.copy(to: writer)
             }
         } catch is SealError {
             return false

@@ -39,6 +39,7 @@ struct RunningSum {
 /// Reads a file from its beginning to its end. One task uses it.
 package final class FileReader {
     package static let chunkBytes = 1 << 18
+    private static let mostLineBytes = 1 << 20
 
     package let path: String
     private let file: FileDescriptorBox
@@ -81,14 +82,23 @@ package final class FileReader {
         return bytes
     }
 
-    /// The next line without its end; nil at the end. What comes after the last line's end does not count: whoever
-    /// wrote it was stopped.
+    /// All that is left.
+    /// - Throws: `FileError`, `CancellationError`.
+    package func copy(to writer: FileWriter) throws {
+        while case let bytes = try read(atMost: Self.chunkBytes), !bytes.isEmpty { try writer.write(bytes) }
+    }
+
+    /// The next line without its end, of less than a mebibyte; nil at the end. What comes after the last line's end
+    /// does not count: whoever wrote it was stopped.
     /// - Throws: `FileError`, `CancellationError`.
     package func line() throws -> String? {
         while true {
             if let end = buffered.firstIndex(of: 0x0A) {
                 defer { buffered = buffered[(end + 1)...] }
                 return String(decoding: buffered[..<end], as: UTF8.self)
+            }
+            guard buffered.count < Self.mostLineBytes else {
+                throw FileError(path: path, action: "read a line of", code: EFBIG)
             }
             let more = try read(atMost: Self.chunkBytes)
             guard !more.isEmpty else { return nil }

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import GRDB
 import SealLab
@@ -64,6 +65,23 @@ final class BackedUpServer: @unchecked Sendable {
         let queue = try DatabaseQueue(path: data + "/sealkit.sqlite")
         try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
         try queue.close()
+    }
+
+    /// Takes the last line off a backup's list of blobs, and lets all sums say so.
+    func cutShort(_ backup: String) throws {
+        let folder = "\(place)/backups/\(backup)/"
+        func sum(_ bytes: Data) -> String { SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined() }
+        let list = URL(fileURLWithPath: folder + "blobs.txt")
+        let lines = String(decoding: try Data(contentsOf: list), as: UTF8.self).split(separator: "\n").dropLast()
+        let short = Data((lines.joined(separator: "\n") + "\n").utf8)
+        try short.write(to: list)
+        let file = URL(fileURLWithPath: folder + "manifest.json")
+        var manifest = try #require(
+            try JSONSerialization.jsonObject(with: try Data(contentsOf: file)) as? [String: Any])
+        manifest["blobList"] = ["name": "blobs.txt", "size": short.count, "sha256": sum(short)] as [String: Any]
+        let written = try JSONSerialization.data(withJSONObject: manifest)
+        try written.write(to: file)
+        try Data("\(sum(written))  manifest.json\n".utf8).write(to: URL(fileURLWithPath: file.path + ".sha256"))
     }
 
     static func flip(_ path: String) throws {
