@@ -18,8 +18,9 @@ import Testing
 
     /// `--data d`: where a data folder goes has a parent, however short its name is.
     @Test func foldersOfOneLetterAreFolders() throws {
-        let found = ["d", "a/b", "/d", "/", "a/b/c"].map(PrivateFiles.parent)
-        #expect(found == ["", "a", "/", "/", "a/b"])
+        let here = FileManager.default.currentDirectoryPath.absolutePath
+        let found = ["d", "a/b", "/d", "/", "a/b/c"].map(\.absolutePath.folderAbove)
+        #expect(found == [here, here + "/a", "/", "/", here + "/a/b"])
         #expect(throws: Never.self) { try FreeSpace.requireForNew("d") }
     }
 

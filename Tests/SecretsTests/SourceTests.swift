@@ -70,9 +70,7 @@ import Testing
                 // Arguments of commands: paths, and a share's URL that its user typed.
                 "sealkit/Account/AccountPassphrase.swift: var newPassphraseFile: String?",
                 "sealkit/Account/AccountRecoveryPassphrase.swift: var recoveryPassphraseFile: String?",
-                "sealkit/Admin/OperatorOptions.swift: var secrets: String?",
                 "sealkit/Admin/OperatorOptions.swift: var tokenFile: String?",
-                "sealkit/Admin/TokenKeysCommand.swift: var secrets: String?",
                 "sealkit/Backup/BackupCommand.swift: var secretsTo: String?",
                 "sealkit/Backup/RestoreCommand.swift: var secrets: String?",
                 "sealkit/Backup/ServerPlacesOptions.swift: var secrets: String?",

@@ -67,7 +67,7 @@ package enum SecretFile {
             close(descriptor)
             unlink(draft)
         }
-        let folder = (path as NSString).deletingLastPathComponent
+        let folder = path.absolutePath.folderAbove
         if geteuid() == 0 {
             guard let owner = FileStatus(path: folder)?.owner, fchown(descriptor, owner.user, owner.group) == 0 else {
                 throw FileError(path: draft, action: "hand over", code: errno)

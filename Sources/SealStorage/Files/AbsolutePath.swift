@@ -21,7 +21,7 @@ extension String {
         return "/" + known.joined(separator: "/")
     }
 
-    /// Of an absolute path; the root is above itself.
+    /// Of an absolute path; the root is above itself. Foundation's own ends the process for a name of one letter.
     package var folderAbove: String {
         "/" + split(separator: "/").dropLast().joined(separator: "/")
     }

@@ -26,11 +26,9 @@ package enum FreeSpace: String, Sendable {
     /// - Throws: `FileError`.
     package static func requireForNew(_ folder: String) throws {
         guard !FileManager.default.fileExists(atPath: folder) else { return }
-        var parent = PrivateFiles.parent(of: folder)
-        while !parent.isEmpty, parent != "/", !FileManager.default.fileExists(atPath: parent) {
-            parent = PrivateFiles.parent(of: parent)
-        }
-        guard FreeSpace(at: parent.isEmpty ? "." : parent) == .full else { return }
+        var parent = folder.absolutePath.folderAbove
+        while parent != "/", !FileManager.default.fileExists(atPath: parent) { parent = parent.folderAbove }
+        guard FreeSpace(at: parent) == .full else { return }
         throw FileError(path: folder, action: "make", code: ENOSPC)
     }
 }

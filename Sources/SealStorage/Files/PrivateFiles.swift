@@ -12,21 +12,13 @@ package enum PrivateFiles {
                 throw FileError(path: path, action: "use as a folder", code: ENOTDIR)
             }
         case ENOENT:
-            let parent = parent(of: path)
-            guard !parent.isEmpty, parent != path else { throw FileError(path: path, action: "create", code: ENOENT) }
-            try createFolder(at: parent)
+            try createFolder(at: path.absolutePath.folderAbove)
             guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
                 throw FileError(path: path, action: "create", code: errno)
             }
         case let code:
             throw FileError(path: path, action: "create", code: code)
         }
-    }
-
-    /// The folder that a path is in; empty for a bare name. Foundation's own ends the process for a name of one letter.
-    static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "" }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// Creates the file (mode 0600) unless it exists.

@@ -5,21 +5,8 @@ import SealServer
 
 /// How commands find the operator's listener of a server that runs, and what lets them in.
 struct OperatorOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The server's data folder, on this machine: address and token are found there. Default: $SEALKIT_DATA.",
-            valueName: "folder"), completion: .directory)
-    var data: String?
-
-    @Option(
-        help: ArgumentHelp("Its secrets folder. Default: $SEALKIT_SECRETS, else <data>.secrets.", valueName: "folder"),
-        completion: .directory)
-    var secrets: String?
-
-    @Option(
-        help: ArgumentHelp("The settings file that it is started with, which may name both.", valueName: "file"),
-        completion: .file())
-    var config: String?
+    /// On this machine: address and token are found there.
+    @OptionGroup var places: ServerPlacesOptions
 
     @Option(
         help: ArgumentHelp(
@@ -63,7 +50,7 @@ struct OperatorOptions: ParsableArguments {
         if let at { return at }
         let folder = try named {
             try ServerConfiguration.dataFolder(
-                data: data, environment: ProcessInfo.processInfo.environment, file: config)
+                data: places.data, environment: ProcessInfo.processInfo.environment, file: places.config)
         }
         guard let folder else {
             throw Failure.Local(
@@ -84,7 +71,8 @@ struct OperatorOptions: ParsableArguments {
         if let text = GlobalOptions.variable("SEALKIT_OPERATOR_TOKEN") { return try OperatorToken(text) }
         let folder = try named {
             try ServerConfiguration.secretsFolder(
-                data: data, secrets: secrets, environment: ProcessInfo.processInfo.environment, file: config)
+                data: places.data, secrets: places.secrets, environment: ProcessInfo.processInfo.environment,
+                file: places.config)
         }
         guard let folder else {
             throw SealKitError(

@@ -16,28 +16,10 @@ struct TokenKeysCommand: ParsableCommand {
 
 /// Where the server keeps its secrets.
 struct SecretsOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("The server's data folder, as with serve. Default: $SEALKIT_DATA.", valueName: "folder"),
-        completion: .directory)
-    var data: String?
+    @OptionGroup var places: ServerPlacesOptions
+    @OptionGroup var shown: ShownOptions
 
-    @Option(
-        help: ArgumentHelp("Its secrets folder. Default: $SEALKIT_SECRETS, else <data>.secrets.", valueName: "folder"),
-        completion: .directory)
-    var secrets: String?
-
-    @Option(
-        help: ArgumentHelp("The settings file that it is started with, which may name both.", valueName: "file"),
-        completion: .file())
-    var config: String?
-
-    @Flag(help: "Print one JSON object a line.")
-    var json = false
-
-    @Flag(help: "Print the bare result only.")
-    var quiet = false
-
-    var output: Output { Output(isJSON: json, isQuiet: quiet) }
+    var output: Output { shown.output }
 
     /// - Throws: `badInput`, whatever is wrong with the folder.
     func rotation<T>(_ body: (TokenKeyRotation) throws -> T) throws -> T {
@@ -49,7 +31,8 @@ struct SecretsOptions: ParsableArguments {
     func working<T>(_ body: (String) throws -> T) throws -> T {
         do {
             let folder = try ServerConfiguration.secretsFolder(
-                data: data, secrets: secrets, environment: ProcessInfo.processInfo.environment, file: config)
+                data: places.data, secrets: places.secrets, environment: ProcessInfo.processInfo.environment,
+                file: places.config)
             guard let folder else {
                 throw Failure.Local(
                     status: .badInput, reason: "no folder was named",
