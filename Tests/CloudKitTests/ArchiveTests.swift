@@ -100,6 +100,18 @@ import Testing
         #expect(parts?.count == 2)
         #expect(parts?.first == NSPredicate(format: "count > %d AND weight = %f AND folder = %@", 1, 1.0, "work"))
 
+        // A record stands for its ID; what is no value makes a query that cannot be archived, and ends nothing.
+        let record = CKRecord(recordType: "Folder", recordID: id)
+        let place = CLLocation(latitude: 1, longitude: 2)
+        for argument in [record, id, NSArray(array: [NSString(string: "a")]), place] as [Any] {
+            let folder = CKQuery(recordType: "Note", predicate: NSPredicate(format: "folder = %@", argument))
+            #expect(try archived(folder) != nil, "\(argument)")
+        }
+        for argument in [UUID(), URL(fileURLWithPath: "/tmp")] as [Any] {
+            let folder = CKQuery(recordType: "Note", predicate: NSPredicate(format: "folder = %@", argument))
+            #expect((try? archived(folder)) == nil, "\(argument)")
+        }
+
         let subscription = CKQuerySubscription(
             recordType: "Note", predicate: NSPredicate(value: true), subscriptionID: "notes",
             options: [.firesOnRecordCreation])
@@ -144,5 +156,14 @@ import Testing
         #expect(CKRecord.ID(coder: misread) == nil)
         #expect(CKServerChangeToken(coder: misread) == nil)
         #expect(CKQuery(coder: misread) == nil)
+        // Text in the place of one of the module's own objects.
+        let subscription = CKQuerySubscription(
+            recordType: "Note", predicate: NSPredicate(value: true), subscriptionID: "notes", options: [])
+        let text = NSKeyedArchiver(requiringSecureCoding: true)
+        subscription.encode(with: text)
+        for key in ["ZoneID", "NotificationInfo"] { text.encode(NSString(string: "a"), forKey: key) }
+        let swapped = try NSKeyedUnarchiver(forReadingFrom: text.encodedData)
+        #expect(CKQuerySubscription(coder: swapped)?.zoneID == nil)
+        #expect(CKQuerySubscription(coder: swapped)?.notificationInfo == nil)
     }
 }

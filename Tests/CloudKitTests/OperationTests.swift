@@ -276,6 +276,52 @@ import Testing
             #expect(zones.count == 2)
         }
     }
+
+    /// What an app sets is copied, so that operations that were given one object do not change one another's.
+    @Test func operationsShareNoConfiguration() async throws {
+        try await Cloud.runNotes { database, zone in
+            let shared = CKOperation.Configuration()
+            let (first, second) = (CKFetchRecordsOperation(), CKFetchRecordsOperation())
+            (first.configuration, second.configuration) = (shared, shared)
+            first.configuration.timeoutIntervalForRequest = 5
+            #expect(second.configuration.timeoutIntervalForRequest == 60)
+            #expect(shared.timeoutIntervalForRequest == 60)
+            first.configuration = nil
+            #expect(first.configuration.timeoutIntervalForRequest == 60)
+
+            // Where an operation's own is as it was made, its group's counts.
+            let group = CKOperationGroup()
+            let bad = CKOperation.Configuration()
+            bad.timeoutIntervalForRequest = -1
+            group.defaultConfiguration = bad
+            let log = Log()
+            second.group = group
+            second.recordIDs = [CKRecord.ID(recordName: "a", zoneID: zone)]
+            second.perRecordResultBlock = { log.note("\($0.recordName) \(self.name($1))") }
+            await run(second, in: database)
+            #expect(log.all == ["a 12"])
+        }
+    }
+
+    @Test func whatIsNamedTwiceIsToldOnce() async throws {
+        try await Cloud.runNotes { database, zone in
+            let id = CKRecord.ID(recordName: "a", zoneID: zone)
+            try await database.save(CKRecord.note("a", in: zone))
+            let log = Log()
+            let records = CKFetchRecordsOperation(recordIDs: [id, id])
+            records.perRecordResultBlock = { log.note("\($0.recordName) \(self.name($1))") }
+            await run(records, in: database)
+            let zones = CKFetchRecordZonesOperation(recordZoneIDs: [zone, zone])
+            zones.perRecordZoneResultBlock = { log.note("\($0.zoneName) \(self.name($1))") }
+            await run(zones, in: database)
+            let changes = CKFetchRecordZoneChangesOperation(recordZoneIDs: [zone, zone])
+            changes.recordWasChangedBlock = { log.note("change \($0.recordName) \(self.name($1))") }
+            changes.recordZoneFetchResultBlock = { log.note("end \($0.zoneName) \(self.name($1))") }
+            await run(changes, in: database)
+            #expect(
+                log.all == ["a ok", "\(zone.zoneName) ok", "change a ok", "end \(zone.zoneName) ok"])
+        }
+    }
 }
 
 private final class OwnMain: CKDatabaseOperation, @unchecked Sendable {

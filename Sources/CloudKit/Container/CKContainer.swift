@@ -119,7 +119,7 @@ public final class CKContainer: NSObject, Sendable {
     }
 
     public func add(_ operation: CKOperation) {
-        if operation.configuration?.container == nil { operation.configuration?.container = self }
+        if operation.configuration.container == nil { operation.configuration.container = self }
         queue.addOperation(operation)
     }
 

@@ -19,6 +19,6 @@ extension NSCoder {
 
     /// One of this module's objects; nil where there is none.
     func object<Object: NSObject & NSSecureCoding>(_ type: Object.Type, _ key: String) -> Object? {
-        containsValue(forKey: key) ? decodeObject(of: type, forKey: key) : nil
+        containsValue(forKey: key) ? decodeObject(of: Self.values + [type], forKey: key) as? Object : nil
     }
 }

@@ -129,7 +129,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
 
     override func run() async {
         let configurations = configurationsByRecordZoneID ?? [:]
-        let ids = recordZoneIDs ?? Array(configurations.keys)
+        let ids = recordZoneIDs?.eachOnce ?? Array(configurations.keys)
         var asked = Dictionary(
             ids.map { ($0.sealed, configurations[$0]?.sealed ?? SealKit.Database.ZoneChangesConfiguration()) }
         ) { first, _ in first }

@@ -36,7 +36,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
             let results: [(CKRecordZone.ID, Result<CKRecordZone, CKError>)] = try await calling {
                 let database = try chosenDatabase
                 if isOfAll { return try await database.allZones().map { ($0.zoneID, .success($0)) } }
-                let ids = recordZoneIDs ?? []
+                let ids = recordZoneIDs?.eachOnce ?? []
                 let results = try await database.fetchZones(ids)
                 return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0.zoneName)))) }
             }

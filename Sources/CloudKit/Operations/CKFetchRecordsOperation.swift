@@ -48,7 +48,8 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
             let results = try await calling {
                 let database = try chosenDatabase
                 let ids =
-                    isCurrentUsers ? [CKRecordID(try await database.core.container().userRecordID())] : recordIDs ?? []
+                    isCurrentUsers
+                    ? [CKRecordID(try await database.core.container().userRecordID())] : recordIDs?.eachOnce ?? []
                 let results = try await database.fetch(ids, desiredKeys: desiredKeys)
                 return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0.recordName)))) }
             }

@@ -41,7 +41,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
             let results: [(CKSubscription.ID, Result<CKSubscription, CKError>)] = try await calling {
                 let database = try chosenDatabase
                 if isOfAll { return try await database.everySubscription().map { ($0.subscriptionID, .success($0)) } }
-                let ids = subscriptionIDs ?? []
+                let ids = subscriptionIDs?.eachOnce ?? []
                 let results = try await database.fetchSubscriptions(ids)
                 return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0)))) }
             }

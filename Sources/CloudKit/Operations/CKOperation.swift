@@ -21,8 +21,10 @@ open class CKOperation: Operation, @unchecked Sendable {
     private let blocks = DispatchQueue(label: "org.sealkit.cloudkit.operation")
 
     public let operationID: CKOperation.ID = UUID().uuidString
-    /// The operation's own; a default one where it was never set.
-    public var configuration: CKOperation.Configuration! = CKOperationConfiguration()
+    /// The operation's own: a copy of what it is set to, since others may have that too; a default one for nil.
+    public var configuration: CKOperation.Configuration! = CKOperationConfiguration() {
+        didSet { configuration = configuration?.copy() as? CKOperationConfiguration ?? CKOperationConfiguration() }
+    }
     /// Whose default configuration counts where the operation's own was not changed.
     public var group: CKOperationGroup?
     /// Comes once the operation outlasts the process.
@@ -30,40 +32,32 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     @available(*, deprecated, message: "use configuration.container")
     public var container: CKContainer? {
-        get { configuration?.container }
-        set { settled.container = newValue }
+        get { configuration.container }
+        set { configuration.container = newValue }
     }
 
     @available(*, deprecated, message: "use configuration.isLongLived")
     public var isLongLived: Bool {
-        get { configuration?.isLongLived ?? false }
-        set { settled.isLongLived = newValue }
+        get { configuration.isLongLived }
+        set { configuration.isLongLived = newValue }
     }
 
     @available(*, deprecated, message: "use configuration.allowsCellularAccess")
     public var allowsCellularAccess: Bool {
-        get { configuration?.allowsCellularAccess ?? true }
-        set { settled.allowsCellularAccess = newValue }
+        get { configuration.allowsCellularAccess }
+        set { configuration.allowsCellularAccess = newValue }
     }
 
     @available(*, deprecated, message: "use configuration.timeoutIntervalForRequest")
     public var timeoutIntervalForRequest: TimeInterval {
-        get { configuration?.timeoutIntervalForRequest ?? 60 }
-        set { settled.timeoutIntervalForRequest = newValue }
+        get { configuration.timeoutIntervalForRequest }
+        set { configuration.timeoutIntervalForRequest = newValue }
     }
 
     @available(*, deprecated, message: "use configuration.timeoutIntervalForResource")
     public var timeoutIntervalForResource: TimeInterval {
-        get { configuration?.timeoutIntervalForResource ?? 7 * 86_400 }
-        set { settled.timeoutIntervalForResource = newValue }
-    }
-
-    /// The configuration, made where the app has set nil.
-    private var settled: CKOperation.Configuration {
-        if let configuration { return configuration }
-        let made = CKOperationConfiguration()
-        configuration = made
-        return made
+        get { configuration.timeoutIntervalForResource }
+        set { configuration.timeoutIntervalForResource = newValue }
     }
 
     public override init() { super.init() }
@@ -118,7 +112,8 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     private func configured(_ body: () async -> Void) async {
         // In the one context of a task all calls are found, whichever database they are of.
-        await OperationConfiguration.bound(configuration?.sealed, group: group?.sealed, body)
+        let own = configuration.sealed
+        await OperationConfiguration.bound(own == OperationConfiguration() ? nil : own, group: group?.sealed, body)
     }
 
     private func finish() {
@@ -143,7 +138,7 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     var chosenDatabase: CKDatabase {
         get throws(CKError) {
             if let database { return database }
-            if let container = configuration?.container { return container.privateCloudDatabase }
+            if let container = configuration.container { return container.privateCloudDatabase }
             return try CKContainer.defaultContainer().privateCloudDatabase
         }
     }

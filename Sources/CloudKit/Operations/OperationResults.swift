@@ -17,6 +17,14 @@ extension Array {
     }
 }
 
+extension Array where Element: Hashable {
+    /// Each once, where it comes first: what is named twice is told once.
+    var eachOnce: [Element] {
+        var told: Set<Element> = []
+        return filter { told.insert($0).inserted }
+    }
+}
+
 extension CKOperation {
     /// Tells the end in both forms.
     func end(

@@ -23,9 +23,9 @@ extension NSCoder {
     private static func archived(_ predicate: NSPredicate) -> NSArray? {
         switch predicate {
         case let text as TextPredicate:
-            return NSArray(
-                array: [NSString(string: "format"), NSString(string: text.source)]
-                    + text.arguments.map { archived(argument: $0) })
+            let arguments = text.arguments.compactMap(archived)
+            guard arguments.count == text.arguments.count else { return nil }
+            return NSArray(array: [NSString(string: "format"), NSString(string: text.source)] + arguments)
         case let compound as NSCompoundPredicate:
             let kind: String
             switch compound.compoundPredicateType {
@@ -62,13 +62,19 @@ extension NSCoder {
         }
     }
 
-    /// Numbers as text: an archiver keeps one object for all that are equal, and to it 1, 1.0 and true are.
-    private static func archived(argument: Any) -> NSArray {
-        switch (argument as? any InlineContent).flatMap({ try? $0.inline(in: .default) }) {
-        case .int64(let number)?: NSArray(array: [NSString(string: "integer"), NSString(string: "\(number)")])
-        case .double(let number)?:
+    /// Numbers as text: an archiver keeps one object for all that are equal, and to it 1, 1.0 and true are. Nil for
+    /// what is no value: an unarchiver would end the process for its class.
+    private static func archived(argument: Any) -> NSArray? {
+        if let record = argument as? CKRecord { return archived(argument: record.recordID) }
+        if argument is CKRecordID || argument is CKRecordReference {
+            return NSArray(array: [NSString(string: "object"), argument])
+        }
+        guard let value = (argument as? any InlineContent).flatMap({ try? $0.inline(in: .default) }) else { return nil }
+        return switch value {
+        case .int64(let number): NSArray(array: [NSString(string: "integer"), NSString(string: "\(number)")])
+        case .double(let number):
             NSArray(array: [NSString(string: "fraction"), NSString(string: "\(number.bitPattern)")])
-        default: NSArray(array: [NSString(string: "object"), argument])
+        default: NSArray(array: [NSString(string: "object"), value.object(in: .default)])
         }
     }
 

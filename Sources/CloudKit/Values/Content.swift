@@ -113,45 +113,20 @@ extension FixedWidthInteger {
     }
 }
 
-extension Int: InlineContent {
+extension InlineContent where Self: FixedWidthInteger {
     func inline(in zoneID: SealKit.RecordZone.ID) throws(Refusal) -> RecordValue { try asInt64 }
 }
 
-extension Int8: InlineContent {
-    func inline(in zoneID: SealKit.RecordZone.ID) throws(Refusal) -> RecordValue { try asInt64 }
-}
-
-extension Int16: InlineContent {
-    func inline(in zoneID: SealKit.RecordZone.ID) throws(Refusal) -> RecordValue { try asInt64 }
-}
-
-extension Int32: InlineContent {
-    func inline(in zoneID: SealKit.RecordZone.ID) throws(Refusal) -> RecordValue { try asInt64 }
-}
-
-extension Int64: InlineContent {
-    func inline(in zoneID: SealKit.RecordZone.ID) throws(Refusal) -> RecordValue { try asInt64 }
-}
-
-extension UInt: InlineContent {
-    func inline(in zoneID: SealKit.RecordZone.ID) throws(Refusal) -> RecordValue { try asInt64 }
-}
-
-extension UInt8: InlineContent {
-    func inline(in zoneID: SealKit.RecordZone.ID) throws(Refusal) -> RecordValue { try asInt64 }
-}
-
-extension UInt16: InlineContent {
-    func inline(in zoneID: SealKit.RecordZone.ID) throws(Refusal) -> RecordValue { try asInt64 }
-}
-
-extension UInt32: InlineContent {
-    func inline(in zoneID: SealKit.RecordZone.ID) throws(Refusal) -> RecordValue { try asInt64 }
-}
-
-extension UInt64: InlineContent {
-    func inline(in zoneID: SealKit.RecordZone.ID) throws(Refusal) -> RecordValue { try asInt64 }
-}
+extension Int: InlineContent {}
+extension Int8: InlineContent {}
+extension Int16: InlineContent {}
+extension Int32: InlineContent {}
+extension Int64: InlineContent {}
+extension UInt: InlineContent {}
+extension UInt8: InlineContent {}
+extension UInt16: InlineContent {}
+extension UInt32: InlineContent {}
+extension UInt64: InlineContent {}
 
 /// Its type says whether it is an integer: a field takes one of the two kinds.
 extension NSNumber: InlineContent {
