@@ -1,8 +1,8 @@
 import SealPrimitives
 import SealStatements
 
-/// Verifies the records of one answer, by the rosters that it goes by: what each gives to be held against what was seen
-/// before (`RecordJudge`), and to be opened only then.
+/// Verifies the records of one answer, by the rosters that it goes by: nothing of one is opened before that. What each
+/// gives is held against what was seen before (`RecordJudge`) before anybody is told of it.
 ///
 /// Changed in place: what it holds is much to copy for each record.
 public struct RecordReading: Sendable {
