@@ -53,7 +53,7 @@ import Testing
                 dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
                 publicOrigin: "https://notes.example.org", tls: used),
             replacing: ServiceReplacements(logger: log.logger, certificateInterval: .milliseconds(20)),
-            onRunning: { continuation.yield($0) }, addRoutes: { _, _ in })
+            onRunning: { continuation.yield($0) })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             for await address in addresses {

@@ -133,7 +133,8 @@ import Testing
             let bytes = try Base64URL.decode(first.client.token)
             let sessions = server.services.sessions
             let known = try await sessions.find(
-                first.client.token, now: server.clock.now, in: server.services.database, beforeAsking: {})
+                Substring(first.client.token), now: server.clock.now, in: server.services.database,
+                beforeAsking: {})
             let session = try #require(known)
             #expect(session.tokenHash == Sessions.hash(bytes))
             #expect(sessions.isUnchanged(session, now: server.clock.now))

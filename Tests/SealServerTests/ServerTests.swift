@@ -37,24 +37,24 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
                 logLevel: ProcessInfo.processInfo.environment["SEALKIT_TEST_LOG"] == nil ? .critical : .debug,
                 maximumMessageSize: maximumMessageSize),
             onRunning: { continuation.yield($0) }
-        ) { router, services in
-            router.post("echo/{id}") { request, context in
+        ) { routes, services in
+            routes.add(.post, "/echo/{id}") { request, context in
                 try Response(try await request.message(of: echo, context, services.transactions), for: request)
             }
-            router.get("fails") { _, _ -> Response in throw Unexpected() }
-            router.get("busy") { _, _ -> Response in
+            routes.add(.get, "/fails") { _, _ in throw Unexpected() }
+            routes.add(.get, "/busy") { _, _ in
                 throw ServerError(.requestRateLimited, "Too many.", remedy: "Wait.", retryAfter: 1.2)
             }
-            router.put("blob/{id}") { request, context -> Response in
-                guard let id = BlobID(context.parameters.get("id") ?? "") else {
+            routes.add(.put, "/blob/{id}") { request, context in
+                guard let id = BlobID(context.pathParameters["id"] ?? "") else {
                     throw ServerError(.invalidArguments, "id")
                 }
                 let size = try await services.blobs.receive(
                     id, from: request.body, limit: services.configuration.maximumAssetSize)
                 return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "\(size)")))
             }
-            router.get("blob/{id}") { request, context -> Response in
-                guard let id = BlobID(context.parameters.get("id") ?? "") else {
+            routes.add(.get, "/blob/{id}") { _, context in
+                guard let id = BlobID(context.pathParameters["id"] ?? "") else {
                     throw ServerError(.invalidArguments, "id")
                 }
                 return Response(status: .ok, body: ResponseBody(try await services.blobs.read(id, range: nil)))

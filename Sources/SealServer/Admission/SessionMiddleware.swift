@@ -32,7 +32,8 @@ struct SessionMiddleware: RouterMiddleware {
         context.hasEndedSession = context.session == nil
         var response = try await next(request, context)
         if let session = context.session, let name = Self.devices {
-            response.headers[name] = String(session.deviceRevision)
+            // Appended: no route sets it, and setting looks for it first.
+            response.headers.append(HTTPField(name: name, value: String(session.deviceRevision)))
         }
         return response
     }

@@ -35,7 +35,7 @@ package final class LocalServer: Sendable {
             replacing: ServiceReplacements(clock: clock, messengers: messengers))
         let services = opened.services
         do {
-            let responder = try Server.router(services) { _, _ in }.buildResponder()
+            let responder = try Server.responder(services)
             respond = { try await responder.respond(to: $0, context: $1) }
         } catch {
             await opened.close()

@@ -21,7 +21,7 @@ struct OperatorListener {
     func service(onRunning: @escaping @Sendable (ListenAddress) -> Void) throws -> some ApplicationProtocol {
         let logger = services.logger
         return Application(
-            router: try router(), server: http,
+            responder: try responder(), server: http,
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
             onServerRunning: { [address] channel in
                 let actual = ListenAddress(host: address.host, port: channel.localAddress?.port ?? address.port)
@@ -31,18 +31,16 @@ struct OperatorListener {
             logger: logger)
     }
 
-    private func router() throws -> Router<SealRequestContext> {
-        let routes = RouteTable()
-        let router = Router(context: SealRequestContext.self)
-        router.add(middleware: RequestLogMiddleware())
-        router.add(middleware: RequestMetricsMiddleware(metrics: services.metrics))
-        router.add(middleware: FailureMiddleware(routes: routes, metrics: services.metrics))
-        router.add(middleware: OperatorMiddleware(transfers: services.transfers))
-        router.add(middleware: WireVersionMiddleware())
-        let endpoints = EndpointRouter(router, services.door)
+    private func responder() throws -> RouteResponder {
+        let endpoints = EndpointRouter(services.door)
         Controllers.addOperatorRoutes(to: endpoints, services)
         try endpoints.requireWhole(Endpoints.operatorFamily.routes)
-        routes.fill(from: router)
-        return router
+        return RouteResponder(endpoints.routes) {
+            RequestLogMiddleware()
+            RequestMetricsMiddleware(metrics: services.metrics)
+            FailureMiddleware(routes: endpoints.routes, metrics: services.metrics)
+            OperatorMiddleware(transfers: services.transfers)
+            WireVersionMiddleware()
+        }
     }
 }

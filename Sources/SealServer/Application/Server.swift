@@ -38,8 +38,7 @@ public struct Server: Sendable {
         onRunning: @escaping @Sendable (ListenAddress) async -> Void = { _ in }
     ) async throws {
         try await self.init(
-            configuration: configuration, replacing: ServiceReplacements(metrics: metrics), onRunning: onRunning
-        ) { _, _ in }
+            configuration: configuration, replacing: ServiceReplacements(metrics: metrics), onRunning: onRunning)
     }
 
     /// - Parameters:
@@ -49,7 +48,7 @@ public struct Server: Sendable {
         configuration: ServerConfiguration,
         replacing: ServiceReplacements = ServiceReplacements(),
         onRunning: @escaping @Sendable (ListenAddress) async -> Void,
-        addRoutes: (Router<SealRequestContext>, Services) throws -> Void
+        addRoutes: (inout RouteTable, Services) -> Void = { _, _ in }
     ) async throws {
         try configuration.validate()
         // Before anything is opened: what cannot start should not leave traces.
@@ -76,10 +75,10 @@ public struct Server: Sendable {
             replacing: replacing)
         let services = opened.services
         if let certificate { services.metrics.observe(.certificateExpires) { certificate.expires } }
-        let router: Router<SealRequestContext>
+        let responder: RouteResponder
         let operatorService: (any Service)?
         do {
-            router = try Self.router(services, addRoutes: addRoutes)
+            responder = try Self.responder(services, addRoutes: addRoutes)
             operatorService = try configuration.operator.map { address in
                 try Self.operatorService(at: address, services, certificate, replacing: replacing)
             }
@@ -88,7 +87,7 @@ public struct Server: Sendable {
             throw error
         }
         let application = Application(
-            router: router,
+            responder: responder,
             server: http,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.listen.host, port: configuration.listen.port)),
@@ -193,38 +192,30 @@ public struct Server: Sendable {
         ]
     }
 
-    static func router(
-        _ services: Services, addRoutes: (Router<SealRequestContext>, Services) throws -> Void
-    ) throws -> Router<SealRequestContext> {
-        let routes = RouteTable()
-        let router = Router(context: SealRequestContext.self)
-        router.add(middleware: RequestLogMiddleware())
-        router.add(middleware: RequestMetricsMiddleware(metrics: services.metrics))
-        router.add(middleware: FailureMiddleware(routes: routes, metrics: services.metrics))
-        router.add(
-            middleware:
-                LoadMiddleware(
-                    gate: services.gate, transfers: services.transfers,
-                    isBehindProxy: services.configuration.isBehindProxy,
-                    maximumMessageSize: services.configuration.maximumMessageSize))
-        router.add(middleware: WireVersionMiddleware())
-        router.add(
-            middleware:
-                ServerKeyMiddleware(
-                    transactions: services.transactions, sessions: services.sessions, rates: services.rates,
-                    origin: services.origin, clock: services.clock))
-        router.add(
-            middleware:
-                SessionMiddleware(
-                    transactions: services.transactions, sessions: services.sessions, rates: services.rates,
-                    clock: services.clock))
-        router.add(middleware: RateMiddleware(rates: services.rates))
-        let endpoints = EndpointRouter(router, services.door)
+    static func responder(
+        _ services: Services, addRoutes: (inout RouteTable, Services) -> Void = { _, _ in }
+    ) throws -> RouteResponder {
+        let endpoints = EndpointRouter(services.door)
         Controllers.addRoutes(to: endpoints, services)
         try endpoints.requireWhole()
-        try addRoutes(router, services)
-        routes.fill(from: router)
-        return router
+        var routes = endpoints.routes
+        addRoutes(&routes, services)
+        return RouteResponder(routes) {
+            RequestLogMiddleware()
+            RequestMetricsMiddleware(metrics: services.metrics)
+            FailureMiddleware(routes: routes, metrics: services.metrics)
+            LoadMiddleware(
+                gate: services.gate, transfers: services.transfers, isBehindProxy: services.configuration.isBehindProxy,
+                maximumMessageSize: services.configuration.maximumMessageSize)
+            WireVersionMiddleware()
+            ServerKeyMiddleware(
+                transactions: services.transactions, sessions: services.sessions, rates: services.rates,
+                origin: services.origin, clock: services.clock)
+            SessionMiddleware(
+                transactions: services.transactions, sessions: services.sessions, rates: services.rates,
+                clock: services.clock)
+            RateMiddleware(rates: services.rates)
+        }
     }
 
     static func logger(_ configuration: ServerConfiguration) -> Logger {

@@ -8,10 +8,10 @@ import SwiftProtobuf
 extension AssetPlace {
     /// The zone and blob that the path names; `-` stands for the caller as owner.
     init(_ path: DatabasePath, _ context: SealRequestContext) throws(ServerError) {
-        guard let owner = PercentEncoding.decode(context.parameters.get("owner") ?? ""),
-            let zone = PercentEncoding.decode(context.parameters.get("zone") ?? ""), Names.isPlain(zone),
+        guard let owner = PercentEncoding.decode(context.pathParameters["owner"] ?? ""),
+            let zone = PercentEncoding.decode(context.pathParameters["zone"] ?? ""), Names.isPlain(zone),
             Names.isPlain(owner),
-            let id = context.parameters.get("id"), id.utf8.count == 32, BlobID(id) != nil
+            let id = context.pathParameters["id"], id.utf8.count == 32, BlobID(id) != nil
         else {
             throw ServerError(
                 .invalidArguments, "The path does not name an asset.",

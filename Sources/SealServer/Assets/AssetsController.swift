@@ -27,7 +27,7 @@ struct AssetsController: Sendable {
         let place = try AssetPlace(call.path, call.context)
         // What is sealed is padded, and never empty.
         let least: Int64 = call.path.database == .public ? 0 : 1
-        guard let length = call.request.headers[.contentLength].flatMap({ Int64($0) }), length >= least else {
+        guard let length = call.request.headers.value(of: .contentLength).flatMap({ Int64($0) }), length >= least else {
             throw ServerError(
                 .invalidArguments, "An upload must announce its length.", remedy: "Send a Content-Length header.",
                 status: .lengthRequired)
@@ -49,7 +49,7 @@ struct AssetsController: Sendable {
             .contentType: "application/octet-stream", .acceptRanges: "bytes", .cacheControl: "no-store",
             .xContentTypeOptions: "nosniff",
         ]
-        switch ByteRange(call.request.headers[.range], size: size) {
+        switch ByteRange(call.request.headers.value(of: .range), size: size) {
         case .all:
             return Response(
                 status: .ok, headers: headers,

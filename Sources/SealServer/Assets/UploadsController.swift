@@ -30,11 +30,11 @@ struct UploadsController: Sendable {
 
     private func part(_ call: DatabaseCall) async throws -> Response {
         let place = try AssetPlace(call.path, call.context)
-        guard let text = call.context.parameters.get("part"), let number = Int64(text), number >= 0,
+        guard let text = call.context.pathParameters["part"], let number = Int64(text), number >= 0,
             String(number) == text
         else { throw PartedUpload.noSuchPart }
         let part = try await uploading.part(number, of: place, by: call.session)
-        try uploading.check(announced: call.request.headers[.contentLength], of: part)
+        try uploading.check(announced: call.request.headers.value(of: .contentLength), of: part)
         let body = SessionBody(
             body: call.request.body, session: call.session, transactions: transactions, transfers: transfers,
             context: call.context, pace: .part,

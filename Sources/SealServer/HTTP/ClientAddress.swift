@@ -18,14 +18,17 @@ enum ClientAddress {
     }
 
     static func bytes(of address: SocketAddress) -> [UInt8] {
-        guard let text = address.ipAddress else { return [] }
-        var four = [UInt8](repeating: 0, count: 4)
-        if inet_pton(AF_INET, text, &four) == 1 { return four }
-        var all = [UInt8](repeating: 0, count: 16)
-        // Without the interface that a link-local address may name.
-        guard inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &all) == 1 else { return [] }
-        // ::ffff:a.b.c.d, as a listener for both families shows IPv4 clients.
-        if all.prefix(10).allSatisfy({ $0 == 0 }), all[10] == 0xff, all[11] == 0xff { return Array(all.suffix(4)) }
-        return Array(all.prefix(8))
+        switch address {
+        // Behind family and port, as `sockaddr_in` has it.
+        case .v4(let address): return withUnsafeBytes(of: address.address) { unsafe Array($0[4..<8]) }
+        case .v6(let address):
+            // Behind family, port and flow, as `sockaddr_in6` has it: without the interface that a link-local address may
+            // name.
+            let all = withUnsafeBytes(of: address.address) { unsafe Array($0[8..<24]) }
+            // ::ffff:a.b.c.d, as a listener for both families shows IPv4 clients.
+            if all.prefix(10).allSatisfy({ $0 == 0 }), all[10] == 0xff, all[11] == 0xff { return Array(all.suffix(4)) }
+            return Array(all.prefix(8))
+        case .unixDomainSocket: return []
+        }
     }
 }

@@ -16,7 +16,7 @@ extension DatabasePath {
     /// - Throws: `badContainer`, `badDatabase`, `invalidArguments`.
     init(_ context: SealRequestContext) throws(ServerError) {
         let (container, environment) = try Self.place(context)
-        guard let database = Database(rawValue: context.parameters.get("database") ?? "") else {
+        guard let database = Database(rawValue: context.pathParameters["database"] ?? "") else {
             throw ServerError(
                 .badDatabase, "The path does not name a database.", remedy: "Use public, private or shared.")
         }
@@ -24,7 +24,7 @@ extension DatabasePath {
     }
 
     static func container(_ context: SealRequestContext) throws(ServerError) -> String {
-        guard let container = PercentEncoding.decode(context.parameters.get("container") ?? ""),
+        guard let container = PercentEncoding.decode(context.pathParameters["container"] ?? ""),
             Names.isContainer(container)
         else {
             throw ServerError(
@@ -35,7 +35,7 @@ extension DatabasePath {
     }
 
     static func environment(_ context: SealRequestContext) throws(ServerError) -> SealStatements.Environment {
-        guard let environment = SealStatements.Environment(name: context.parameters.get("environment") ?? "") else {
+        guard let environment = SealStatements.Environment(name: context.pathParameters["environment"] ?? "") else {
             throw ServerError(
                 .invalidArguments, "The path does not name an environment.", remedy: "Use development or production.")
         }

@@ -35,8 +35,7 @@ struct FailureMiddleware: RouterMiddleware {
     }
 
     private func unknownRoute(_ request: Request) -> ServerError {
-        let methods = routes.methods(for: request.uri.path)
-        guard methods.isEmpty else {
+        if let methods = routes.find(request.uri.path)?.handlers.keys.map(\.rawValue) {
             return ServerError(
                 .invalidArguments, "This path does not take the method \(request.method.rawValue).",
                 remedy: "Use \(methods.sorted().joined(separator: " or ")).", status: .methodNotAllowed)

@@ -17,7 +17,7 @@ struct OperationGroupHeader {
 
     /// Nil where the request names none, or not in this form.
     init?(_ request: Request) {
-        guard let name = Self.name, let header = request.headers[name] else { return nil }
+        guard let name = Self.name, let header = request.headers.value(of: name) else { return nil }
         let parts = header.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0].utf8.count == 32, let bytes = try? Hex.decode(parts[0]),
             let id = try? ID16(bytes),

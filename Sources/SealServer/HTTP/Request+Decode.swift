@@ -64,7 +64,7 @@ extension Request {
         let limit = context.maxUploadSize
         let tooLarge = ServerError(
             .limitExceeded, "The request's body is larger than \(limit) bytes.", remedy: "Send fewer items at once.")
-        let announced = headers[.contentLength].flatMap { Int($0) }
+        let announced = headers.value(of: .contentLength).flatMap { Int($0) }
         if let announced, announced > limit { throw tooLarge }
         let transfer = context.isBodyCounted ? nil : context.transfers?.begin(.message, on: context.channel)
         defer { transfer?.end() }

@@ -8,6 +8,8 @@ import SealWire
 /// What belongs to one request.
 struct SealRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
+    /// Set once the route is known.
+    var pathParameters = PathParameters()
     /// Set by the middleware that checks session tokens.
     var session: Session?
     /// Set before anything else is done: they see to it that the body comes at a pace.
@@ -50,9 +52,9 @@ struct SealRequestContext: RequestContext {
 
     /// For a log line about a request: method, and the route's template, so that no id from a path is kept.
     func logged(_ request: Request) -> Logger.Metadata {
-        ["method": "\(request.method.rawValue)", "route": "\(hasRoute ? endpointPath ?? "unknown" : "unknown")"]
+        ["method": "\(request.method.rawValue)", "route": "\(endpointPath ?? "unknown")"]
     }
 
     /// False when no route took the request.
-    var hasRoute: Bool { endpointPath.map { $0 != "NotFound" } ?? false }
+    var hasRoute: Bool { endpointPath != nil }
 }

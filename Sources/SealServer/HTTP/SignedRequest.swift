@@ -11,6 +11,7 @@ struct SignedRequest: Sendable {
         keyID: header("X-SealKit-Key-ID"), date: header("X-SealKit-Date"), nonce: header("X-SealKit-Nonce"),
         signature: header("X-SealKit-Signature")
     )
+    private static let all = [names.keyID, names.date, names.nonce, names.signature]
 
     let user: UserID
     /// As it came: it is signed as text.
@@ -23,9 +24,9 @@ struct SignedRequest: Sendable {
     /// Nil for a request without any of the headers.
     /// - Throws: `invalidArguments` for one that has some of them, or not in their forms, or a session token as well.
     init?(_ request: Request) throws(ServerError) {
-        let names = [Self.names.keyID, Self.names.date, Self.names.nonce, Self.names.signature]
+        let names = Self.all
+        guard names.contains(where: request.headers.contains) else { return nil }
         let values = names.map { request.headers[values: $0] }
-        guard values.contains(where: { !$0.isEmpty }) else { return nil }
         guard values.allSatisfy({ $0.count == 1 }) else {
             throw Self.malformed("A signed request has each of \(names.map(\.rawName).joined(separator: ", ")) once.")
         }

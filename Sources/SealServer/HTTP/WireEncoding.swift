@@ -36,7 +36,7 @@ enum WireEncoding: Sendable {
 
     /// What the request's body is in; nil when it does not say, or says something else.
     init?(bodyOf request: Request) {
-        guard let type = request.headers[.contentType] else { return nil }
+        guard let type = request.headers.value(of: .contentType) else { return nil }
         guard let encoding = WireEncoding(spelled: type) ?? WireEncoding(mediaType: type) else { return nil }
         self = encoding
     }
@@ -44,7 +44,7 @@ enum WireEncoding: Sendable {
     /// What the answer should be in: the first type that `Accept` names and we know, else the request's own, else JSON,
     /// which is what a browser or curl can show.
     init(answerTo request: Request) {
-        if let accept = request.headers[.accept] {
+        if let accept = request.headers.value(of: .accept) {
             if let only = WireEncoding(spelled: accept) {
                 self = only
                 return

@@ -14,7 +14,7 @@ struct WireVersionMiddleware: RouterMiddleware {
         _ request: Request, context: SealRequestContext,
         next: (Request, SealRequestContext) async throws -> Response
     ) async throws -> Response {
-        if let header = Self.header, let version = request.headers[header], version != Self.version {
+        if let header = Self.header, let version = request.headers.value(of: header), version != Self.version {
             throw ServerError(
                 .incompatibleVersion,
                 "This server speaks version \(Self.version) of the wire format, and the client another one.",

@@ -52,7 +52,7 @@ struct NotificationsController: Sendable {
 
     /// - Throws: `invalidArguments` for what was never an id.
     private static func lastEventID(_ request: Request) throws(ServerError) -> Int64? {
-        guard let name = lastEventIDName, let text = request.headers[name], !text.isEmpty else { return nil }
+        guard let name = lastEventIDName, let text = request.headers.value(of: name), !text.isEmpty else { return nil }
         guard let number = Int64(text), number >= 0 else {
             throw ServerError(
                 .invalidArguments, "The last event's id is not one of this server's.",

@@ -13,7 +13,7 @@ struct VerificationController: Sendable {
         router.on(Endpoints.people.beginVerification) { message, call in
             try await beginning.run(
                 message, by: call.session, from: call.context.client,
-                acceptLanguage: call.request.headers[.acceptLanguage])
+                acceptLanguage: call.request.headers.value(of: .acceptLanguage))
         }
         router.on(Endpoints.people.completeVerification) { message, call in
             try await completion.run(message, by: call.session)

@@ -60,12 +60,12 @@ package struct StoredRecord: Sendable {
     package static func find(
         _ name: String, in zone: ZoneRow, _ connection: any SQLConnection
     ) throws -> StoredRecord? {
-        let found = try connection.first(
-            "SELECT \(columns) FROM record WHERE owner = $1 AND zone = $2 AND name = $3", zone.key + [.text(name)],
-            StoredRecord.init)
+        let found = try connection.first(byName, zone.key + [.text(name)], StoredRecord.init)
         if let found, zone.sees(share: found.share, isDeleted: found.isDeleted, tag: found.tag) { return found }
         return try zone.visibleShares.flatMap { try departure(name, from: $0, in: zone, connection) }
     }
+
+    private static let byName = "SELECT \(columns) FROM record WHERE owner = $1 AND zone = $2 AND name = $3"
 
     var fieldMessages: [Sealkit_V1_Field] {
         get throws { try Sealkit_V1_Record(serializedBytes: fields).fields }

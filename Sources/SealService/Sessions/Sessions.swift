@@ -95,7 +95,7 @@ package final class Sessions: Sendable {
     /// The session that the token stands for; nil when there is none, or none any more.
     /// - Parameter beforeAsking: called before the database is asked about a token that was not found good before.
     package func find(
-        _ token: some StringProtocol, now: Int64, in database: any SQLDatabase,
+        _ token: Substring, now: Int64, in database: any SQLDatabase,
         beforeAsking: () throws(ServerError) -> Void
     ) async throws -> Session? {
         guard token.utf8.count == 43, let bytes = try? Base64URL.decode(token) else { return nil }

@@ -23,9 +23,11 @@ package enum Zones {
         _ name: String, of caller: Caller, _ environment: Environment, in connection: any SQLConnection
     ) throws -> ZoneRow? {
         try connection.first(
-            "SELECT \(ZoneRow.columns) FROM zone z WHERE z.owner = $1 AND z.environment = $2 AND z.name = $3",
-            [.integer(caller.id), .integer(Int64(environment.rawValue)), .text(name)], ZoneRow.init)
+            ownByName, [.integer(caller.id), .integer(Int64(environment.rawValue)), .text(name)], ZoneRow.init)
     }
+
+    private static let ownByName =
+        "SELECT \(ZoneRow.columns) FROM zone z WHERE z.owner = $1 AND z.environment = $2 AND z.name = $3"
 
     /// An open zone that the caller sees in this database.
     /// - Throws: `zoneNotFound`, alike for a zone that does not exist and for one of strangers.
@@ -74,11 +76,7 @@ package enum Zones {
         }
         guard !id.ownerName.isEmpty, id.ownerName != caller.userID.recordName else { return nil }
         let found = try connection.first(
-            """
-            SELECT \(ZoneRow.columns), \(viewColumns), v.gone, v.until_sequence FROM zone_view v
-            JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
-            WHERE v.viewer = $1 AND v.environment = $2 AND v.shared = 1 AND z.owner_name = $3 AND z.name = $4
-            """,
+            sharedByName,
             [
                 .integer(caller.id), .integer(Int64(path.environment.rawValue)), .text(id.ownerName),
                 .text(id.zoneName),
@@ -92,6 +90,12 @@ package enum Zones {
         guard let (zone, goneSince) = found else { return nil }
         return (try sighted(zone, by: caller, connection), goneSince)
     }
+
+    private static let sharedByName = """
+        SELECT \(ZoneRow.columns), \(viewColumns), v.gone, v.until_sequence FROM zone_view v
+        JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
+        WHERE v.viewer = $1 AND v.environment = $2 AND v.shared = 1 AND z.owner_name = $3 AND z.name = $4
+        """
 
     /// Beside a zone's columns: how its viewer `v` sees it.
     static let viewColumns = "v.partial, v.since"

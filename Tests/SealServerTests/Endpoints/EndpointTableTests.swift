@@ -90,7 +90,7 @@ import Testing
     @Test func aServerThatServesAnotherTableDoesNotStart() async throws {
         try await RunningServer.with { server in
             func misfits(_ add: (EndpointRouter) -> Void) -> UnservedEndpoints? {
-                let router = EndpointRouter(Router(context: SealRequestContext.self), server.services.door)
+                let router = EndpointRouter(server.services.door)
                 add(router)
                 do throws(UnservedEndpoints) {
                     try router.requireWhole([Endpoints.server.tokenKeys.route, Endpoints.server.webhookKeys.route])

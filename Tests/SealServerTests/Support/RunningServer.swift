@@ -84,9 +84,9 @@ struct RunningServer: Sendable {
                 steadyClock: steadyClock,
                 database: around),
             onRunning: { continuation.yield($0) }
-        ) { router, made in
+        ) { table, made in
             services.withLock { $0 = made }
-            let all = router.routes.map { (method: $0.method.rawValue, path: $0.path.description) }
+            let all = table.routes.map { (method: $0.method.rawValue, path: $0.template) }
             routes.withLock { $0 = all }
         }
         let found = services.withLock { $0 }

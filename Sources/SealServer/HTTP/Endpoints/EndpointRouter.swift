@@ -7,13 +7,12 @@ import SwiftProtobuf
 /// Registers the routes of the protocol. Each handler comes behind what its endpoint says: who is let in, what message
 /// the body is, and what it counts for.
 final class EndpointRouter {
-    private let router: Router<SealRequestContext>
+    /// What has been registered so far.
+    private(set) var routes = RouteTable()
     private let door: ServedDoor
     private var served: [String: Int] = [:]
 
-    init(_ router: Router<SealRequestContext>, _ door: ServedDoor) {
-        (self.router, self.door) = (router, door)
-    }
+    init(_ door: ServedDoor) { self.door = door }
 
     /// A message that is answered by a message.
     func on<Access: ServedAccess, Question: Message, Answer: Message>(
@@ -76,9 +75,7 @@ final class EndpointRouter {
         _ route: Route, _ respond: @escaping @Sendable (Request, SealRequestContext) async throws -> Response
     ) {
         served[route.name, default: 0] += 1
-        // Hummingbird ends the process where it is told of a route twice.
-        guard served[route.name] == 1 else { return }
-        router.on(RouterPath(route.template), method: route.method.http, use: respond)
+        routes.add(route.method.http, route.template, respond)
     }
 
     /// To be called once all controllers have added theirs.
