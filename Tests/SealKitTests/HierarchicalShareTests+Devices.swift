@@ -205,6 +205,33 @@ extension HierarchicalShareTests {
         #expect(try results[id]?.get().encryptedValues["body"] == "old copy")
     }
 
+    /// One share of several is known to be over. So are the others, and the server names none any more.
+    @Test func aCopyOfOneShareOfSeveralIsSavedInTheWholeZone() async throws {
+        let it = try await shared()
+        var others: [Share] = []
+        for name in ["first", "second", "third"] {
+            let root = try await it.ann.own.save(it.ann.note(in: it.zone, name, name: name))
+            var share = Share(rootRecord: root)
+            share.addParticipant(try await it.ann.participant(it.bob, .readWrite))
+            let saved = try await it.ann.own.save(share, rootRecord: root).share
+            try await it.bob.join(saved.url)
+            others.append(saved)
+        }
+        let other = try it.bob.onFreshDevice()
+        _ = try await other.shared.recordZoneChanges(inZoneWith: it.joined)
+        var copy = try await other.shared.record(for: it.id(it.list))
+        copy.encryptedValues["body"] = "old copy"
+        let old = copy
+        try await it.ann.own.deleteRecord(withID: it.share.recordID)
+        let gone = await failure { _ = try await other.shared.record(for: it.id(it.list)) }
+        #expect(gone == .unknownItem)
+        for share in others { try await it.ann.own.deleteRecord(withID: share.recordID) }
+        try await sharedWhole(it)
+        let results = try await other.shared.modifyRecords(saving: [old], savePolicy: .changedKeys).saveResults
+        #expect(try results[old.recordID]?.get().encryptedValues["body"] == "old copy")
+        #expect(try await other.container.violations().isEmpty)
+    }
+
     @Test func aDeviceTakesAShareForTheWholeZone() async throws {
         let (it, other) = try await sharedAnew()
         // What there is of that name decides, as to whoever knows the share.

@@ -74,7 +74,15 @@ extension Database {
         guard isOut else { return nil }
         var shares = ZoneGround(zone: ground.zone, asked: ground.asked)
         try await discoverShares(of: ground.zone, into: &shares)
-        var now = shares.views.isEmpty ? try await zoneGround(zoneID) : shares
+        var now = shares
+        if shares.views.isEmpty {
+            // What this device takes itself to be in still may have ended as well, and the zone be shared as a whole.
+            for share in try await core.trust.shares(of: ground.zone.id) {
+                let keeper = core.keeper(of: ground.zone.ofShare(share))
+                if try await keeper.current().isMember { _ = try await keeper.refresh() }
+            }
+            now = try await zoneGround(zoneID)
+        }
         if let own = now.own, !own.isMember { now.add(try await core.keeper(of: own.scope).refresh()) }
         guard now.views.values.contains(where: \.isMember) else { throw Database.notInZone(zoneID) }
         return now
