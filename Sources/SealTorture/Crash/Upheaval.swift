@@ -12,7 +12,7 @@ actor Upheaval {
         /// The names of the live records of each zone.
         var zones: [String: Set<String>] = [:]
         var isIndexed = true
-        /// Record types of the other container, in development and in production.
+        /// Fields of the other container's records, in development and in production.
         var imported = 0
         var deployed = 0
     }
@@ -131,12 +131,22 @@ actor Upheaval {
             try await deployment.deploySchema()
         } else {
             next.imported += 1
-            let types = (1...next.imported).map {
-                "RECORD TYPE Grown\($0) ( value STRING QUERYABLE, secret ENCRYPTED STRING );"
-            }
-            try await deployment.importSchema("DEFINE SCHEMA\n" + types.joined(separator: "\n"))
+            try await deployment.importSchema(Self.schema(fields: next.imported))
         }
     }
+
+    /// Some fields a type: a schema has room for so many of both, and none ever goes.
+    private static let fieldsPerType = 20
+
+    private static func schema(fields count: Int) -> String {
+        let types = stride(from: 1, through: count, by: fieldsPerType).map { first in
+            let fields = (first...min(first + fieldsPerType - 1, count)).map { "grown\($0) STRING QUERYABLE" }
+            return "RECORD TYPE Type\(first) ( \(fields.joined(separator: ", ")), secret ENCRYPTED STRING );"
+        }
+        return "DEFINE SCHEMA\n" + types.joined(separator: "\n")
+    }
+
+    private static func grownFields(_ schema: String) -> Int { schema.matches(of: /\bgrown[0-9]+/).count }
 
     // MARK: After a crash
 
@@ -169,8 +179,8 @@ actor Upheaval {
             throw Finding("the schema has lost a field")
         }
         found.isIndexed = field.1.contains("QUERYABLE")
-        found.imported = try await deployment.exportSchema(from: .development).matches(of: /RECORD TYPE Grown/).count
-        found.deployed = try await deployment.exportSchema(from: .production).matches(of: /RECORD TYPE Grown/).count
+        found.imported = Self.grownFields(try await deployment.exportSchema(from: .development))
+        found.deployed = Self.grownFields(try await deployment.exportSchema(from: .production))
         return found
     }
 
@@ -178,7 +188,7 @@ actor Upheaval {
         func text(_ world: World) -> String {
             let zones = world.zones.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.count)" }.joined(
                 separator: ", ")
-            return "[\(zones)], indexed \(world.isIndexed), \(world.imported) types, \(world.deployed) in production"
+            return "[\(zones)], indexed \(world.isIndexed), \(world.imported) fields, \(world.deployed) in production"
         }
         return "found \(text(found)); before \(text(before)); after \(text(after))"
     }
