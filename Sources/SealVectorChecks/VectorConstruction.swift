@@ -12,6 +12,7 @@ package enum VectorConstruction: String, CaseIterable, Sendable {
     case links, acceptance, recovery, boxes, login, paseto, enrolment
     case clientJudge = "client-judge"
     case clientAccept = "client-accept"
+    case clientWrite = "client-write"
 
     /// Does from the inputs what an implementation does, and holds every output against what comes out.
     /// - Throws: `refused` or `disbelieved` for what the protocol refuses, which is what an invalid test expects;
@@ -46,6 +47,7 @@ package enum VectorConstruction: String, CaseIterable, Sendable {
         case .enrolment: try EnrolmentVectors.check(test, type: type, using: H.self)
         case .clientJudge: try ClientJudgeVectors.check(test, shared: shared, type: type, using: H.self)
         case .clientAccept: try ClientAcceptVectors.check(test, shared: shared, type: type, using: H.self)
+        case .clientWrite: try ClientWriteVectors.check(test, shared: shared, type: type)
         }
     }
 

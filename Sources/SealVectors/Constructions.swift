@@ -50,6 +50,7 @@ extension VectorConstruction {
         case .enrolment: EnrolmentVectors.self
         case .clientJudge: ClientJudgeVectors.self
         case .clientAccept: ClientAcceptVectors.self
+        case .clientWrite: ClientWriteVectors.self
         }
     }
 }

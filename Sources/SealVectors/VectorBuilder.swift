@@ -42,8 +42,13 @@ struct VectorBuilder {
         var tests: [VectorFile.Test] = []
         for test in group.cases {
             count += 1
-            let reason = try construction.construction.outcome(
-                of: test.fields, shared: shared, type: type, using: XWingHPKE.self)
+            let reason: String?
+            do throws(VectorError) {
+                reason = try construction.construction.outcome(
+                    of: test.fields, shared: shared, type: type, using: XWingHPKE.self)
+            } catch {
+                throw VectorError.differs("\(construction.name) \(type) “\(test.comment)”: \(error)")
+            }
             guard (reason == nil) == test.isValid else {
                 throw VectorError.differs("\(construction.name) \(type) “\(test.comment)”: \(reason ?? "accepted")")
             }

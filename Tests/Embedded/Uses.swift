@@ -91,6 +91,10 @@ public func useReading(
     for one in named { try taken.add(one) }
     var listing = NameListing()
     try listing.take(try taken.checked().map { $0.statement.recordName }, isMoreComing: false)
+    var ordered = OrderedListing(after: listing.last)
+    try ordered.take([target.recordName], isMoreComing: false)
+    var places64 = OrderedListing<UInt64>(after: target.revision)
+    try places64.take([target.revision], isMoreComing: false)
     var lookup = RecordLookup(count: names.count, atMost: 400)
     while let asked = lookup.request(), !lookup.settle(asked, leftOut: [], overtaken: asked) { names.append("") }
     return names.filter { feed.names(beside: part).contains($0) && !Absence.isSaid(by: $0) }
@@ -116,6 +120,32 @@ public func useWriting(_ view: ZoneView, _ last: Statement, _ key: SecretBytes) 
         writing.deletion(
             of: last.recordName, type: last.recordType, after: base, restored: restored, taking: .none),
     ]
+}
+
+public func useSettlement(
+    _ ground: RecordGround, _ view: ZoneView, _ result: Wire.RecordResult, _ last: Statement, _ hash: Digest
+) -> [Sighting] {
+    var settlement = WriteSettlement(
+        [.save(last.recordName, parent: last.parent, wasStored: false), .deletion(of: last.recordName)],
+        [WriteAnswer(result, in: ground), WriteAnswer(result, in: ground)],
+        of: WriteSettlement.Batch(isAtomic: true, isOfZone: ground.isZone, keepsTogether: false), isLast: false)
+    for index in settlement.lookUps where settlement.course(of: index) == .behind { settlement.isBehind(index) }
+    let version = WrittenVersion(last, digests: ["": hash], fields: ["": .omitted])
+    let conflict = WriteConflict(.save(wasStored: true, recordType: last.recordType), policy: .allKeys, isLast: false)
+    let outcome = conflict.outcome(over: .record(hash: hash)) { version.showsTheSame(as: version) }
+    if outcome == .merges, WriteMerge(.allKeys).takes(.absent, isChanged: true) { settlement.rebased(0) }
+    let repetition = WriteRepetition.judge(last, hash: hash, over: .gone(hash: hash), isRepeatable: true)
+    var dependents = WriteDependents(deleting: [last.recordName])
+    dependents.add("", [])
+    let lost = RecordWriting.Restored(seen: (last.revision, hash), copied: nil, stored: nil, gap: 0)
+    let draft = RecordWriting.draft(of: .omitted, isChanged: true, known: hash, keepsKey: lost == nil)
+    let next = settlement.next(adding: dependents.going().count)
+    guard draft != nil, repetition == .open, view.readiness(hasUntoldKeys: false) == .ready, next.failed.isEmpty,
+        WriteRounds.course(after: "", isLast: false) == .ends
+    else { return [] }
+    let writing = PublicWriting(in: view.scope, by: last.author, at: 0)
+    let statement = writing.save(of: last.recordName, type: last.recordType, after: nil)
+    return Sighting.written(statement, hash: hash, taking: [WrittenAlong(last, hash: hash)])
 }
 
 public func useMessages(_ bytes: [UInt8]) throws(SealError) -> [[UInt8]] {

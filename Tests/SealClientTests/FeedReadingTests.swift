@@ -65,6 +65,22 @@ import Testing
         #expect(!listing.isMoreComing)
     }
 
+    @Test func whatIsListedComesInItsOrder() throws {
+        var names = OrderedListing(after: "")
+        try names.take(["Zoe", "a", "b"], isMoreComing: true)
+        #expect(names.last == "b")
+        for part in [["b"], ["a"], ["d", "c"], ["c", "c"]] {
+            var names = names
+            #expect(throws: ClientError.circle) { try names.take(part, isMoreComing: false) }
+        }
+        #expect(throws: ClientError.circle) { try names.take([], isMoreComing: true) }
+        try names.take([], isMoreComing: false)
+        var places = OrderedListing<UInt64>(after: 7)
+        #expect(throws: ClientError.circle) { try places.take([7], isMoreComing: false) }
+        try places.take([8, 300], isMoreComing: false)
+        #expect(places.last == 300)
+    }
+
     @Test mutating func aHashIsOfItsKeyAlone() {
         let (one, other) = (ShortHash(random: &random), ShortHash(random: &random))
         #expect(one.hash("note") == one.hash("note"))

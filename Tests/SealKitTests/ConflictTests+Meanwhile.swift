@@ -324,4 +324,28 @@ extension ConflictTests {
         #expect(error.serverRecord?["color"] == "blue")
         #expect(results[other.recordID]?.failureCode == .internalError)
     }
+
+    /// Answers in another order, and one that comes twice: each counts for the record that it names, and what nobody
+    /// was told of may be saved again.
+    @Test(arguments: [[1, 0], [0, 0]])
+    func anAnswerCountsForTheRecordThatItNames(order: [Int]) async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let (device, network) = try ann.freshBehindAttacker()
+        let isHonest = LockedValue(false)
+        network.rewrite("records/modify", Sealkit_V1_ModifyRecordsResponse.self) { answer in
+            if !isHonest.value { answer.results = order.map { answer.results[$0] } }
+        }
+        let notes = ["one", "two"].map { device.note(in: zone, $0, name: $0) }
+        let results = try await device.own.modifyRecords(saving: notes, atomically: false).saveResults
+        for (index, note) in notes.enumerated() {
+            let isNamed = order[index] == index
+            #expect(results[note.recordID]?.failureCode == (isNamed ? nil : .serverRejectedRequest))
+        }
+        isHonest.change { $0 = true }
+        let again = try await device.own.modifyRecords(saving: notes, savePolicy: .allKeys, atomically: false)
+        let refused = again.saveResults.values.compactMap(\.failureCode)
+        #expect(refused.isEmpty)
+        #expect(again.saveResults.count == 2)
+    }
 }

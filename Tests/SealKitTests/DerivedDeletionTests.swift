@@ -519,7 +519,7 @@ import Testing
         do { try await device.own.deleteRecord(withID: list.recordID) } catch let thrown { error = thrown }
         #expect(error?.code == .deletionIncomplete)
         #expect((error?.retryAfter ?? 0) > 0)
-        #expect(rounds.value == ZoneBatch.rounds)
+        #expect(rounds.value == WriteRounds.most)
         #expect(try await ann.own.recordZoneChanges(inZoneWith: zone).deletions.isEmpty)
     }
 

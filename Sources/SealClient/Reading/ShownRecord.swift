@@ -54,6 +54,15 @@ package protocol ShownResult {
     var failureCode: String? { get }
 }
 
+/// What an answer says of a record that was sent to be saved or deleted.
+package protocol ShownWriteResult: ShownResult {
+    /// The name of the record that it says is stored; nil where it says something else.
+    var storedName: String? { get }
+    /// What the server has instead.
+    var serverShown: Shown? { get }
+    var dependents: [String] { get }
+}
+
 extension ShownResult {
     /// The answer had no room for it.
     package var isLeftOut: Bool { shown == nil && failureCode == Absence.leftOut }

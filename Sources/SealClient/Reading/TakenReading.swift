@@ -51,4 +51,11 @@ public struct TakenReading: Sendable {
         do { try TakenRecord.check(records, with: target, in: roster) } catch { throw .invalid(error) }
         return records.map { $0.record }
     }
+
+    /// What a deletion covers of what was checked: the records that its request saves or deletes itself do not go
+    /// along.
+    /// - Parameter names: of the records of the request.
+    public static func covered(_ checked: [VerifiedStatement], beside names: Set<String>) -> [VerifiedStatement] {
+        checked.filter { !names.contains($0.statement.recordName) }
+    }
 }

@@ -52,7 +52,9 @@ extension Wire.TakenRecord: ShownTakenRecord {
     }
 }
 
-extension Wire.RecordResult: ShownResult {
+extension Wire.RecordResult: ShownWriteResult {
+    package var storedName: String? { if case .record(let record)? = outcome { record.recordName } else { nil } }
+    package var serverShown: Wire.Record? { serverRecord }
     package var shown: Wire.Record? { if case .record(let record)? = outcome { record } else { serverRecord } }
     package var failureCode: String? { if case .failure(let failure)? = outcome { failure.code } else { nil } }
 }

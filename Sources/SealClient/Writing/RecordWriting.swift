@@ -25,7 +25,18 @@ public struct RecordWriting: Sendable {
         public init(_ statement: Statement, hash: Digest, recordKey: SecretBytes?) {
             (self.statement, self.hash, self.recordKey) = (statement, hash, recordKey)
         }
+
+        /// A record made again after its deletion goes on counting, with a new creator.
+        var creator: UserID? { statement.kind == .save ? statement.creator : nil }
     }
+
+    /// Whether a copy is of less than this device has seen of the record: it is looked up before anything is sent.
+    /// Where the server has lost what was seen it would take the copy, and every device that has seen more would refuse
+    /// what it shows from then on.
+    /// - Parameters:
+    ///   - copied: the revision that the copy was made of; nil for a new record.
+    ///   - seen: the newest one; nil for a record that was not seen.
+    public static func isBehind(_ copied: UInt64?, of seen: UInt64?) -> Bool { seen ?? 0 > copied ?? 0 }
 
     /// Where the server has lost what this device has seen: the revision that goes on from there.
     public struct Restored: Sendable {
@@ -33,6 +44,28 @@ public struct RecordWriting: Sendable {
         public let previous: Digest
 
         public init(revision: UInt64, previous: Digest) { (self.revision, self.previous) = (revision, previous) }
+
+        /// R-LOST-4, of what there is of a record: each by its revision and hash.
+        /// - Parameters:
+        ///   - seen: what this device remembers of it.
+        ///   - copied: what the copy that is to be saved was made of.
+        ///   - stored: what the server has.
+        ///   - gap: drawn for each record, from `gaps`.
+        /// - Returns: nil where the server has lost nothing of it.
+        public init?(
+            seen: (revision: UInt64, hash: Digest)?, copied: (revision: UInt64, hash: Digest)?,
+            stored: (revision: UInt64, hash: Digest)?, gap: UInt64
+        ) {
+            var last = seen
+            if let copied, copied.revision > seen?.revision ?? 0 { last = copied }
+            guard let last else { return nil }
+            if let stored, stored.revision > last.revision || stored.hash == last.hash { return nil }
+            self.init(revision: max(last.revision, stored?.revision ?? 0) + 2 + gap, previous: last.hash)
+        }
+
+        /// Whoever saves the same record again at the same time, with other things seen, most probably takes another
+        /// number.
+        public static let gaps: Range<UInt64> = 0..<4_096
     }
 
     // MARK: Keys
@@ -41,6 +74,35 @@ public struct RecordWriting: Sendable {
     public func keepsKey(_ base: Base?, restored: Restored?) -> Bool {
         guard let base, base.statement.kind == .save, base.recordKey != nil, restored == nil else { return false }
         return !roster.sealsAgain(base.statement)
+    }
+
+    // MARK: Fields
+
+    /// A field of a record that is to be saved.
+    public enum Field: Sendable {
+        case plain(Value)
+        case encrypted(Value)
+        /// Nil where it was not sent yet.
+        case asset(SealedAsset?)
+        /// It was not asked for.
+        case omitted
+    }
+
+    /// How a field is sent: what stays under the record's key by its digest, the rest to be sealed.
+    /// - Parameters:
+    ///   - known: its digest in what the record's statement follows.
+    ///   - keepsKey: the record's key stays.
+    /// - Returns: nil for what cannot be sent.
+    public static func draft(
+        of field: @autoclosure () -> Field, isChanged: Bool, known: Digest?, keepsKey: Bool
+    ) -> FieldDraft? {
+        if keepsKey, !isChanged, let known { return .carried(known) }
+        switch field() {
+        case .plain(let value): return .plain(value)
+        case .encrypted(let value): return .encrypted(value)
+        case .asset(let sealed): return sealed.map { .asset($0) }
+        case .omitted: return known.map { .carried($0) }
+        }
     }
 
     // MARK: Drafts
@@ -69,19 +131,18 @@ public struct RecordWriting: Sendable {
             recordKey: keepsKey(base, restored: restored) ? base?.recordKey : nil, fields: fields)
     }
 
+    static func revision(after base: Base?) -> UInt64 { (base?.statement.revision ?? 0) + 1 }
+
     private func statement(
         _ kind: Statement.Kind, _ recordName: String, _ type: String, _ base: Base?, _ restored: Restored?,
         parent: String?, share: String?
     ) -> Statement {
-        let previous = base?.statement
-        // A record made again after its deletion goes on counting, with a new creator.
-        let creator = previous?.kind == .save ? previous?.creator : nil
-        let former = previous.flatMap { $0.place == roster.place ? nil : $0.place }
+        let former = (base?.statement).flatMap { $0.place == roster.place ? nil : $0.place }
         return Statement(
             kind: kind, container: scope.container, environment: scope.environment, owner: scope.owner,
             zoneName: scope.zoneName, zoneIncarnation: roster.incarnations.zone, recordName: recordName,
-            recordType: type, creator: creator ?? author, author: author, clientTime: time,
-            revision: restored?.revision ?? (previous?.revision ?? 0) + 1,
+            recordType: type, creator: base?.creator ?? author, author: author, clientTime: time,
+            revision: restored?.revision ?? RecordWriting.revision(after: base),
             previous: restored?.previous ?? base?.hash ?? .zero, scopeID: roster.scopeID,
             scopeIncarnation: roster.incarnations.scope, epoch: roster.currentEpoch.number, formerScope: former,
             wrappedKey: [], rosterSequence: roster.sequence, rosterHead: roster.head, checkpoint: Checkpoint.none,

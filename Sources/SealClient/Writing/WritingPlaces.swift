@@ -79,4 +79,47 @@ public struct WritingPlaces: Sendable {
     private var onlyScope: Digest? {
         ground.own?.roster.scopeID ?? (ground.views.count == 1 ? ground.views.keys.first : nil)
     }
+
+    // MARK: Whether it is placed
+
+    public enum Verdict: Sendable, Equatable {
+        case placed
+        /// A deletion moves nothing, and nothing is signed for a share that has ended.
+        case leftBehind
+        /// It would leave its share, and only the zone's owner moves records.
+        case moves
+        /// It would not be in a hierarchy that is shared with this account.
+        case outside
+    }
+
+    /// - Parameters:
+    ///   - scope: as of `scope(of:)`.
+    ///   - view: of that scope; nil where this device knows none.
+    ///   - base: what the item's statement follows.
+    ///   - opens: the scope begins with the batch.
+    ///   - user: who writes.
+    public static func verdict(
+        isDeletion: Bool, after base: Statement?, in scope: Digest?, _ view: ZoneView?, opens: Bool, zone: Scope,
+        by user: UserID
+    ) -> Verdict {
+        if isDeletion, let view, view.hasEndedAsShare { return .leftBehind }
+        let isMove = base.map { $0.scopeID != scope } ?? false
+        // Of a share that this account is out of only an old copy can be.
+        let isOut = view.map { !opens && mayBeOut($0) } ?? true
+        if scope != nil, !isOut, !isMove || zone.owner == user { return .placed }
+        return isMove && scope != nil ? .moves : .outside
+    }
+
+    /// Whether a copy whose place is refused may be an old one, which does not say where its record is now: then what
+    /// there is decides.
+    /// - Parameters:
+    ///   - base: what the copy was made of.
+    ///   - isRekeying: it comes from a list of what there is.
+    public static func mayBeOld(_ base: Statement?, policy: WritePolicy, isRekeying: Bool) -> Bool {
+        base?.kind == .save && !isRekeying && policy != .restoring
+    }
+
+    /// This account is out of the share, as far as this device knows: nothing is refused for that before its tail is
+    /// fetched.
+    public static func mayBeOut(_ view: ZoneView) -> Bool { !view.isMember && !view.scope.shareRecordName.isEmpty }
 }

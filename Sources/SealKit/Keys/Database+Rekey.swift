@@ -156,18 +156,15 @@ private struct RekeyRun {
             if place.isCounting { total = done + page.count }
             guard !page.outcomes.isEmpty else { return }
             // A server that goes in circles must not keep a client busy for ever.
-            var last = place.after
-            for one in page.outcomes {
-                guard one.position > last else {
-                    throw SealKitError(
-                        .serverRejectedRequest,
-                        "the server names records of the zone \(zoneID) that are to be sealed again out of their order",
-                        remedy: "try again; distrust a server that keeps doing so")
-                }
-                last = one.position
+            var listing = OrderedListing(after: place.after)
+            do throws(ClientError) { try listing.take(page.outcomes.map(\.position), isMoreComing: false) } catch {
+                throw SealKitError(
+                    .serverRejectedRequest,
+                    "the server names records of the zone \(zoneID) that are to be sealed again out of their order",
+                    remedy: "try again; distrust a server that keeps doing so")
             }
             try await seal(page)
-            place = Database.StalePlace(after: last)
+            place = Database.StalePlace(after: listing.last)
             progress?(done, max(total, done))
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealCoding
 import SealPrimitives
 import SealStatements
@@ -13,7 +14,7 @@ struct KeptRequest: Sendable {
     /// By place in the message: the record as it was to be stored, and its key; nothing for a deletion.
     let saved: [(record: Record, key: SecretBytes?)?]
     /// By place in the message: what goes with a deletion.
-    let taken: [[ZoneBatch.Taken]]
+    let taken: [[WrittenAlong]]
     /// What was stored by the batch's requests before.
     let before: ModificationResults
 
@@ -22,7 +23,7 @@ struct KeptRequest: Sendable {
 
     init(
         _ message: Sealkit_V1_ModifyRecordsRequest, _ items: [ZoneBatch.Item], _ signed: [SignedRecord],
-        taking taken: [[ZoneBatch.Taken]], after results: ModificationResults, at time: Int64
+        taking taken: [[WrittenAlong]], after results: ModificationResults, at time: Int64
     ) {
         noted = time
         self.message = message
@@ -75,10 +76,10 @@ struct KeptRequest: Sendable {
         self.saved = saved
         taken = try message.records.map { wire throws(SealError) in
             guard wire.deleted else { return [] }
-            var taken: [ZoneBatch.Taken] = []
+            var taken: [WrittenAlong] = []
             for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 4)) {
                 let bytes = [UInt8](try reader.data())
-                taken.append(ZoneBatch.Taken(try Statement(canonicalBytes: bytes), hash: Statement.hash(bytes)))
+                taken.append(WrittenAlong(try Statement(canonicalBytes: bytes), hash: Statement.hash(bytes)))
             }
             return taken
         }

@@ -66,7 +66,7 @@ extension ZoneBatch {
         var stored: [Sent] = []
         var open: [Sent] = []
         for (one, result) in zip(sent, results) {
-            if case .record? = result.outcome { stored.append(one) } else { open.append(one) }
+            if result.stores(one.id.recordName) { stored.append(one) } else { open.append(one) }
         }
         guard !stored.isEmpty else { return open }
         try await acknowledge(sent, signature: signature, results, ground: try await groundOfStored())
@@ -101,28 +101,19 @@ extension ZoneBatch {
             return
         }
         for (id, outcome) in found {
-            guard let one = sent[id] else { continue }
-            switch (outcome, one.record) {
-            case (.success(.deletion), nil): deleteResults[id] = .success(())
-            case (.success(.record(let there)), let record?) where there.base?.hash == one.signed.hash:
+            guard let one = sent[id], case .success(let there) = outcome, let present = there.written else { continue }
+            let told = WriteRepetition.judge(
+                one.signed.statement, hash: one.signed.hash, over: present, isRepeatable: isRepeatable)
+            switch told {
+            case .isGone: deleteResults[id] = .success(())
+            case .stored:
+                guard let record = one.record, var saved = there.present else { continue }
                 // What it opens is what was sealed: the values are at hand, and files of assets where they were.
-                var saved = there
                 saved.fields = record.fields
                 saveResults[id] = .success(saved)
-            case (.success(.unopened(let there)), let record?) where there.record.base?.hash == one.signed.hash:
-                var saved = there.record
-                saved.fields = record.fields
-                saveResults[id] = .success(saved)
-            case (.success(.record(let there)), let record)
-            where !isRepeatable && there.base?.hash != one.signed.statement.previous:
-                fail(id, record, Self.mayHaveComeLater(id, there: there, record))
-            case (.success(.unopened(let there)), let record)
-            where !isRepeatable && there.record.base?.hash != one.signed.statement.previous:
-                fail(id, record, Self.mayHaveComeLater(id, there: there.record, record))
-            case (.success(.deletion(_, _, let tombstone)), let record?)
-            where !isRepeatable && tombstone.hash != one.signed.statement.previous:
-                fail(id, record, Self.mayHaveComeLater(id, there: nil, record))
-            default: break
+            case .mayHaveComeLater:
+                fail(id, one.record, Self.mayHaveComeLater(id, there: there.present, one.record))
+            case .open: continue
             }
         }
     }

@@ -168,8 +168,8 @@ extension Database {
         let response = try await batch.send(items, signed, signature: signature, zone: ground.zone)
         var seen: [Sighting] = []
         for (record, result) in zip(signed, response.results) {
-            guard case .record? = result.outcome else { continue }
-            seen.append(Sighting(record.statement, hash: record.hash))
+            guard result.stores(record.statement.recordName) else { continue }
+            seen += Sighting.written(record.statement, hash: record.hash, taking: [])
         }
         try await noteOwn(seen, ground: .zone(ground))
         return seen.count

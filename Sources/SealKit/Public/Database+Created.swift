@@ -26,26 +26,20 @@ extension Database {
         let asked = try await core.trust.moment()
         let request = Sealkit_V1_CreatedRecordsRequest.with { $0.after = name }
         let response: Sealkit_V1_CreatedRecordsResponse = try await core.call(scope, Endpoints.records.created, request)
-        var last = name
-        for result in response.results {
-            guard Names.isPlain(result.recordName) else {
-                throw await core.noted(
-                    SealKitError(
-                        .integrityFailure,
-                        "the server names a record of the public database by what is no record's name",
-                        remedy: "try again; distrust a server that keeps doing so"))
-            }
-            guard last.utf8.lexicographicallyPrecedes(result.recordName.utf8) else {
-                throw SealKitError(
-                    .serverRejectedRequest,
-                    "the server names this user's records of the public database out of their order",
-                    remedy: "try again; distrust a server that keeps doing so")
-            }
-            last = result.recordName
+        let names = response.results.map(\.recordName)
+        guard names.allSatisfy(Names.isPlain) else {
+            throw await core.noted(
+                SealKitError(
+                    .integrityFailure,
+                    "the server names a record of the public database by what is no record's name",
+                    remedy: "try again; distrust a server that keeps doing so"))
         }
-        guard !response.moreComing || !response.results.isEmpty else {
+        var listing = OrderedListing(after: name)
+        do throws(ClientError) { try listing.take(names, isMoreComing: response.moreComing) } catch {
             throw SealKitError(
-                .serverRejectedRequest, "the server says that more is coming after an answer without any record")
+                .serverRejectedRequest,
+                "the server names this user's records of the public database out of their order, or says that more is coming after none",
+                remedy: "try again; distrust a server that keeps doing so")
         }
         let ground = try await PublicGround(scope: try zoneScope(zone), asked: asked).with(response.authors, core)
         var present: [(wire: Sealkit_V1_Record, name: String?)] = []

@@ -5,11 +5,6 @@ import SealStatements
 import SealWire
 
 extension RecordGround {
-    /// Whether it has what a record says that it goes by: of a record that is there.
-    func covers(_ wire: Sealkit_V1_Record) -> Bool {
-        !isZone || (!wire.hasDerived && !wire.departed && covers([UInt8](wire.statement)))
-    }
-
     var zoneIDOnWire: Sealkit_V1_ZoneID {
         switch self {
         case .zone(let ground): ground.zone.zoneIDOnWire

@@ -49,7 +49,10 @@ extension Sealkit_V1_TakenRecord: ShownTakenRecord {
     }
 }
 
-extension Sealkit_V1_RecordResult: ShownResult {
+extension Sealkit_V1_RecordResult: ShownWriteResult {
+    package var storedName: String? { if case .record(let wire)? = outcome { wire.recordName } else { nil } }
+    package var serverShown: Sealkit_V1_Record? { hasServerRecord ? serverRecord : nil }
+
     package var shown: Sealkit_V1_Record? {
         if case .record(let wire)? = outcome { return wire }
         return hasServerRecord ? serverRecord : nil

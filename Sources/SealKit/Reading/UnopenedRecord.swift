@@ -1,3 +1,4 @@
+import SealClient
 import SealPrimitives
 import SealStatements
 
@@ -40,13 +41,12 @@ struct UnopenedRecord: Sendable {
 
     /// Another record in its place, which follows its statement. Nothing sealed is carried over; the parent stays
     /// unless it is another one.
-    /// - Returns: nil for one of another type: a record's type stays until it is deleted.
-    func replaced(by draft: Record) -> Record? {
-        guard draft.recordType == record.recordType else { return nil }
+    /// - Parameter draft: of the same type: that stays until a record is deleted.
+    func replaced(by draft: Record) -> Record {
         var next = record
         next.fields = draft.fields.filter { if case .omitted = $0.value { false } else { true } }
         next.changed = Set(next.fields.keys)
-        if draft.parent?.recordName != draft.base?.statement.parent { next.parent = draft.parent }
+        if WriteMerge.takes(draft.parent?.recordName, over: draft.base?.statement.parent) { next.parent = draft.parent }
         return next
     }
 }

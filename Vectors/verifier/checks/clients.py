@@ -113,7 +113,7 @@ def _field(fields: Fields) -> tuple[str, bytes, Value | None]:
     return name, plain(name, value).digest, value
 
 
-def _whole(item: Fields, desired: tuple[str, ...] | None = None) -> tuple[Shown, dict[str, Value]]:
+def whole_record(item: Fields, desired: tuple[str, ...] | None = None) -> tuple[Shown, dict[str, Value]]:
     shown, beside = _shown(item), item.child("shown")
     fields = [_field(one) for one in item.children("fields")] if "fields" in item else []
     values = {name: value for name, _, value in fields if value is not None}
@@ -127,8 +127,8 @@ def _whole(item: Fields, desired: tuple[str, ...] | None = None) -> tuple[Shown,
     return replace(shown, beside=found, departed=departed), values
 
 
-def _named(item: Fields) -> Named:
-    shown, values = _whole(item)
+def named_record(item: Fields) -> Named:
+    shown, values = whole_record(item)
     field = item.text("field")
     others = shown.beside.fields if shown.beside is not None else ()
     return Named(shown, field, values.get(field), tuple(other for other in others if other[0] != field))
@@ -177,7 +177,7 @@ def reading(case: Case) -> None:
         reader.step = number
         if "answer" in step:
             desired = tuple(step.texts("desiredKeys")) if "desiredKeys" in step else None
-            shown = [_whole(item, desired)[0] for item in step.children("answer")]
+            shown = [whole_record(item, desired)[0] for item in step.children("answer")]
             found = reader.meet(shown, number, frozenset())
             verdicts = [verdict for verdict, _ in found]
             if step.texts("verdicts") != [verdict.value for verdict in verdicts]:
@@ -198,7 +198,7 @@ def reading(case: Case) -> None:
 
 
 def _taken(step: Fields, reader: Reader, judged: Judged) -> None:
-    named = [_named(item) for item in step.children("taken")]
+    named = [named_record(item) for item in step.children("taken")]
     try:
         hashes = reader.cover(named, Statement.decode(step.hex("target")))
     except Refused as refusal:

@@ -1,11 +1,6 @@
-import Foundation
 import SealClient
-import SealCoding
-import SealEnvelope
 import SealPrimitives
 import SealStatements
-import SealWire
-import SwiftProtobuf
 
 /// Saves and deletions of one zone, from drafts to results: seals, signs and sends them, and does it again when the key
 /// or the roster has changed meanwhile, or when the save policy says to merge.
@@ -25,7 +20,7 @@ struct ZoneBatch {
     /// The records as they are to be saved, whatever they are merged into on the way.
     var drafts: [Record.ID: Record] = [:]
     /// By name, the records of which the server has less than this device has seen.
-    var lost: [String: Lost] = [:]
+    var lost: [String: RecordWriting.Restored] = [:]
     /// The shares that begin and end with it.
     var sharing = SharingPlan()
     /// The server has said that a parent is in another scope than was thought: this zone has shares that the device
@@ -95,9 +90,6 @@ struct ZoneBatch {
         }
     }
 
-    /// More rounds than a busy zone needs; each starts from what the server has just said.
-    static let rounds = 8
-
     mutating func run(saving: [Record], deleting: [Record.ID]) async throws(SealKitError) {
         guard database.scope != .public else { return try await runPublic(saving: saving, deleting: deleting) }
         // Whatever is rekeyed was saved by somebody before.
@@ -121,8 +113,8 @@ struct ZoneBatch {
         items = try await endingShares(items, &ground)
         keepDrafts(of: items)
         items = try await notLost(items, in: ground.place)
-        for round in 1...ZoneBatch.rounds where !items.isEmpty {
-            let isLast = round == ZoneBatch.rounds
+        for round in 1...WriteRounds.most where !items.isEmpty {
+            let isLast = round == WriteRounds.most
             if let now = regrounded { (ground, regrounded) = (now, nil) }
             items = besideDeletions(items)
             do {
@@ -147,11 +139,14 @@ struct ZoneBatch {
             } catch {
                 // What was stored before something else failed does not go again.
                 items.removeAll { isStored($0.id) }
-                if error.code == .zoneNotFound, !isLast, try await regrounds(ground) { continue }
-                if error.code == .permissionFailure, !isLast, try await regroundsAgain(.zone(ground)) { continue }
-                guard error.isBehindRoster, !isLast else { throw error }
-                isBehindPlaces = true
-                try await refresh(&ground)
+                switch WriteRounds.course(after: error.code.rawValue, isLast: isLast) {
+                case .asksForScopes: guard try await regrounds(ground) else { throw error }
+                case .asksForRights: guard try await regroundsAgain(.zone(ground)) else { throw error }
+                case .refreshesRosters:
+                    isBehindPlaces = true
+                    try await refresh(&ground)
+                case .ends: throw error
+                }
             }
         }
         await database.maintainQuietly(zoneID, ground, hasMoved: hasMoved)
@@ -199,144 +194,5 @@ struct ZoneBatch {
             }
         }
         return items
-    }
-
-    /// A record that comes into a new epoch or another scope gets a new key, so every value that stays has to be at
-    /// hand: fetch what is not.
-    private mutating func complete(_ placed: [Placed], in ground: ZoneGround) async throws(SealKitError) -> [Placed] {
-        var missing: [Record.ID] = []
-        for one in placed {
-            guard case .save(let record) = one.item, let base = record.base, base.statement.kind == .save else {
-                continue
-            }
-            if !record.omittedKeys.isEmpty, ground.sealsAgain(base.statement, in: one.scopeID) {
-                missing.append(record.recordID)
-            }
-        }
-        guard !missing.isEmpty else { return placed }
-        var full: [Record.ID: Outcome] = [:]
-        for (id, outcome) in try await database.look(up: missing, desiredKeys: nil) { full[id] = outcome }
-        var completed: [Placed] = []
-        var hasFailed = false
-        for one in placed {
-            guard case .save(var record) = one.item, let outcome = full[record.recordID] else {
-                completed.append(one)
-                continue
-            }
-            switch outcome {
-            case .failure(let error) where error.code != .unknownItem:
-                hasFailed = true
-                fail(one.item, error)
-                continue
-            case .success(.record(let current)) where current.base?.hash == record.base?.hash:
-                for key in record.omittedKeys { record.fields[key] = current.fields[key] }
-            case .success(.unopened(let there)) where there.record.base?.hash == record.base?.hash:
-                // What its author has sealed badly among the values that stay is not lost in silence.
-                hasFailed = true
-                fail(one.item, there.error)
-                continue
-            case .success, .failure:
-                // It has changed meanwhile, or is gone: the server says so when it is sent, so what cannot be carried
-                // is left out of it.
-                for key in record.omittedKeys { record.fields[key] = nil }
-            }
-            completed.append(Placed(item: .save(record), scopeID: one.scopeID))
-        }
-        guard isAtomic, hasFailed else { return completed }
-        for one in completed { fail(one.item, ZoneBatch.batchFailed) }
-        return []
-    }
-
-    private typealias Outcome = Database.Outcome
-
-    // MARK: Sending
-
-    /// One request. Returns the items that have to be sent again.
-    private mutating func send(_ placed: [Placed], ground: ZoneGround, isLast: Bool) async throws(SealKitError)
-        -> [Item]
-    {
-        guard !placed.isEmpty else { return [] }
-        var drafts: [RecordDraft] = []
-        drafts.reserveCapacity(placed.count)
-        var keys: [Digest: EpochKey] = [:]
-        var writings: [Digest: RecordWriting] = [:]
-        let now = currentTime()
-        let names = covered.isEmpty ? [] : Set(placed.map(\.item.id.recordName))
-        for one in placed {
-            if writings[one.scopeID] == nil {
-                guard let view = ground[one.scopeID] else { throw ZoneBatch.outside(one.item.id) }
-                keys[one.scopeID] = try view.currentKey()
-                writings[one.scopeID] = RecordWriting(in: view, at: now)
-            }
-            guard let writing = writings[one.scopeID] else { throw ZoneBatch.outside(one.item.id) }
-            drafts.append(draft(one.item, writing, taking: try taken(by: one.item, beside: names)))
-        }
-        guard let key = keys[placed[0].scopeID] else { return [] }
-        var random = SystemRandom()
-        let sealed: (records: [SealedRecord], signature: [UInt8])
-        do {
-            sealed = try RecordSealer.seal(
-                drafts, epochKey: key, others: Array(keys.values), signingKey: database.core.identity().keys.signingKey,
-                random: &random)
-        } catch {
-            let (parts, signingKey) = (Array(zip(placed, drafts)), database.core.identity().keys.signingKey)
-            let left = try sealable(parts, item: \.0.item, because: error) { one, draft throws(SealError) in
-                guard let key = keys[one.scopeID] else { throw .missingKey }
-                _ = try RecordSealer.seal([draft], epochKey: key, signingKey: signingKey, random: &random)
-            }
-            return try await send(left.map(\.0), ground: ground, isLast: isLast)
-        }
-        let items = placed.map(\.item)
-        let signed = zip(items, sealed.records).map { SignedRecord($1, of: $0) }
-        let response = try await send(items, signed, signature: sealed.signature, zone: ground.zone)
-        if response.results.allSatisfy({ if case .record = $0.outcome { true } else { false } }) {
-            try await sharing.adopt(database.core)
-        }
-        return try await settle(
-            items, (signed, sealed.signature), response.results, ground: .zone(ground), isLast: isLast)
-    }
-
-    private func draft(_ item: Item, _ writing: RecordWriting, taking taken: TakenRecords) -> RecordDraft {
-        let restored = lost[item.id.recordName].map {
-            RecordWriting.Restored(revision: $0.revision, previous: $0.previous)
-        }
-        switch item {
-        case .delete(let id, let base, let type, _):
-            return writing.deletion(
-                of: id.recordName, type: type, after: base.written, restored: restored, taking: taken)
-        case .save(let record):
-            let base = record.base?.written
-            let fields = record.fieldDrafts(keepsKey: writing.keepsKey(base, restored: restored))
-            return writing.save(
-                of: record.recordID.recordName, type: record.recordType, after: base, restored: restored,
-                parent: record.parent?.recordName, share: record.share?.recordName, fields: fields)
-        }
-    }
-}
-
-extension Record.Base {
-    fileprivate var written: RecordWriting.Base {
-        RecordWriting.Base(statement, hash: hash, recordKey: recordKey)
-    }
-}
-
-extension Record {
-    /// Ascending by name: what stays under the record's key by its digest, the rest to be sealed.
-    fileprivate func fieldDrafts(keepsKey: Bool) -> [(name: String, field: FieldDraft)] {
-        var drafts: [(name: String, field: FieldDraft)] = []
-        drafts.reserveCapacity(fields.count)
-        for (key, state) in fields.sorted(by: { FieldSet.isOrdered($0.key, $1.key) }) {
-            if keepsKey, !changed.contains(key), let digest = base?.digests[key] {
-                drafts.append((key, .carried(digest)))
-                continue
-            }
-            switch state {
-            case .plain(let value): drafts.append((key, .plain(value)))
-            case .encrypted(let value): drafts.append((key, .encrypted(value)))
-            case .asset(let asset): if let sealed = asset.remote?.sealed { drafts.append((key, .asset(sealed))) }
-            case .omitted: if let digest = base?.digests[key] { drafts.append((key, .carried(digest))) }
-            }
-        }
-        return drafts
     }
 }

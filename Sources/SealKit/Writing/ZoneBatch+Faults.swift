@@ -1,5 +1,3 @@
-import SealEnvelope
-import SealPrimitives
 import SealStatements
 
 /// What is wrong with one record of a batch fails that record: the others are saved without it, or in an atomic batch
@@ -43,33 +41,6 @@ extension ZoneBatch {
         return passing(complete) { record throws(SealKitError) in
             if let error = failures[record.recordID] { throw error }
         }
-    }
-
-    /// Of a batch that cannot be sealed, or signed, as a whole: each item that cannot be by itself fails.
-    /// - Returns: what is left to be sent.
-    /// - Throws: where each could be by itself.
-    mutating func sealable<Part>(
-        _ parts: [Part], item: (Part) -> Item, because error: SealError, _ seal: (Part) throws(SealError) -> Void
-    ) throws(SealKitError) -> [Part] {
-        var left: [Part] = []
-        for part in parts {
-            do throws(SealError) {
-                try seal(part)
-                left.append(part)
-            } catch {
-                fail(item(part), ZoneBatch.unsealable("record \(item(part).id.recordName)", error))
-            }
-        }
-        guard left.count < parts.count else { throw ZoneBatch.unsealable("the batch", error) }
-        guard isAtomic else { return left }
-        for part in left { fail(item(part), ZoneBatch.batchFailed) }
-        return []
-    }
-
-    static func unsealable(_ subject: String, _ error: SealError) -> SealKitError {
-        SealKitError(
-            .invalidArguments, "\(subject) cannot be sealed or signed (\(error))",
-            remedy: "lists hold values of one kind; a record has at most \(Limits.fieldsPerRecord) fields")
     }
 }
 

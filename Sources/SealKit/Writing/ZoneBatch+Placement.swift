@@ -78,25 +78,24 @@ extension ZoneBatch {
         var refused: [(item: Item, error: SealKitError)] = []
         for item in living {
             let scope = places.scope(of: item.id.recordName)
-            let isMove = item.base.map { $0.statement.scopeID != scope } ?? false
-            let view: ZoneView? = if let scope { try await database.view(of: scope, in: &ground) } else { nil }
-            if case .delete = item, let view, view.roster.isClosed, !view.scope.shareRecordName.isEmpty {
-                refused.append((item, ZoneBatch.leftBehind(item.id)))
-                continue
+            var view: ZoneView? = if let scope { try await database.view(of: scope, in: &ground) } else { nil }
+            func verdict() throws(SealKitError) -> WritingPlaces.Verdict {
+                WritingPlaces.verdict(
+                    isDeletion: item.saved == nil, after: item.base?.statement, in: scope, view,
+                    opens: scope.map { sharing.opens($0) } ?? false, zone: ground.zone, by: database.core.userID())
             }
-            // Of a share that this account is out of only an old copy can be.
-            var isOut = view == nil
-            if let known = view, !known.isMember, !known.scope.shareRecordName.isEmpty,
-                !sharing.opens(known.roster.scopeID)
-            {
+            var decided = try verdict()
+            if decided != .placed, decided != .leftBehind, let known = view, WritingPlaces.mayBeOut(known) {
                 let now = try await database.core.keeper(of: known.scope).refresh()
                 ground.add(now)
-                isOut = !now.isMember
+                view = now
+                decided = try verdict()
             }
-            if let scope, !isOut, !isMove || ground.zone.owner == database.core.userID() {
-                placed.append(Placed(item: item, scopeID: scope))
-            } else {
-                refused.append((item, isMove && scope != nil ? ZoneBatch.moves(item.id) : ZoneBatch.outside(item.id)))
+            switch (decided, scope) {
+            case (.placed, let scope?): placed.append(Placed(item: item, scopeID: scope))
+            case (.leftBehind, _): refused.append((item, ZoneBatch.leftBehind(item.id)))
+            case (.moves, _): refused.append((item, ZoneBatch.moves(item.id)))
+            case (.outside, _), (.placed, nil): refused.append((item, ZoneBatch.outside(item.id)))
             }
         }
         // What the device goes by may be old as well.
@@ -135,7 +134,8 @@ extension ZoneBatch {
                 living.append(item)
                 continue
             }
-            if statement.zoneIncarnation == ground.incarnation, item.base?.isUnverified != true {
+            let life = ground.life(of: statement)
+            if life == .present, item.base?.isUnverified != true {
                 if try await database.view(of: statement.scopeID, in: &ground) == nil {
                     // Of a share that this device has not met: the answer names it, or shows where the record is now.
                     if !isOld(item) { _ = try await database.look(up: [item.id], desiredKeys: []) }
@@ -156,7 +156,7 @@ extension ZoneBatch {
                     continue
                 }
             }
-            let isPast = statement.zoneIncarnation < ground.incarnation
+            let isPast = life == .past
             if !isPast, try await regrounds(ground), let now = regrounded {
                 // The zone may be shared in another way than this device has known.
                 (ground, regrounded) = (now, nil)
@@ -176,8 +176,8 @@ extension ZoneBatch {
 
     /// A copy of a record that was not looked up yet, and may have come elsewhere since.
     private func isOld(_ item: Item) -> Bool {
-        guard case .save(let record) = item, let base = record.base else { return false }
-        return base.statement.kind == .save && !met.contains(record.recordID) && !isRekeying && savePolicy != .restoring
+        guard case .save(let record) = item, !met.contains(record.recordID) else { return false }
+        return WritingPlaces.mayBeOld(record.base?.statement, policy: savePolicy.rule, isRekeying: isRekeying)
     }
 
     /// What is on the server under the name of a refused save, where that is another version than its copy is of.
@@ -204,7 +204,7 @@ extension ZoneBatch {
             {
                 // As the look-up has left it.
                 let view = try await database.core.keeper(of: scope).current()
-                if view.roster.permission(of: view.user) != .readWrite { continue }
+                if !view.mayWrite { continue }
             }
             found[id] = outcome
         }
@@ -243,38 +243,36 @@ extension ZoneBatch {
         for scopeID in scopes where !sharing.opens(scopeID) {
             guard var view = ground[scopeID] else { continue }
             let keeper = database.core.keeper(of: view.scope)
-            // This device may have seen the zone's end, or that this account may not write: that may have changed
-            // since. Nor may it have the key yet that somebody has opened where grants were lost.
-            let isReady = !view.roster.isClosed && view.roster.permission(of: view.user) == .readWrite
-            if !isReady || view.keys[view.roster.currentEpoch.number] == nil { view = try await keeper.refresh() }
+            if view.isToBeRefreshed { view = try await keeper.refresh() }
             ground.add(view)
-            if hasEnded(view) { return false }
-            try checkMember(view)
-            if view.roster.permission(of: view.user) == .readWrite, database.isKeyDue(in: view) {
+            switch try readiness(of: view) {
+            case .ended: return false
+            case .ready, .notMember: continue
+            case .keyDue:
                 do { view = try await database.rotate(keeper) } catch {
                     guard error.code == .rotationDue, !isAtomic, scopes.count > 1 else { throw error }
                     for one in placed where one.scopeID == scopeID { fail(one.item, error) }
                     placed.removeAll { $0.scopeID == scopeID }
                     continue
                 }
-            } else if view.lacksGrants, view.mayAdminister {
+            case .lacksGrants:
                 try await database.replaceLostKeys(keeper)
                 view = try await keeper.current()
             }
             ground.add(view)
             // The key was somebody else's to renew, and then the zone went.
-            if hasEnded(view) { return false }
-            try checkMember(view)
+            if try readiness(of: view) == .ended { return false }
         }
         return true
     }
 
-    private func hasEnded(_ view: ZoneView) -> Bool { view.roster.isClosed && !view.scope.shareRecordName.isEmpty }
-
-    private func checkMember(_ view: ZoneView) throws(SealKitError) {
-        guard view.isMember else {
+    /// - Throws: `zoneNotFound` for who is not in it.
+    private func readiness(of view: ZoneView) throws(SealKitError) -> ZoneView.Readiness {
+        let readiness = view.readiness(hasUntoldKeys: database.core.identity().untold(in: view.roster) != nil)
+        guard readiness != .notMember else {
             throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)", remedy: "make it first")
         }
+        return readiness
     }
 }
 

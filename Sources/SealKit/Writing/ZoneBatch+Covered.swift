@@ -9,7 +9,7 @@ extension ZoneBatch {
     /// What an item's deletion takes along, as far as it is known: the batch's own records do not go.
     func covered(by item: Item, beside names: Set<String>) -> [VerifiedStatement] {
         guard case .delete(let id, _, _, _) = item else { return [] }
-        return covered[id.recordName]?.filter { !names.contains($0.statement.recordName) } ?? []
+        return TakenReading.covered(covered[id.recordName] ?? [], beside: names)
     }
 
     func taken(by item: Item, beside names: Set<String>) throws(SealKitError) -> TakenRecords {
@@ -24,20 +24,9 @@ extension ZoneBatch {
     /// - Returns: whether the deletion goes again; otherwise it has failed.
     /// - Throws: what concerns the whole batch.
     mutating func cover(
-        _ item: Item, with result: Sealkit_V1_RecordResult, _ refusal: SealKitError, ground: RecordGround, isLast: Bool
+        _ item: Item, with result: Sealkit_V1_RecordResult, ground: RecordGround
     ) async throws(SealKitError) -> Bool {
-        guard case .delete(let id, let base, _, _) = item, case .zone(let ground) = ground else {
-            fail(item, refusal)
-            return false
-        }
-        guard !isLast else {
-            fail(
-                item,
-                SealKitError(
-                    .deletionIncomplete, "the records that go with record \(id.recordName) keep changing",
-                    remedy: "try again later", retryAfter: 1))
-            return false
-        }
+        guard case .delete(let id, let base, _, _) = item, case .zone(let ground) = ground else { return false }
         // The answer had no room for these: it is told when the others' are known.
         guard result.hasTaken else { return true }
         do {
@@ -52,6 +41,14 @@ extension ZoneBatch {
             fail(item, await database.core.noted(error, zone: zoneID, record: id.recordName))
             return false
         }
+    }
+}
+
+extension ZoneBatch {
+    static func keepsGrowing(_ id: Record.ID) -> SealKitError {
+        SealKitError(
+            .deletionIncomplete, "the records that go with record \(id.recordName) keep changing",
+            remedy: "try again later", retryAfter: 1)
     }
 }
 

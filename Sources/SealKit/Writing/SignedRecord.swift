@@ -67,36 +67,3 @@ extension ZoneBatch.Item {
 extension StoredField {
     fileprivate var isAsset: Bool { if case .asset = self { true } else { false } }
 }
-
-extension ZoneBatch {
-    /// One request.
-    func send(
-        _ items: [Item], _ signed: [SignedRecord], signature: [UInt8], zone: Scope
-    ) async throws(SealKitError) -> Sealkit_V1_ModifyRecordsResponse {
-        let request = Sealkit_V1_ModifyRecordsRequest.with { request in
-            request.operationID = newOperationID()
-            request.zone = zone.zoneIDOnWire
-            request.atomic = isAtomic
-            request.rekeying = isRekeying
-            request.restoring = items.contains { lost[$0.id.recordName] != nil }
-            request.signature = Data(signature)
-            request.openings = sharing.openingsOnWire
-            request.closings = sharing.closingsOnWire
-            request.records = zip(items, signed).map { $1.wire($0) }
-        }
-        try await journal?.willSend(
-            KeptRequest(
-                request, items, signed, taking: takenAlong(by: items),
-                after: ModificationResults(saves: saveResults, deletions: deleteResults),
-                at: currentTime()))
-        let response: Sealkit_V1_ModifyRecordsResponse
-        do { response = try await database.core.call(database.scope, Endpoints.records.modify, request) } catch {
-            throw await database.confirmed(error, zoneID)
-        }
-        guard response.results.count == items.count else {
-            throw SealKitError(
-                .serverRejectedRequest, "the server answered \(response.results.count) of \(items.count) records")
-        }
-        return response
-    }
-}

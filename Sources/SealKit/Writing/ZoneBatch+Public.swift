@@ -25,8 +25,8 @@ extension ZoneBatch {
         keepDrafts(of: items)
         items = try await notLost(
             items, in: RecordGround.publicDatabase(PublicGround(scope: scope, asked: nil)).place)
-        for round in 1...ZoneBatch.rounds where !items.isEmpty {
-            items = try await sendPublic(items, in: scope, signer: signer, isLast: round == ZoneBatch.rounds)
+        for round in 1...WriteRounds.most where !items.isEmpty {
+            items = try await sendPublic(items, in: scope, signer: signer, isLast: round == WriteRounds.most)
         }
     }
 
@@ -53,6 +53,7 @@ extension ZoneBatch {
     private static func sign(
         _ items: [Item], in scope: Scope, _ signer: (key: SigningKey, chain: IdentityChain)
     ) throws(SealError) -> (records: [SignedRecord], signature: [UInt8]) {
+        let writing = PublicWriting(in: scope, by: signer.chain.userID, at: currentTime())
         var drafts: [PublicRecords.Draft] = []
         var fields: [[(name: String, field: WireField, digest: Digest)]] = []
         for item in items {
@@ -60,7 +61,7 @@ extension ZoneBatch {
             fields.append(own)
             drafts.append(
                 PublicRecords.Draft(
-                    statement: publicStatement(item, in: scope, author: signer.chain.userID),
+                    statement: publicStatement(item, writing),
                     fields: own.map { FieldDigest(name: $0.name, digest: $0.digest) }))
         }
         var random = SystemRandom()
@@ -133,46 +134,34 @@ extension ZoneBatch {
         name: String, field: WireField, digest: Digest
     )] {
         guard case .save(let record) = item else { return [] }
-        // After a deletion nothing is there to be carried over.
-        let base = record.base?.statement.kind == .save ? record.base : nil
         var fields: [(name: String, field: WireField, digest: Digest)] = []
         for key in record.fields.keys.sorted(by: FieldSet.isOrdered) {
-            let field: WireField
-            if !record.changed.contains(key), let digest = base?.digests[key] {
-                field = .digest(digest)
-            } else {
-                switch record.fields[key] {
-                case .plain(let value): field = .stored(.plain(value), blob: nil)
-                case .asset(let asset):
-                    guard let remote = asset.remote, let plain = remote.plain else { throw .unsupported }
-                    field = .publicAsset(plain, blob: remote.blob)
-                case .omitted, nil: continue
-                case .encrypted: throw .unsupported
-                }
-            }
-            fields.append((key, field, try field.digest(name: key)))
+            guard let state = record.fields[key] else { continue }
+            let field = try PublicWriting.content(
+                of: state.writtenInPublic, isChanged: record.changed.contains(key), known: record.base?.digests[key],
+                after: record.base?.written)
+            if let field { fields.append((key, field, try field.digest(name: key))) }
         }
         return fields
     }
 
-    private static func publicStatement(_ item: Item, in scope: Scope, author: UserID) -> Statement {
-        let (kind, base, type, parent): (Statement.Kind, Record.Base?, String, String?) =
-            switch item {
-            case .save(let record): (.save, record.base, record.recordType, record.parent?.recordName)
-            case .delete(_, let base, let type, _): (.delete, base, type, base.statement.parent)
-            }
-        let previous = base?.statement
-        let context = EpochContext.publicDatabase
-        return Statement(
-            kind: kind, container: scope.container, environment: scope.environment, owner: scope.owner,
-            zoneName: scope.zoneName,
-            zoneIncarnation: context.incarnations.zone, recordName: item.id.recordName, recordType: type,
-            // A record made again after its deletion goes on counting, with a new creator.
-            creator: (previous?.kind == .save ? previous?.creator : nil) ?? author, author: author,
-            clientTime: currentTime(),
-            revision: (previous?.revision ?? 0) + 1, previous: base?.hash ?? .zero, scopeID: context.scopeID,
-            scopeIncarnation: context.incarnations.scope, epoch: context.epoch, wrappedKey: [], rosterSequence: 0,
-            rosterHead: .zero, checkpoint: Checkpoint.none, parent: parent, share: nil, salt: .zero, fieldsDigest: .zero
-        )
+    private static func publicStatement(_ item: Item, _ writing: PublicWriting) -> Statement {
+        switch item {
+        case .save(let record):
+            writing.save(of: item.id.recordName, type: record.recordType, after: record.base?.written)
+        case .delete(let id, let base, let type, _):
+            writing.deletion(of: id.recordName, type: type, after: base.written)
+        }
+    }
+}
+
+extension Record.FieldState {
+    fileprivate var writtenInPublic: PublicWriting.Field {
+        switch self {
+        case .plain(let value): .plain(value)
+        case .encrypted: .encrypted
+        case .asset(let asset): .asset(asset.remote?.plain, blob: asset.remote?.blob ?? "")
+        case .omitted: .omitted
+        }
     }
 }

@@ -11,12 +11,6 @@ import SwiftProtobuf
 /// What is saved again is numbered later than everything that anybody has seen of the record, with a gap, so that every
 /// device takes it for a later version, also one that has seen what this one has not.
 extension ZoneBatch {
-    struct Lost: Sendable {
-        let revision: UInt64
-        /// What this device has seen last.
-        let previous: Digest
-    }
-
     /// What the server has of a record, good in itself, though it may be older than what this device has seen.
     private struct Found {
         let base: Record.Base
@@ -88,7 +82,9 @@ extension ZoneBatch {
         guard savePolicy != .restoring else { return items }
         let saves = items.compactMap(\.saved)
         let seen = try await database.core.trust.lastRevisions(of: saves.map(\.recordID.recordName), in: place)
-        let behind = saves.filter { seen[$0.recordID.recordName] ?? 0 > $0.base?.statement.revision ?? 0 }
+        let behind = saves.filter {
+            RecordWriting.isBehind($0.base?.statement.revision, of: seen[$0.recordID.recordName])
+        }
         guard !behind.isEmpty else { return items }
         var failures: [Record.ID: SealKitError] = [:]
         for (id, outcome) in try await database.look(up: behind.map(\.recordID), desiredKeys: []) {
@@ -122,21 +118,12 @@ extension ZoneBatch {
     private mutating func note(
         _ id: Record.ID, base: Record.Base?, stored: Record.Base?, _ ground: ZoneGround
     ) async throws(SealKitError) {
-        var last = try await database.core.trust.lastSeen(id.recordName, in: ground.place)
-        if let base, base.statement.zoneIncarnation == ground.incarnation, base.statement.revision > last?.revision ?? 0
-        {
-            last = (base.statement.revision, base.hash)
-        }
-        guard let last else { return }
-        if let stored, stored.statement.revision > last.revision || stored.hash == last.hash { return }
-        lost[id.recordName] = Lost(
-            revision: max(last.revision, stored?.statement.revision ?? 0) + 2 + .random(in: 0..<ZoneBatch.mostGap),
-            previous: last.hash)
+        let seen = try await database.core.trust.lastSeen(id.recordName, in: ground.place)
+        // A copy of an earlier life of the zone says nothing of this one.
+        let copied = base.flatMap { $0.statement.zoneIncarnation == ground.incarnation ? $0.version : nil }
+        lost[id.recordName] = RecordWriting.Restored(
+            seen: seen, copied: copied, stored: stored?.version, gap: .random(in: RecordWriting.Restored.gaps))
     }
-
-    /// Whoever saves the same record again at the same time, with other things seen, most probably takes another
-    /// number.
-    private static let mostGap: UInt64 = 4_096
 
     /// - Throws: `invalidArguments` where the copy lacks a key; `assetNotAvailable`.
     private func complete(_ copy: Record, over stored: Found?) throws(SealKitError) -> Record {
@@ -160,4 +147,8 @@ extension ZoneBatch {
         if record.base == nil { record.base = stored?.base }
         return record
     }
+}
+
+extension Record.Base {
+    fileprivate var version: (revision: UInt64, hash: Digest) { (statement.revision, hash) }
 }

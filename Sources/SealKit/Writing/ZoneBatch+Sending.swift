@@ -1,0 +1,52 @@
+import Foundation
+import SealClient
+import SealCoding
+import SealPrimitives
+import SealStatements
+import SealWire
+import SwiftProtobuf
+
+/// One request, and its answer.
+extension ZoneBatch {
+    /// - Returns: the items that have to be sent again.
+    mutating func send(_ placed: [Placed], ground: ZoneGround, isLast: Bool) async throws(SealKitError) -> [Item] {
+        guard let sealed = try sealed(placed, in: ground) else { return [] }
+        let response = try await send(sealed.items, sealed.records, signature: sealed.signature, zone: ground.zone)
+        if zip(sealed.items, response.results).allSatisfy({ $1.stores($0.id.recordName) }) {
+            try await sharing.adopt(database.core)
+        }
+        return try await settle(
+            sealed.items, (sealed.records, sealed.signature), response.results, ground: .zone(ground), isLast: isLast)
+    }
+
+    /// One request.
+    func send(
+        _ items: [Item], _ signed: [SignedRecord], signature: [UInt8], zone: Scope
+    ) async throws(SealKitError) -> Sealkit_V1_ModifyRecordsResponse {
+        let request = Sealkit_V1_ModifyRecordsRequest.with { request in
+            request.operationID = newOperationID()
+            request.zone = zone.zoneIDOnWire
+            request.atomic = isAtomic
+            request.rekeying = isRekeying
+            request.restoring = items.contains { lost[$0.id.recordName] != nil }
+            request.signature = Data(signature)
+            request.openings = sharing.openingsOnWire
+            request.closings = sharing.closingsOnWire
+            request.records = zip(items, signed).map { $1.wire($0) }
+        }
+        try await journal?.willSend(
+            KeptRequest(
+                request, items, signed, taking: takenAlong(by: items),
+                after: ModificationResults(saves: saveResults, deletions: deleteResults),
+                at: currentTime()))
+        let response: Sealkit_V1_ModifyRecordsResponse
+        do { response = try await database.core.call(database.scope, Endpoints.records.modify, request) } catch {
+            throw await database.confirmed(error, zoneID)
+        }
+        guard response.results.count == items.count else {
+            throw SealKitError(
+                .serverRejectedRequest, "the server answered \(response.results.count) of \(items.count) records")
+        }
+        return response
+    }
+}
