@@ -265,6 +265,40 @@ import Testing
         }
     }
 
+    /// Names go by the clock, and what was made last by its number.
+    @Test func aClockThatWasSetBackUpsetsNothing() async throws {
+        try await with { server, ann, zone in
+            let (files, backups) = (FileManager.default, server.place + "/backups/")
+            let first = try #require(try await server.backUp()["backup"] as? String)
+            // As if the clock had been a hundred years ahead.
+            try files.moveItem(atPath: backups + first, toPath: backups + "2126-01-01T000000Z")
+            try await ann.saveFile("second", in: zone, bytes: 70_000, folder: server.folder)
+            let second = try #require(try await server.backUp()["backup"] as? String)
+            let listed = try await server.call("backup", "list", "--from", "place", "--json").output
+            let names = try listed.split(separator: "\n").map { line in
+                try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["backup"]
+                    as? String
+            }
+            #expect(names == ["2126-01-01T000000Z", second])
+            try server.loseData()
+            let restored = try await server.call("restore", "--from", "place", "--data", "data", "--quiet").output
+            #expect(restored.trimmingCharacters(in: .whitespacesAndNewlines) == second)
+            try server.restart()
+            #expect(try await ann.onFreshDevice().hasFile("second", in: zone, bytes: 70_000))
+            // The oldest goes, which is not the one that the clock says.
+            let third = try #require(try await server.backUp("--keep", "2")["backup"] as? String)
+            #expect(try Set(files.contentsOfDirectory(atPath: backups)) == [second, third])
+            // Which is the newest nobody can tell where one does not say its number.
+            try BackedUpServer.flip(backups + second + "/manifest.json")
+            try server.loseData()
+            let refused = try await server.call("restore", "--from", "place", "--data", "data", status: 76)
+            #expect(refused.errors.contains(second), "\(refused.errors)")
+            #expect(refused.errors.contains("--backup \(third)"), "\(refused.errors)")
+            #expect(!files.fileExists(atPath: server.data))
+            try await server.call("restore", "--from", "place", "--data", "data", "--backup", third)
+        }
+    }
+
     /// Sealed again a blob has another sum: where an older backup names it, it stays as it is.
     @Test func aSealedBlobThatAnOlderBackupNamesStays() async throws {
         try await with { server, ann, zone in

@@ -29,19 +29,21 @@ package struct Backup {
     private let recipient: BackupRecipient?
     private let origin: String?
     private let now: Date
+    private let freeBytes: (String) -> UInt64?
 
     /// - Parameters:
     ///   - dataFolder: of a server.
     ///   - secretsFolder: of the same one.
     ///   - place: the folder for backups, made where there is none.
     ///   - recipient: whom everything is sealed to; nil for nobody.
+    ///   - freeBytes: of the disk that a folder is on; nil where nobody can tell.
     /// - Throws: `BackupError`, `FileError`, `SecretFileError`.
     package init(
         dataFolder: String, secretsFolder: String, place path: String, recipient: BackupRecipient?, origin: String?,
-        now: Date
+        now: Date, freeBytes: @escaping (String) -> UInt64? = SealSystem.freeBytes(at:)
     ) throws {
         data = dataFolder.absolutePath
-        (self.recipient, self.origin, self.now) = (recipient, origin, now)
+        (self.recipient, self.origin, self.now, self.freeBytes) = (recipient, origin, now, freeBytes)
         try OwnUser.require(at: data)
         let target = path.absolutePath
         guard !target.isWithin(data), !data.isWithin(target) else {
@@ -103,9 +105,35 @@ package struct Backup {
             databaseBytes: made.databaseBytes, missing: [], removed: removed, pruningFailure: failure)
     }
 
+    /// That the database fits before anything of it is written: while a draft fills the data's disk, nobody can save.
+    /// What blobs take is known once they are copied.
+    private func requireRoom() throws {
+        let file = data + "/sealkit.sqlite"
+        let size = [file, file + "-wal"].reduce(UInt64(0)) { $0 + UInt64(clamping: FileStatus(path: $1)?.size ?? 0) }
+        var needed = [(folder: place.folder, bytes: size)]
+        if recipient != nil {
+            needed[0].bytes = UInt64(clamping: SealedFile.size(of: Int64(clamping: size)))
+            needed.append((data, size + FreeSpace.keptFromBlobs))
+        }
+        // On one disk both have to fit.
+        let devices = Set(needed.map { FileStatus(path: $0.folder)?.identity.device })
+        if devices.count < needed.count { needed = [(data, needed.reduce(0) { $0 + $1.bytes })] }
+        for (folder, bytes) in needed {
+            guard let free = freeBytes(folder), free < bytes else { continue }
+            throw BackupError(
+                .cannotWrite,
+                "the database needs \(bytes) bytes at \(folder), and \(free) are free there; nothing was written",
+                remedy: recipient == nil
+                    ? "make room, or name a place on another disk with --to"
+                    : "make room: what is sealed is copied beside the data first, and 16 MiB stay free for the server")
+        }
+    }
+
     private var databaseName: String { recipient == nil ? "sealkit.sqlite" : "sealkit.sqlite.sealed" }
 
     private func make(_ name: String, _ draft: String, _ known: KnownBlobs) throws -> Outcome {
+        try requireRoom()
+        let sequence = try place.nextSequence()
         try PrivateFiles.remove(draft)
         try PrivateFiles.createFolder(at: draft)
         // What is not sealed does not leave the data's disk on its way to being so.
@@ -136,7 +164,8 @@ package struct Backup {
         }
         let list = try blobs.finish()
         let manifest = BackupManifest(
-            version: ServerVersion.current, schema: schema, time: now, origin: origin, recipient: recipient,
+            version: ServerVersion.current, schema: schema, sequence: sequence, time: now, origin: origin,
+            recipient: recipient,
             database: .init(databaseName, sum), blobList: .init(listName, list),
             blobFolder: known.blobFolder, blobs: blobs.count, missingBlobs: blobs.missing.count,
             secrets: secrets.fingerprints)

@@ -10,6 +10,8 @@ package struct BackupError: Error, Equatable, CustomStringConvertible {
         case damaged
         /// Somebody else is at work there.
         case busy
+        /// No room on the disk, or no right to write there.
+        case cannotWrite
     }
 
     package let kind: Kind

@@ -22,6 +22,9 @@ package struct BackupManifest: Codable, Sendable, Equatable {
     package let version: String
     /// The database's steps, oldest first.
     let schema: [String]
+    /// Higher than of all backups that the place had before: times go by a clock, which may be set back. Nil where it
+    /// was made before they had one.
+    let sequence: Int?
     package let time: Date
     /// Of the server, where it was known.
     package let origin: String?
@@ -38,12 +41,14 @@ package struct BackupManifest: Codable, Sendable, Equatable {
     let secrets: [String: String]
 
     init(
-        version: String, schema: [String], time: Date, origin: String?, recipient: BackupRecipient?, database: File,
+        version: String, schema: [String], sequence: Int, time: Date, origin: String?, recipient: BackupRecipient?,
+        database: File,
         blobList: File, blobFolder: String, blobs: Int, missingBlobs: Int, secrets: [String: String]
     ) {
         format = Self.format
         self.version = version
         self.schema = schema
+        self.sequence = sequence
         self.time = time
         self.origin = origin
         self.recipient = recipient?.text
@@ -94,7 +99,8 @@ package struct BackupManifest: Codable, Sendable, Equatable {
                 .badInput, "\(folder) was made in another form (\(found.format))",
                 remedy: "use the version of sealkit that made it")
         }
-        guard let read = try? decoder.decode(Self.self, from: Data(bytes)), read.hasPlainNames else {
+        guard let read = try? decoder.decode(Self.self, from: Data(bytes)), read.hasPlainNames, read.sequence ?? 0 >= 0
+        else {
             throw damaged("is no manifest")
         }
         self = read

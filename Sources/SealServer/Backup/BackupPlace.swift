@@ -54,7 +54,73 @@ struct BackupPlace {
     private static let draftPrefix = ".draft-"
     private static let oldPrefix = ".old-"
 
-    /// Whole ones by their names, oldest first.
+    /// A backup that has its name.
+    struct Entry {
+        let name: String
+        /// Nil where it is damaged, or of another form.
+        let manifest: BackupManifest?
+    }
+
+    /// Those that have their names, in the order in which they were made: by the numbers in their manifests, since
+    /// names go by a clock that may have been set back. One whose manifest says nothing stands where its name puts it.
+    /// - Throws: `FileError`, `CancellationError`.
+    func entries() throws -> [Entry] {
+        typealias Position = (sequence: Int, isUnknown: Int, isOwn: Int)
+        var (found, highest) = ([(entry: Entry, at: Position)](), 0)
+        for name in try names() {
+            var manifest: BackupManifest?
+            do { manifest = try BackupManifest(readFrom: path(of: name)) } catch is BackupError {}
+            let sequence = manifest?.sequence
+            highest = max(highest, sequence ?? 0)
+            // A copy that somebody has named otherwise comes before what it was made of.
+            found.append(
+                (
+                    Entry(name: name, manifest: manifest),
+                    (sequence ?? highest, sequence == nil ? 1 : 0, Self.isOwn(name) ? 1 : 0)
+                ))
+        }
+        // Sorting keeps no order of its own among equals.
+        return found.enumerated().sorted { first, second in
+            first.element.at == second.element.at
+                ? first.offset < second.offset : first.element.at < second.element.at
+        }.map(\.element.entry)
+    }
+
+    /// The number of the next backup.
+    func nextSequence() throws -> Int {
+        let entries = try entries()
+        // Those that cannot be read may have the numbers that follow.
+        let unknown = entries.count { $0.manifest?.sequence == nil }
+        return (entries.compactMap { $0.manifest?.sequence }.max() ?? 0) + unknown + 1
+    }
+
+    /// The one that was made last.
+    /// - Throws: `BackupError`, also where nobody can tell which that is.
+    func newest() throws -> String {
+        let entries = try entries()
+        guard let newest = entries.last(where: { $0.manifest != nil }) else {
+            try requireAny()
+            throw BackupError(
+                .damaged, "the manifest of every backup at \(folder) is damaged",
+                remedy: "look for another copy of these files")
+        }
+        if let damaged = entries.last(where: { $0.manifest == nil && Self.isOwn($0.name) }) {
+            throw BackupError(
+                .damaged,
+                "\(path(of: damaged.name))/\(BackupManifest.fileName) is damaged, so that nobody can tell which backup is the newest",
+                remedy: "name the one to restore, as of those that are whole the newest: --backup \(newest.name)")
+        }
+        return newest.name
+    }
+
+    /// - Throws: `BackupError` where there is none.
+    func requireAny() throws {
+        guard try names().isEmpty else { return }
+        throw BackupError(
+            .notFound, "there is no whole backup at \(folder)", remedy: "make one with sealkit backup")
+    }
+
+    /// Whole ones by their names, in the order of these.
     func names() throws(FileError) -> [String] {
         try PrivateFiles.names(in: backups).filter { !$0.hasPrefix(".") }
     }
@@ -74,7 +140,7 @@ struct BackupPlace {
         name.wholeMatch(of: /\d{4}-\d\d-\d\dT\d{6}Z(-\d+)?/) != nil
     }
 
-    /// A name that sorts behind those of before.
+    /// A name that none has.
     /// - Parameter time: to the second, in UTC.
     func newName(at time: Date) throws(FileError) -> String {
         let stamp = time.formatted(
@@ -85,22 +151,14 @@ struct BackupPlace {
     }
 
     /// - Throws: `BackupError`, for a name that none has.
-    func require(_ name: String?) throws -> String {
+    func require(_ name: String) throws {
         let names = try names()
-        guard let name else {
-            guard let newest = names.last else {
-                throw BackupError(
-                    .notFound, "there is no whole backup at \(folder)", remedy: "make one with sealkit backup")
-            }
-            return newest
-        }
         guard names.contains(name) else {
             throw BackupError(
                 .notFound, "there is no backup of that name at \(folder)",
                 remedy: names.isEmpty
                     ? "there is none at all" : "there are: \(names.suffix(10).joined(separator: ", "))")
         }
-        return name
     }
 
     // MARK: Blobs

@@ -22,7 +22,7 @@ package struct BackupVerification {
 
     /// Their names, oldest first, with what each says of itself: nil for one whose manifest is damaged.
     package func list() throws -> [(name: String, manifest: BackupManifest?)] {
-        try place.names().map { ($0, try? BackupManifest(readFrom: place.path(of: $0))) }
+        try place.entries().map { ($0.name, $0.manifest) }
     }
 
     /// - Parameter name: of one; nil for all.
@@ -30,10 +30,10 @@ package struct BackupVerification {
     package func run(_ name: String?) throws -> [Outcome] {
         let lock = try place.lock(.shared)
         defer { lock?.release() }
-        _ = try place.require(name)
+        if let name { try place.require(name) } else { try place.requireAny() }
         // What several backups have is read once.
         var seen: [String: FileSum?] = [:]
-        return try (name.map { [$0] } ?? place.names()).map { try verify($0, &seen) }
+        return try (name.map { [$0] } ?? place.entries().map(\.name)).map { try verify($0, &seen) }
     }
 
     private func verify(_ name: String, _ seen: inout [String: FileSum?]) throws -> Outcome {

@@ -8,13 +8,13 @@ struct Pruning {
 
     /// To be called with the place alone.
     /// - Parameters:
-    ///   - keep: how many stay, 1 or more: the one just made, and the newest before it.
-    ///   - made: the one just made, whatever the clock says of the others.
+    ///   - keep: how many stay, 1 or more: the one just made, and those that were made last before it.
+    ///   - made: the one just made.
     ///   - removed: counts, also where it fails.
     /// - Throws: `BackupError` where it cannot be told which blobs are needed, `FileError`, `CancellationError`.
     func run(keep: Int, besides made: String, removed: inout (backups: Int, blobs: Int)) throws {
         // What somebody has renamed to keep it is theirs.
-        let others = try place.names().filter { $0 != made && BackupPlace.isOwn($0) }
+        let others = try place.entries().map(\.name).filter { $0 != made && BackupPlace.isOwn($0) }
         for name in others.dropLast(max(0, keep - 1)) {
             // It is no backup any more before anything of it goes.
             try PrivateFiles.rename(place.path(of: name), to: place.old(name))

@@ -41,7 +41,7 @@ package struct Restore {
 
     /// - Parameters:
     ///   - path: the place.
-    ///   - name: of a backup there; nil for the newest.
+    ///   - name: of a backup there; nil for the one that was made last.
     ///   - dataFolder: to be made; an empty folder will do.
     ///   - key: for what is sealed.
     /// - Throws: `BackupError`, `FileError`.
@@ -49,7 +49,8 @@ package struct Restore {
         place path: String, name: String?, dataFolder: String, key: BackupKey?, secrets: Secrets
     ) throws {
         place = try BackupPlace(existing: path)
-        self.name = try place.require(name)
+        if let name { try place.require(name) }
+        self.name = try name ?? place.newest()
         target = dataFolder.absolutePath
         (self.key, self.secrets) = (key, secrets)
         guard !target.isWithin(place.folder), !place.folder.isWithin(target) else {
@@ -75,7 +76,7 @@ package struct Restore {
         try await checkSumsOfList(manifest, folder)
 
         try PrivateFiles.createFolder(at: target.folderAbove)
-        try PrivateFiles.createFolder(at: draft)
+        try makeDraft()
         let lock = try lockDraft()
         defer { lock.release() }
         do {
@@ -169,6 +170,17 @@ package struct Restore {
     }
 
     // MARK: The draft
+
+    private func makeDraft() throws {
+        do { try PrivateFiles.createFolder(at: draft) } catch {
+            guard [EACCES, EPERM, EROFS].contains(error.code) else { throw error }
+            let parent = target.folderAbove
+            throw BackupError(
+                .cannotWrite, "\(draft) cannot be made: this user makes no folders in \(parent)",
+                remedy: "as root, make one of this user's (install -d -o USER -m 0700 \(target).restored), "
+                    + "restore below it (--data \(target).restored/data), and move that to \(target)")
+        }
+    }
 
     private func lockDraft() throws -> DataFolderLock {
         let busy = BackupError(
@@ -298,7 +310,7 @@ package struct Restore {
 
     /// What to do where this backup is of no use.
     private var older: String {
-        let before = (try? place.names())?.last { $0 < name }
+        let before = (try? place.entries())?.prefix { $0.name != name }.last { $0.manifest != nil }?.name
         guard let before else { return "there is no older one here: look for another copy of these files" }
         return "restore the one before it: --backup \(before)"
     }

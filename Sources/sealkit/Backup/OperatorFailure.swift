@@ -37,6 +37,7 @@ enum OperatorFailure {
         case .notFound: .notFound
         case .damaged: .integrity
         case .busy: .tryLater
+        case .cannotWrite: .cannotWrite
         }
     }
 }

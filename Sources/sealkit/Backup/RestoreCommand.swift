@@ -20,7 +20,9 @@ struct RestoreCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The folder of backups.", valueName: "folder"), completion: .directory)
     var from: String
 
-    @Option(help: ArgumentHelp("One of them by its name. Default: the newest.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "One of them by its name. Default: the one made last, whatever clocks said.", valueName: "name"))
     var backup: String?
 
     @Option(

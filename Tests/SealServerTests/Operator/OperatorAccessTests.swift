@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import SealLab
 import SealPrimitives
 import SealWire
 import SwiftProtobuf
@@ -197,6 +198,60 @@ import Testing
         configuration.metrics = ListenAddress("127.0.0.1:9090")
         configuration.operator = configuration.metrics
         #expect(throws: ConfigurationError.self) { try configuration.validate() }
+    }
+
+    /// On an address that others reach it has the server's certificate, and plain HTTP gets no answer.
+    @Test func onOtherAddressesItSpeaksTLS() async throws {
+        let folder = TemporaryFolder()
+        let files = ServerConfiguration.TLSFiles(certificate: folder.file("c.pem"), key: folder.file("c.key"))
+        let made = try await Command.finished(
+            URL(fileURLWithPath: "/usr/bin/openssl"),
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                "-subj", "/CN=notes.example.org", "-addext", "subjectAltName=DNS:notes.example.org",
+                "-out", files.certificate, "-keyout", files.key,
+            ])
+        #expect(made.status == 0, "\(made.errors)")
+        let (addresses, continuation) = AsyncStream<ListenAddress>.makeStream()
+        let server = try await SealServer.Server(
+            configuration: ServerConfiguration(
+                dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
+                publicOrigin: "https://notes.example.org", tls: files, logLevel: .critical,
+                operator: ListenAddress(host: "0.0.0.0", port: 0)),
+            replacing: ServiceReplacements(onOperator: { continuation.yield($0) }), onRunning: { _ in },
+            addRoutes: { _, _ in })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            for await address in addresses {
+                do {
+                    let place = try OperatorPlace.url(dataFolder: folder.file("data"))
+                    #expect(place == "https://notes.example.org:\(address.port)")
+                    let token = try String(contentsOfFile: Self.file(folder), encoding: .utf8).dropLast()
+                    func curl(_ scheme: String, _ words: String...) async throws -> Command {
+                        try await Command.finished(
+                            URL(fileURLWithPath: "/usr/bin/curl"),
+                            words + [
+                                "-sS", "--max-time", "20", "--connect-to", "::127.0.0.1:\(address.port)",
+                                "-H", "Content-Type: application/json", "-H", "Authorization: Bearer \(token)",
+                                "-d", "{}",
+                                "\(scheme)://notes.example.org:\(address.port)\(Endpoints.operator.usage.route.template)",
+                            ])
+                    }
+                    let good = try await curl("https", "--cacert", files.certificate)
+                    #expect(good.status == 0, "\(good.errors)")
+                    #expect(good.output.contains("{"), "\(good.output)")
+                    // Whoever trusts others only, and whoever comes without TLS.
+                    #expect(try await curl("https").status == 60)
+                    #expect(try await curl("http").status != 0)
+                } catch {
+                    await server.shutDown()
+                    throw error
+                }
+                break
+            }
+            await server.shutDown()
+            try await group.waitForAll()
+        }
     }
 
     /// Wrong methods, types, bodies and sizes, as on the other listener.
