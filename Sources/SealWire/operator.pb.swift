@@ -402,6 +402,235 @@ public nonisolated struct Sealkit_V1_TestMailResponse: Sendable {
   public init() {}
 }
 
+/// What is asked of the server's telemetry. Times are seconds since 1970.
+public nonisolated struct Sealkit_V1_TelemetryRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var from: Int64 = 0
+
+  /// 0 for now
+  public var until: Int64 = 0
+
+  /// seconds: 60, 3600 or 86400; 0 for what suits the time
+  public var step: UInt32 = 0
+
+  /// request (also empty), item, notification
+  public var kind: String = String()
+
+  /// operation, container, environment, database, client, group or code: a line for each word; empty for one line
+  public var by: String = String()
+
+  public var filters: [Sealkit_V1_TelemetryFilter] = []
+
+  /// lines; 0 for the usual. What is left over comes as one more
+  public var limit: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct Sealkit_V1_TelemetryFilter: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// as in by
+  public var dimension: String = String()
+
+  /// those alone that have it
+  public var word: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct Sealkit_V1_TelemetrySums: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var count: UInt64 = 0
+
+  /// those of count that were refused, by code
+  public var codes: [Sealkit_V1_TelemetryCount] = []
+
+  public var bytesIn: UInt64 = 0
+
+  public var bytesOut: UInt64 = 0
+
+  /// until answers were ready, together
+  public var microseconds: UInt64 = 0
+
+  /// quantiles, in microseconds: off by an eighth at most
+  public var latency50: UInt64 = 0
+
+  public var latency95: UInt64 = 0
+
+  public var latency99: UInt64 = 0
+
+  public var bytesIn50: UInt64 = 0
+
+  public var bytesIn95: UInt64 = 0
+
+  public var bytesOut50: UInt64 = 0
+
+  public var bytesOut95: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct Sealkit_V1_TelemetryCount: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var code: String = String()
+
+  public var count: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct Sealkit_V1_TelemetryPart: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var start: Int64 = 0
+
+  public var sums: Sealkit_V1_TelemetrySums {
+    get {_sums ?? Sealkit_V1_TelemetrySums()}
+    set {_sums = newValue}
+  }
+  /// Returns true if `sums` has been explicitly set.
+  public var hasSums: Bool {self._sums != nil}
+  /// Clears the value of `sums`. Subsequent reads from it will return its default value.
+  public mutating func clearSums() {self._sums = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _sums: Sealkit_V1_TelemetrySums? = nil
+}
+
+public nonisolated struct Sealkit_V1_TelemetryLine: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String = String()
+
+  /// of all that are in no other line
+  public var isRest: Bool = false
+
+  public var total: Sealkit_V1_TelemetrySums {
+    get {_total ?? Sealkit_V1_TelemetrySums()}
+    set {_total = newValue}
+  }
+  /// Returns true if `total` has been explicitly set.
+  public var hasTotal: Bool {self._total != nil}
+  /// Clears the value of `total`. Subsequent reads from it will return its default value.
+  public mutating func clearTotal() {self._total = nil}
+
+  /// those in which there was something, by time
+  public var parts: [Sealkit_V1_TelemetryPart] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _total: Sealkit_V1_TelemetrySums? = nil
+}
+
+/// How many accounts were active, by registers that have none of them: off by some hundredths.
+public nonisolated struct Sealkit_V1_TelemetryActive: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// day, month; week: the seven days before until
+  public var stretch: String = String()
+
+  public var start: Int64 = 0
+
+  public var accounts: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct Sealkit_V1_TelemetryResponse: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// the beginning of the first step
+  public var from: Int64 {
+    get {_storage._from}
+    set {_uniqueStorage()._from = newValue}
+  }
+
+  public var until: Int64 {
+    get {_storage._until}
+    set {_uniqueStorage()._until = newValue}
+  }
+
+  public var step: UInt32 {
+    get {_storage._step}
+    set {_uniqueStorage()._step = newValue}
+  }
+
+  /// the one with the most first
+  public var lines: [Sealkit_V1_TelemetryLine] {
+    get {_storage._lines}
+    set {_uniqueStorage()._lines = newValue}
+  }
+
+  /// of the container and environment that were asked for
+  public var active: [Sealkit_V1_TelemetryActive] {
+    get {_storage._active}
+    set {_uniqueStorage()._active = newValue}
+  }
+
+  /// ok, off, or failing: nothing can be written at present
+  public var state: String {
+    get {_storage._state}
+    set {_uniqueStorage()._state = newValue}
+  }
+
+  /// counted since the server's start, and lost before it could be written
+  public var lost: UInt64 {
+    get {_storage._lost}
+    set {_uniqueStorage()._lost = newValue}
+  }
+
+  /// all lines together
+  public var all: Sealkit_V1_TelemetryLine {
+    get {_storage._all ?? Sealkit_V1_TelemetryLine()}
+    set {_uniqueStorage()._all = newValue}
+  }
+  /// Returns true if `all` has been explicitly set.
+  public var hasAll: Bool {_storage._all != nil}
+  /// Clears the value of `all`. Subsequent reads from it will return its default value.
+  public mutating func clearAll() {_uniqueStorage()._all = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "sealkit.v1"
@@ -1118,6 +1347,468 @@ nonisolated extension Sealkit_V1_TestMailResponse: SwiftProtobuf.Message, SwiftP
     if lhs.answer != rhs.answer {return false}
     if lhs.reason != rhs.reason {return false}
     if lhs.remedy != rhs.remedy {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_TelemetryRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TelemetryRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}from\0\u{1}until\0\u{1}step\0\u{1}kind\0\u{1}by\0\u{1}filters\0\u{1}limit\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.from) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.until) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.step) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.kind) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.by) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.filters) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.from != 0 {
+      try visitor.visitSingularInt64Field(value: self.from, fieldNumber: 1)
+    }
+    if self.until != 0 {
+      try visitor.visitSingularInt64Field(value: self.until, fieldNumber: 2)
+    }
+    if self.step != 0 {
+      try visitor.visitSingularUInt32Field(value: self.step, fieldNumber: 3)
+    }
+    if !self.kind.isEmpty {
+      try visitor.visitSingularStringField(value: self.kind, fieldNumber: 4)
+    }
+    if !self.by.isEmpty {
+      try visitor.visitSingularStringField(value: self.by, fieldNumber: 5)
+    }
+    if !self.filters.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.filters, fieldNumber: 6)
+    }
+    if self.limit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.limit, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_TelemetryRequest, rhs: Sealkit_V1_TelemetryRequest) -> Bool {
+    if lhs.from != rhs.from {return false}
+    if lhs.until != rhs.until {return false}
+    if lhs.step != rhs.step {return false}
+    if lhs.kind != rhs.kind {return false}
+    if lhs.by != rhs.by {return false}
+    if lhs.filters != rhs.filters {return false}
+    if lhs.limit != rhs.limit {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_TelemetryFilter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TelemetryFilter"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}dimension\0\u{1}word\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.dimension) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.word) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.dimension.isEmpty {
+      try visitor.visitSingularStringField(value: self.dimension, fieldNumber: 1)
+    }
+    if !self.word.isEmpty {
+      try visitor.visitSingularStringField(value: self.word, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_TelemetryFilter, rhs: Sealkit_V1_TelemetryFilter) -> Bool {
+    if lhs.dimension != rhs.dimension {return false}
+    if lhs.word != rhs.word {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_TelemetrySums: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TelemetrySums"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}count\0\u{1}codes\0\u{3}bytes_in\0\u{3}bytes_out\0\u{1}microseconds\0\u{1}latency50\0\u{1}latency95\0\u{1}latency99\0\u{3}bytes_in50\0\u{3}bytes_in95\0\u{3}bytes_out50\0\u{3}bytes_out95\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.codes) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.bytesIn) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.bytesOut) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.microseconds) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.latency50) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.latency95) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.latency99) }()
+      case 9: try { try decoder.decodeSingularUInt64Field(value: &self.bytesIn50) }()
+      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.bytesIn95) }()
+      case 11: try { try decoder.decodeSingularUInt64Field(value: &self.bytesOut50) }()
+      case 12: try { try decoder.decodeSingularUInt64Field(value: &self.bytesOut95) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.count != 0 {
+      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 1)
+    }
+    if !self.codes.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.codes, fieldNumber: 2)
+    }
+    if self.bytesIn != 0 {
+      try visitor.visitSingularUInt64Field(value: self.bytesIn, fieldNumber: 3)
+    }
+    if self.bytesOut != 0 {
+      try visitor.visitSingularUInt64Field(value: self.bytesOut, fieldNumber: 4)
+    }
+    if self.microseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.microseconds, fieldNumber: 5)
+    }
+    if self.latency50 != 0 {
+      try visitor.visitSingularUInt64Field(value: self.latency50, fieldNumber: 6)
+    }
+    if self.latency95 != 0 {
+      try visitor.visitSingularUInt64Field(value: self.latency95, fieldNumber: 7)
+    }
+    if self.latency99 != 0 {
+      try visitor.visitSingularUInt64Field(value: self.latency99, fieldNumber: 8)
+    }
+    if self.bytesIn50 != 0 {
+      try visitor.visitSingularUInt64Field(value: self.bytesIn50, fieldNumber: 9)
+    }
+    if self.bytesIn95 != 0 {
+      try visitor.visitSingularUInt64Field(value: self.bytesIn95, fieldNumber: 10)
+    }
+    if self.bytesOut50 != 0 {
+      try visitor.visitSingularUInt64Field(value: self.bytesOut50, fieldNumber: 11)
+    }
+    if self.bytesOut95 != 0 {
+      try visitor.visitSingularUInt64Field(value: self.bytesOut95, fieldNumber: 12)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_TelemetrySums, rhs: Sealkit_V1_TelemetrySums) -> Bool {
+    if lhs.count != rhs.count {return false}
+    if lhs.codes != rhs.codes {return false}
+    if lhs.bytesIn != rhs.bytesIn {return false}
+    if lhs.bytesOut != rhs.bytesOut {return false}
+    if lhs.microseconds != rhs.microseconds {return false}
+    if lhs.latency50 != rhs.latency50 {return false}
+    if lhs.latency95 != rhs.latency95 {return false}
+    if lhs.latency99 != rhs.latency99 {return false}
+    if lhs.bytesIn50 != rhs.bytesIn50 {return false}
+    if lhs.bytesIn95 != rhs.bytesIn95 {return false}
+    if lhs.bytesOut50 != rhs.bytesOut50 {return false}
+    if lhs.bytesOut95 != rhs.bytesOut95 {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_TelemetryCount: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TelemetryCount"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}count\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.code) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.code.isEmpty {
+      try visitor.visitSingularStringField(value: self.code, fieldNumber: 1)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_TelemetryCount, rhs: Sealkit_V1_TelemetryCount) -> Bool {
+    if lhs.code != rhs.code {return false}
+    if lhs.count != rhs.count {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_TelemetryPart: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TelemetryPart"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}start\0\u{1}sums\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.start) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._sums) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.start != 0 {
+      try visitor.visitSingularInt64Field(value: self.start, fieldNumber: 1)
+    }
+    try { if let v = self._sums {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_TelemetryPart, rhs: Sealkit_V1_TelemetryPart) -> Bool {
+    if lhs.start != rhs.start {return false}
+    if lhs._sums != rhs._sums {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_TelemetryLine: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TelemetryLine"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{3}is_rest\0\u{1}total\0\u{1}parts\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isRest) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._total) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.parts) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.isRest != false {
+      try visitor.visitSingularBoolField(value: self.isRest, fieldNumber: 2)
+    }
+    try { if let v = self._total {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if !self.parts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.parts, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_TelemetryLine, rhs: Sealkit_V1_TelemetryLine) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.isRest != rhs.isRest {return false}
+    if lhs._total != rhs._total {return false}
+    if lhs.parts != rhs.parts {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_TelemetryActive: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TelemetryActive"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}stretch\0\u{1}start\0\u{1}accounts\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.stretch) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.start) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.accounts) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.stretch.isEmpty {
+      try visitor.visitSingularStringField(value: self.stretch, fieldNumber: 1)
+    }
+    if self.start != 0 {
+      try visitor.visitSingularInt64Field(value: self.start, fieldNumber: 2)
+    }
+    if self.accounts != 0 {
+      try visitor.visitSingularUInt64Field(value: self.accounts, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_TelemetryActive, rhs: Sealkit_V1_TelemetryActive) -> Bool {
+    if lhs.stretch != rhs.stretch {return false}
+    if lhs.start != rhs.start {return false}
+    if lhs.accounts != rhs.accounts {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sealkit_V1_TelemetryResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TelemetryResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}from\0\u{1}until\0\u{1}step\0\u{1}lines\0\u{1}active\0\u{1}state\0\u{1}lost\0\u{1}all\0")
+
+  fileprivate class _StorageClass {
+    var _from: Int64 = 0
+    var _until: Int64 = 0
+    var _step: UInt32 = 0
+    var _lines: [Sealkit_V1_TelemetryLine] = []
+    var _active: [Sealkit_V1_TelemetryActive] = []
+    var _state: String = String()
+    var _lost: UInt64 = 0
+    var _all: Sealkit_V1_TelemetryLine? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _from = source._from
+      _until = source._until
+      _step = source._step
+      _lines = source._lines
+      _active = source._active
+      _state = source._state
+      _lost = source._lost
+      _all = source._all
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularInt64Field(value: &_storage._from) }()
+        case 2: try { try decoder.decodeSingularInt64Field(value: &_storage._until) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._step) }()
+        case 4: try { try decoder.decodeRepeatedMessageField(value: &_storage._lines) }()
+        case 5: try { try decoder.decodeRepeatedMessageField(value: &_storage._active) }()
+        case 6: try { try decoder.decodeSingularStringField(value: &_storage._state) }()
+        case 7: try { try decoder.decodeSingularUInt64Field(value: &_storage._lost) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._all) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._from != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._from, fieldNumber: 1)
+      }
+      if _storage._until != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._until, fieldNumber: 2)
+      }
+      if _storage._step != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._step, fieldNumber: 3)
+      }
+      if !_storage._lines.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._lines, fieldNumber: 4)
+      }
+      if !_storage._active.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._active, fieldNumber: 5)
+      }
+      if !_storage._state.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._state, fieldNumber: 6)
+      }
+      if _storage._lost != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._lost, fieldNumber: 7)
+      }
+      try { if let v = _storage._all {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sealkit_V1_TelemetryResponse, rhs: Sealkit_V1_TelemetryResponse) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._from != rhs_storage._from {return false}
+        if _storage._until != rhs_storage._until {return false}
+        if _storage._step != rhs_storage._step {return false}
+        if _storage._lines != rhs_storage._lines {return false}
+        if _storage._active != rhs_storage._active {return false}
+        if _storage._state != rhs_storage._state {return false}
+        if _storage._lost != rhs_storage._lost {return false}
+        if _storage._all != rhs_storage._all {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,7 +1,8 @@
 public import Foundation
 import SealKit
 
-/// Operations that belong together, to find them again in the server's log. The group's name stays on this device.
+/// Operations that belong together, to find them again in the server's log. The server's operator sees
+/// the group's name in telemetry: nothing that concerns a person belongs into it.
 public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
     /// Roughly how much is going to be transferred: `CKOperationGroup.TransferSize`.
     public enum TransferSize: Int, Sendable {

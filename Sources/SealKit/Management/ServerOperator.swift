@@ -16,8 +16,8 @@ public import struct Foundation.Date
 /// record name of it, by the beginning of either that fits no other account (six characters or more), or by an address
 /// that it has proven: `invalidArguments` where several accounts fit, `unknownItem` where none does.
 public struct ServerOperator: Sendable {
-    private let client: Client
-    private let token: OperatorToken
+    let client: Client
+    let token: OperatorToken
 
     public init(token: OperatorToken, transport: any Transport) {
         self.token = token

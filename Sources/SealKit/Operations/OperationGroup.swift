@@ -2,8 +2,9 @@ import SealPrimitives
 
 /// Calls that belong together, to find them again in the server's log: CloudKit's `CKOperationGroup`.
 ///
-/// The id, the quantity and the expected sizes travel with each request and stand in its log line. The name stays on
-/// this device: it is text of the app's, and the server's log keeps none.
+/// The id, the quantity and the expected sizes travel with each request and stand in its log line. The name travels
+/// too, and the server's operator sees it in telemetry, where all groups of that name are one: "launch sync", say.
+/// Nothing that concerns a person belongs into it.
 public struct OperationGroup: Sendable, Hashable {
     /// Roughly how much is going to be transferred, by CloudKit's steps.
     public enum TransferSize: Int, Sendable {
@@ -19,6 +20,7 @@ public struct OperationGroup: Sendable, Hashable {
 
     /// 32 hexadecimal digits, drawn at random.
     public let operationGroupID: String
+    /// The first 64 bytes of its UTF-8 are sent; one with control characters the server passes over.
     public var name: String?
     /// How many user-visible things the calls are about; 0 for unknown.
     public var quantity: Int = 0
@@ -34,6 +36,27 @@ public struct OperationGroup: Sendable, Hashable {
     }
 
     static let headerName = "sealkit-operation-group"
+
+    static let nameHeaderName = "sealkit-operation-group-name"
+    private static let mostNameBytes = 64
+
+    /// Percent-encoded; nil without a name.
+    var nameHeaderValue: String? {
+        guard let name, !name.isEmpty else { return nil }
+        var (value, count) = ("", 0)
+        for scalar in name.unicodeScalars {
+            let bytes = Array(String(scalar).utf8)
+            count += bytes.count
+            guard count <= Self.mostNameBytes else { break }
+            for byte in bytes {
+                let isPlain = Self.plain.contains(byte)
+                value += isPlain ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte]).uppercased()
+            }
+        }
+        return value
+    }
+
+    private static let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
 
     /// Digits and hexadecimal digits only, so that nothing else can reach a log.
     var headerValue: String {

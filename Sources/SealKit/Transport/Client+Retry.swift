@@ -75,7 +75,10 @@ private struct Retry {
         options.requestTimeout = context.chosen.map { .seconds($0.timeoutIntervalForRequest) }
         options.resourceTimeout = max(
             .milliseconds(1), start + .seconds(configuration.timeoutIntervalForResource) - client.pacing.now())
-        if let group = context.group { options.headers[OperationGroup.headerName] = group.headerValue }
+        if let group = context.group {
+            options.headers[OperationGroup.headerName] = group.headerValue
+            options.headers[OperationGroup.nameHeaderName] = group.nameHeaderValue
+        }
         return options
     }
 

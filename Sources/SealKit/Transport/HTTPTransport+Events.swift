@@ -23,6 +23,7 @@ extension HTTPTransport {
         var request = HTTPClientRequest(url: origin + path)
         request.headers.add(name: "accept", value: "text/event-stream, \(HTTPTransport.contentType)")
         request.headers.add(name: "user-agent", value: HTTPTransport.userAgent)
+        request.headers.add(name: ClientDescription.headerName, value: ClientDescription.value)
         request.headers.add(name: "authorization", value: "Bearer \(token)")
         if let lastEventID { request.headers.add(name: "last-event-id", value: lastEventID) }
         do {

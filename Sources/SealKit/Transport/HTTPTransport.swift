@@ -144,6 +144,7 @@ public final class HTTPTransport: Transport {
         request.method = method
         request.headers.add(name: "accept", value: HTTPTransport.contentType)
         request.headers.add(name: "user-agent", value: HTTPTransport.userAgent)
+        request.headers.add(name: ClientDescription.headerName, value: ClientDescription.value)
         request.headers.add(name: "sealkit-wire-version", value: wireVersion)
         for (name, value) in TransportOptions.current.headers { request.headers.add(name: name, value: value) }
         if let token, !token.isEmpty { request.headers.add(name: "authorization", value: "Bearer \(token)") }

@@ -107,7 +107,8 @@ enum Controllers {
             schemas: services.schemas, webhookKeys: services.webhookKeys, webhookTargets: services.webhookTargets
         ).addRoutes(to: router)
         NotificationsController(
-            transactions: services.transactions, rates: services.rates, streams: services.streams, clock: services.clock
+            transactions: services.transactions, rates: services.rates, streams: services.streams,
+            clock: services.clock, telemetry: services.telemetry.recorder
         ).addRoutes(to: router)
         SchemaController(
             management: SchemaManagement(
@@ -133,6 +134,10 @@ enum Controllers {
                 clock: services.clock),
             codes: services.registrationCodes, mail: services.testMail,
             registration: services.configuration.registration.rawValue,
+            journal: OperatorJournal(metrics: services.metrics, logger: services.logger)
+        ).addRoutes(to: router)
+        TelemetryController(
+            telemetry: services.telemetry, clock: services.clock,
             journal: OperatorJournal(metrics: services.metrics, logger: services.logger)
         ).addRoutes(to: router)
     }

@@ -28,6 +28,9 @@ package final class LocalServer: Sendable {
         configuration: ServerConfiguration, clock: @escaping @Sendable () -> Int64,
         messengers: [Address.Kind: any Messenger], channel: any Channel
     ) async throws {
+        var configuration = configuration
+        // Nobody asks such a server for it.
+        configuration.telemetry = .off
         try configuration.validate()
         let logger = Server.logger(configuration)
         opened = try await OpenedServer(

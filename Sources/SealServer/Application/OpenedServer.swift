@@ -61,6 +61,7 @@ struct OpenedServer: Sendable {
         await services.webhooks.close()
         await services.jobs.release()
         await services.blobs.close()
+        await services.telemetry.close()
         do {
             try await services.database.close()
         } catch {

@@ -120,6 +120,9 @@ public struct Server: Sendable {
             let service = listener.service { replacing.onMetrics?($0) }
             running.append(ListeningService(listener: service, address: address, setting: "metrics"))
         }
+        if services.telemetry.recorder != nil {
+            running.append(TelemetryService(telemetry: services.telemetry, clock: services.clock))
+        }
         if let operatorService { running.append(operatorService) }
         running += Self.beside(services) + [PushService(streams: services.streams)]
         var group = ServiceGroupConfiguration(
@@ -204,6 +207,7 @@ public struct Server: Sendable {
             RequestLogMiddleware()
             RequestMetricsMiddleware(metrics: services.metrics)
             FailureMiddleware(routes: routes, metrics: services.metrics)
+            if let recorder = services.telemetry.recorder { TelemetryMiddleware(recorder: recorder) }
             LoadMiddleware(
                 gate: services.gate, transfers: services.transfers, isBehindProxy: services.configuration.isBehindProxy,
                 maximumMessageSize: services.configuration.maximumMessageSize)

@@ -49,6 +49,7 @@ final class Services: Sendable {
     // The operator's listener
     let operatedAccounts: OperatedAccounts
     let testMail: TestMail
+    let telemetry: Telemetry
 
     /// What the routes of the table let requests in by.
     let door: ServedDoor
@@ -107,6 +108,9 @@ final class Services: Sendable {
         operatedAccounts = OperatedAccounts(addresses: secrets.addresses, quotas: quotas)
         testMail = TestMail(
             messenger: messengers[.email], rates: rates, origin: origin, randomBytes: systemRandomBytes)
+        telemetry = Telemetry(
+            dataFolder: configuration.dataFolder, isOn: configuration.telemetry == .on,
+            hashes: ActiveAccountHashes(key: secrets.addresses.activityKey()), clock: clock, logger: logger)
         secrets.tokenKeys.report(to: logger)
         secrets.webhookKeys.report(to: logger)
         self.schemas = schemas
@@ -114,7 +118,7 @@ final class Services: Sendable {
         webhooks = WebhookSender(
             keys: secrets.webhookKeys, targets: WebhookTargets(origins: configuration.webhookOrigins), clock: clock,
             logger: logger,
-            metrics: metrics)
+            metrics: metrics, telemetry: telemetry.recorder)
         jobs = Jobs(
             ServerJobs.all(
                 blobs: blobs, schemas: schemas, publicNotifier: PublicNotifier(schemas: schemas, clock: clock),

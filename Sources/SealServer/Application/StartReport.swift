@@ -14,6 +14,7 @@ struct StartReport {
             "data": "\(configuration.dataFolder)",
             "secrets": "\(configuration.secretsFolder)",
             "listen": "\(configuration.listen)",
+            "telemetry": "\(configuration.telemetry.rawValue)",
             "metrics": "\(configuration.metrics.map { "\($0)" } ?? "none")",
             "operator": "\(configuration.operator.map { "\($0)" } ?? "none")",
             "origin": "\(configuration.publicOrigin ?? "the listening address")",

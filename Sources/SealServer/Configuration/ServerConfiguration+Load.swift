@@ -7,7 +7,7 @@ extension ServerConfiguration {
     /// a file.
     static let settings: [String: [String]] = [
         "data": ["data"], "secrets": ["secrets"], "listen": ["listen"], "metrics": ["metrics"],
-        "operator": ["operator"], "origin": ["origin"],
+        "operator": ["operator"], "telemetry": ["telemetry"], "origin": ["origin"],
         "tls-certificate": ["tls", "certificate"], "tls-key": ["tls", "key"], "behind-proxy": ["behind", "proxy"],
         "smtp-url": ["smtp", "url"], "smtp-from": ["smtp", "from"], "smtp-username": ["smtp", "username"],
         "smtp-password": ["smtp", "password"], "smtp-ca-file": ["smtp", "ca", "file"],
@@ -192,6 +192,7 @@ extension ServerConfiguration {
                 }
                 result.operator = address
             }
+            result.telemetry = try choice("telemetry", Telemetry.self) ?? .on
             result.publicOrigin = text("origin")
             switch (text("tls-certificate"), text("tls-key")) {
             case (let certificate?, let key?): result.tls = TLSFiles(certificate: certificate, key: key)

@@ -41,6 +41,8 @@ public struct ServerConfiguration: Sendable {
     /// Where `sealkit admin` reaches the server, with the operator's token: a listener of its own. On another address
     /// than this machine's own it speaks TLS, and there has to be a certificate. Nil: nowhere.
     public var `operator`: ListenAddress?
+    /// Whether requests are counted, into `telemetry.sqlite` in the data folder, for `sealkit telemetry`.
+    public var telemetry: Telemetry
 
     public static let defaultMaximumMessageSize = 4 * 1024 * 1024
     public static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
@@ -65,7 +67,8 @@ public struct ServerConfiguration: Sendable {
         registration: Registration = .open,
         limits: ServerLimits = ServerLimits(),
         metrics: ListenAddress? = nil,
-        operator: ListenAddress? = nil
+        operator: ListenAddress? = nil,
+        telemetry: Telemetry = .on
     ) {
         self.dataFolder = Self.withoutTrailingSlashes(dataFolder)
         self.secretsFolder = Self.withoutTrailingSlashes(secretsFolder ?? self.dataFolder + ".secrets")
@@ -87,6 +90,7 @@ public struct ServerConfiguration: Sendable {
         self.limits = limits
         self.metrics = metrics
         self.operator = `operator`
+        self.telemetry = telemetry
     }
 
     /// PEM files: the certificate with its chain, and its private key.
@@ -108,6 +112,8 @@ public struct ServerConfiguration: Sendable {
         case invite
         case closed
     }
+
+    public enum Telemetry: String, Sendable, CaseIterable { case on, off }
 
     public enum LogFormat: String, Sendable, CaseIterable { case json, text }
 

@@ -6,7 +6,8 @@ import SealPrimitives
 /// Which of a client's operations a request belongs to: a random id, how many items they are about, and how much is
 /// going to be sent and received (CloudKit's steps).
 ///
-/// It serves the log alone, and only what is made of digits gets there: anything else in the header is ignored.
+/// It serves the log alone, which does not have the group's name. Only what is made of digits gets there: anything else
+/// in the header is ignored.
 struct OperationGroupHeader {
     static let name = HTTPField.Name("sealkit-operation-group")
 
@@ -27,6 +28,25 @@ struct OperationGroupHeader {
         self.quantity = quantity
         self.sendSize = sendSize
         self.receiveSize = receiveSize
+    }
+
+    /// The group's name, percent-encoded: text of the app's developer, for telemetry alone.
+    static let nameHeader = HTTPField.Name("sealkit-operation-group-name")
+    static let mostNameBytes = 64
+
+    /// Empty where the request gives none, or one that is too long or not printable.
+    static func groupName(of request: Request) -> String {
+        guard let nameHeader, let header = request.headers.value(of: nameHeader),
+            header.utf8.count <= 3 * mostNameBytes,
+            let text = PercentEncoding.decode(header), text.utf8.count <= mostNameBytes,
+            text.unicodeScalars.allSatisfy({ scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
+                default: true
+                }
+            })
+        else { return "" }
+        return text
     }
 
     var metadata: Logger.Metadata {

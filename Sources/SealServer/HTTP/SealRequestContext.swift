@@ -24,6 +24,8 @@ struct SealRequestContext: RequestContext {
     var serverKey: ServerKeys.Signed?
     /// Set where the request was counted before its sender was looked up.
     var standing: RateLimiter.Standing?
+    /// What telemetry learns of the request; nil where it is off.
+    var note: RequestNote?
     /// Counts the request's work against its account or address.
     var meter: WorkMeter?
     /// The largest body of a wire message, in bytes. Uploads have their own limit.
@@ -43,6 +45,10 @@ struct SealRequestContext: RequestContext {
         channel = source.channel
         maxUploadSize = ServerConfiguration.defaultMaximumMessageSize
     }
+
+    /// Hummingbird's own router would have filled it.
+    @available(*, unavailable, renamed: "pathParameters")
+    var parameters: Parameters { coreContext.parameters }
 
     /// What the table of endpoints calls the route, so that nothing of the request is in it; one name for whatever is
     /// not in the table.

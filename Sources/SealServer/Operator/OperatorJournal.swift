@@ -4,7 +4,7 @@ import SealStorage
 /// What the operator did, as the log and the metrics have it: one line each, and no address, code or token in it.
 struct OperatorJournal: Sendable {
     enum Action: String {
-        case accounts, usage, quota, suspend, unsuspend, invite
+        case accounts, usage, quota, suspend, unsuspend, invite, telemetry
         case mailTest = "mail-test"
     }
 

@@ -12,10 +12,12 @@ struct EventStream {
     let clock: @Sendable () -> Int64
     let session: Session
     let caller: Caller
+    let container: String
     let environment: SealStatements.Environment
     let opened: EventStreams.Opened
     /// What the device has received, as it says.
     let lastEventID: Int64?
+    let telemetry: TelemetryRecorder?
 
     /// At most that often does a busy feed make a stream read: what happens between is told together.
     private static let pause: Duration = .milliseconds(50)
@@ -97,6 +99,8 @@ struct EventStream {
                     position = entry.number
                 }
                 try await flush(&buffer, to: &writer)
+                telemetry?.note(
+                    .notification("stream", container: container, environment: environment.name), count: entries.count)
             }
         }
     }

@@ -11,6 +11,7 @@ struct NotificationsController: Sendable {
     let rates: RequestRates
     let streams: EventStreams
     let clock: @Sendable () -> Int64
+    let telemetry: TelemetryRecorder?
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.subscriptions.notifications, raw: { try await stream($0) })
@@ -25,8 +26,8 @@ struct NotificationsController: Sendable {
             limit: rates.limits.streamsPerAccount)
         let stream = EventStream(
             transactions: transactions, streams: streams, clock: clock, session: session, caller: caller,
-            environment: environment, opened: opened,
-            lastEventID: lastEventID)
+            container: container, environment: environment, opened: opened,
+            lastEventID: lastEventID, telemetry: telemetry)
         // Closed once the body has been written or given up; a response that is never written at all gives it up too.
         let lease = StreamLease(streams: streams, id: opened.id)
         let body = ResponseBody { writer in

@@ -14,6 +14,7 @@ final class WebhookSender: Sendable {
     private let clock: @Sendable () -> Int64
     private let logger: Logger
     private let metrics: ServerMetrics
+    private let telemetry: TelemetryRecorder?
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -36,8 +37,9 @@ final class WebhookSender: Sendable {
 
     init(
         keys: TokenKeys, targets: WebhookTargets, clock: @escaping @Sendable () -> Int64, logger: Logger,
-        metrics: ServerMetrics
+        metrics: ServerMetrics, telemetry: TelemetryRecorder?
     ) {
+        self.telemetry = telemetry
         (self.keys, self.targets) = (keys, targets)
         (self.clock, self.logger, self.metrics) = (clock, logger, metrics)
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -49,7 +51,7 @@ final class WebhookSender: Sendable {
     /// Whether any webhook has something to send, now or later.
     func hasWork(in connection: any SQLConnection) throws -> Bool {
         guard !targets.origins.isEmpty else { return false }
-        return try connection.exists("SELECT 1 FROM webhook WHERE due > 0 LIMIT 1")
+        return try connection.exists("SELECT 1 FROM webhook WHERE \(WebhookRow.isDue) LIMIT 1")
     }
 
     /// Sends all that is due, and what becomes due meanwhile.
@@ -128,7 +130,7 @@ final class WebhookSender: Sendable {
                 let underWay = byOrigin[current, default: 0]
                 let room = max(Self.mostPerOrigin - underWay, 0)
                 try connection.run(
-                    "SELECT \(WebhookRow.columns) FROM webhook WHERE origin = $1 AND due > 0 AND due <= $2 ORDER BY due LIMIT $3",
+                    "SELECT \(WebhookRow.columns) FROM webhook WHERE origin = $1 AND due <= $2 AND \(WebhookRow.isDue) ORDER BY due LIMIT $3",
                     [.text(current), .integer(now), .integer(Int64(room + underWay))]
                 ) { row in
                     let webhook = try WebhookRow(row)
@@ -142,7 +144,7 @@ final class WebhookSender: Sendable {
             }
             due.sort { $0.due < $1.due }
             let next = try connection.first(
-                "SELECT due FROM webhook WHERE due > $1 ORDER BY due LIMIT 1", [.integer(now)]
+                "SELECT due FROM webhook WHERE due > $1 AND \(WebhookRow.isDue) ORDER BY due LIMIT 1", [.integer(now)]
             ) { try $0.int64("due") }
             return (due, next)
         }
@@ -174,22 +176,37 @@ final class WebhookSender: Sendable {
 
     private func deliver(_ webhook: WebhookRow, _ turn: JobTurn, _ client: SignedClient) async {
         do {
-            let entries = try await turn.read { try NotificationFeed.page(of: webhook, in: $0) }
+            let entries = try await turn.read { connection -> [NotificationFeed.Entry]? in
+                try webhook.isHeld(in: connection) ? nil : try NotificationFeed.page(of: webhook, in: connection)
+            }
+            // Suspended meanwhile: it stays due until that is undone.
+            guard let entries else { return }
             guard let last = entries.last?.number else {
                 try await settle(webhook, delivered: webhook.delivered, turn)
                 return
             }
             if try await send(entries.map(\.message), upTo: last, to: webhook, client) {
                 metrics.count(.webhooks, "taken")
+                count(entries, refused: false)
                 try await settle(webhook, delivered: last, turn)
             } else {
                 metrics.count(.webhooks, "refused")
+                count(entries, refused: true)
                 try await postpone(webhook, turn)
             }
         } catch {
             // What was taken and could not be noted would be sent again at once: the run ends, and the next one waits.
             state.withLock { $0.failure = $0.failure ?? error }
         }
+    }
+
+    private func count(_ entries: [NotificationFeed.Entry], refused: Bool) {
+        guard let first = entries.first?.message else { return }
+        // All are of one subscription.
+        telemetry?.note(
+            .notification(
+                "webhook", container: first.container, environment: first.environment, code: refused ? "refused" : ""),
+            count: entries.count)
     }
 
     /// Whether the receiver took it. What it answers beside its status does not count.

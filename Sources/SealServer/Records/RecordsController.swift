@@ -13,7 +13,10 @@ struct RecordsController: Sendable {
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.records.modify) { message, call in
-            WrittenMessage(try await modification.run(message, by: call.session, call.path))
+            let answer = try await modification.run(message, by: call.session, call.path) { codes in
+                for code in codes { call.context.note?.refuses(code.rawValue) }
+            }
+            return WrittenMessage(answer)
         }
         router.on(Endpoints.records.lookup) { try await lookup($0, $1) }
         router.on(Endpoints.records.changes) { try await changes($0, $1) }

@@ -30,6 +30,9 @@ package struct AddressHasher: Sendable {
     /// Seals messages that wait to be sent.
     package func outboxKey() -> SecretBytes { ServerHash.key(key, .outboxKey) }
 
+    /// Counts active accounts, over restarts too.
+    package func activityKey() -> SecretBytes { ServerHash.key(key, .activityKey) }
+
     /// What its account may know an address by: it says nothing to whoever has the database.
     package func publicID(of addressHash: [UInt8]) -> [UInt8] {
         Array(ServerHash.keyed(key, .addressID, addressHash).prefix(ID16.byteCount))

@@ -36,7 +36,8 @@ package struct AccountOrders: Sendable {
     }
 
     /// Ends the account's sessions with their streams, at once, and refuses logins and server-to-server keys from then
-    /// on. Zones and rosters stay: whoever takes part in a share of it reads and writes as before.
+    /// on; what its webhooks and its keys' would be sent waits. Zones and rosters stay: whoever takes part in a share
+    /// of it reads and writes as before.
     /// - Throws: `invalidArguments`, `unknownItem`.
     package func suspend(_ message: Sealkit_V1_SuspendAccountRequest) async throws -> Sealkit_V1_OperatedAccount {
         guard Self.isReason(message.reason) else {
@@ -50,9 +51,14 @@ package struct AccountOrders: Sendable {
         }
     }
 
+    /// What its webhooks have missed goes out.
     /// - Throws: `invalidArguments`, `unknownItem`.
     package func unsuspend(_ message: Sealkit_V1_UnsuspendAccountRequest) async throws -> Sealkit_V1_OperatedAccount {
-        try await change(message.account) { id, connection in try Suspension.end(of: id, in: connection) }
+        let now = clock()
+        return try await change(message.account) { id, connection in
+            guard try Suspension.end(of: id, in: connection) else { return }
+            try WebhookRow.resume(of: id, now: now, in: connection)
+        }
     }
 
     private func change(

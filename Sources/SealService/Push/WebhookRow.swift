@@ -31,6 +31,26 @@ package struct WebhookRow: Sendable {
         attempts = try row.int64("attempts")
     }
 
+    /// A condition of SQL: something is to be sent, to the webhook of somebody who is not suspended.
+    package static let isDue = "due > 0 AND NOT \(Suspension.holds(identity: "webhook.owner"))"
+
+    /// Whether its owner has been suspended since the row was read.
+    package func isHeld(in connection: any SQLConnection) throws -> Bool {
+        try connection.exists("SELECT 1 WHERE \(Suspension.holds(identity: "$1"))", [.integer(owner)])
+    }
+
+    /// What has waited while an account was suspended, its own and its server-to-server keys', is due, and has the
+    /// whole time again that receivers are given.
+    static func resume(of account: Int64, now: Int64, in connection: any SQLConnection) throws {
+        let resumed = try connection.execute(
+            """
+            UPDATE webhook SET due = $2, since = $2, attempts = 0 WHERE due > 0 AND owner IN (
+                SELECT id FROM identity WHERE account = $1
+                    OR account IN (SELECT account FROM server_key WHERE owner = $1))
+            """, [.integer(account), .integer(now)])
+        if resumed > 0 { connection.announce(.webhooks) }
+    }
+
     /// The first four parameters of every statement about it.
     package var key: [SQLValue] {
         [.integer(owner), .integer(environment), .integer(database), .text(subscription)]

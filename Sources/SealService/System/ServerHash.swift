@@ -24,6 +24,8 @@ package enum ServerHash {
         case registrationCode = "sealkit/1/server/registration-code"
         case secretFingerprint = "sealkit/1/server/secret-fingerprint"
         case backupRecipient = "sealkit/1/server/backup-recipient"
+        case activityKey = "sealkit/1/server/activity-key"
+        case activity = "sealkit/1/server/activity"
         case backupFile = "sealkit/1/server/backup-file"
     }
 

@@ -49,6 +49,15 @@ public struct OperatorEndpoints: Sendable {
         refusals: [.message, .operator],
         about: "makes registration codes, which are shown this once. Again: others")
 
+    public let telemetry = Endpoint<OnOperatorListener, Sealkit_V1_TelemetryRequest, Sealkit_V1_TelemetryResponse>(
+        "operator/telemetry", path: "1/operator/telemetry", OnOperatorListener(),
+        again: .read, work: .request,
+        refusals: [.message, .operator, .code(.limitExceeded)],
+        about: """
+            what the server has counted of requests, in steps of a minute, an hour or a day; more than it reads for one \
+            answer is `limitExceeded`
+            """)
+
     public let mailTest = Endpoint<OnOperatorListener, Sealkit_V1_TestMailRequest, Sealkit_V1_TestMailResponse>(
         "operator/mail-test", path: "1/operator/mail-test", OnOperatorListener(),
         again: .once, work: .request,

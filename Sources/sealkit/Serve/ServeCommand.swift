@@ -51,6 +51,12 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Whether requests are counted, into telemetry.sqlite in the data folder, for sealkit telemetry: on or off. No ids, names of people, addresses or values. Default: on.",
+            valueName: "on|off"))
+    var telemetry: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The address that clients use; logins sign it. Default: the listen address, for clients on this machine.",
             valueName: "url"))
     var origin: String?
@@ -196,6 +202,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["secrets"] = secrets
         flags["listen"] = listen
         flags["metrics"] = metrics
+        flags["telemetry"] = telemetry
         flags["operator"] = `operator`
         flags["origin"] = origin
         flags["tls-certificate"] = tlsCertificate

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import SealEnvelope
@@ -103,6 +104,47 @@ import Testing
             #expect(try await carol.lookup(["b"], in: joined).results[0].record.recordName == "b")
             _ = try await bert.client.me()
             events.close()
+        }
+    }
+
+    /// Of both, until the suspension is undone: then what they have missed goes out.
+    @Test func itsWebhooksWaitAndSoDoThoseOfItsKeys() async throws {
+        try await WebhookReceiver.with { receiver in
+            try await RunningServer.with(webhookOrigins: [receiver.origin], hasOperator: true) { server in
+                let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
+                let key = try await ServerKeyClient.ready(by: anna)
+                func hook(_ name: String) -> Sealkit_V1_Subscription {
+                    var subscription = Sealkit_V1_Subscription.query(name)
+                    subscription.webhook = receiver.origin + "/" + name
+                    return subscription
+                }
+                for (person, name) in [(anna, "anna"), (bert, "bert")] {
+                    try await person.subscribe(hook(name), in: "public")
+                }
+                let request = Sealkit_V1_ModifySubscriptionsRequest.with {
+                    ($0.operationID, $0.saves) = (Data(randomBytes(16)), [hook("key")])
+                }
+                let answer = try await key.send(try key.call(Person.publicPath("subscriptions/modify"), request))
+                #expect(answer.code == nil)
+                let boss = try OperatorClient(server)
+                try await boss.suspend(anna.name)
+                _ = try await bert.savePublic([PublicWrite("a")])
+                #expect(try await receiver.delivery(1).path == "/bert")
+                _ = try await bert.savePublic([PublicWrite("b")])
+                #expect(try await receiver.delivery(2).path == "/bert")
+                try await waitUntil("nothing more is sent") { server.services.jobs.areIdle }
+                #expect(receiver.count == 2)
+                // Longer than a receiver is waited for: what waited is not given up.
+                server.clock.advance(seconds: 3 * 86_400)
+                receiver.answer([.badGateway])
+                for _ in 0..<2 { try await boss.unsuspend(anna.name) }
+                let first = Set([try await receiver.delivery(3).path, try await receiver.delivery(4).path])
+                #expect(first == ["/anna", "/key"])
+                server.clock.advance(seconds: 10)
+                try await server.services.jobs.run(.webhooks)
+                let again = try await receiver.delivery(5)
+                #expect(try again.message.notifications.map(\.recordName) == ["a", "b"])
+            }
         }
     }
 

@@ -45,6 +45,20 @@ struct OperatorClient: Sendable {
         try await call(Endpoints.operator.usage, .with { $0.account = account })
     }
 
+    /// Of the last hour.
+    func telemetry(
+        by dimension: String = "", kind: String = "", step: UInt32 = 0, limit: UInt32 = 1_000,
+        filters: [String: String] = [:]
+    ) async throws -> Sealkit_V1_TelemetryResponse {
+        try await call(
+            Endpoints.operator.telemetry,
+            .with {
+                $0.from = server.clock.now / 1_000_000 - 3_600
+                ($0.step, $0.kind, $0.by, $0.limit) = (step, kind, dimension, limit)
+                $0.filters = filters.map { name, word in .with { ($0.dimension, $0.word) = (name, word) } }
+            })
+    }
+
     @discardableResult
     func setQuota(
         _ account: String, _ quota: Sealkit_V1_SetQuotaRequest.OneOf_Quota?

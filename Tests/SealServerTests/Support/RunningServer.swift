@@ -32,6 +32,7 @@ struct RunningServer: Sendable {
     ///   - steadyClock: stands still, so that no test's requests are cut short on a machine that is busy.
     ///   - runsTwice: every write (`TwiceRunDatabase`), but where a counter or hook is around the database. False for a
     ///     test that reaches the engine itself, or measures.
+    ///   - hasTelemetry: false for most: each would make a file of its own.
     ///   - jobLook: an hour, so that jobs do what they are woken for, and nothing between a test's own steps.
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false,
@@ -48,7 +49,7 @@ struct RunningServer: Sendable {
         registration: ServerConfiguration.Registration = .open,
         runsTwice: Bool = true, jobLook: Duration = .seconds(3_600), sweepInterval: Duration? = nil,
         registry: MetricsRegistry? = nil,
-        showsMetrics: Bool = false, hasOperator: Bool = false,
+        showsMetrics: Bool = false, hasOperator: Bool = false, hasTelemetry: Bool = false,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -71,7 +72,8 @@ struct RunningServer: Sendable {
                 maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs,
                 registration: registration, limits: serverLimits,
                 metrics: showsMetrics ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
-                operator: hasOperator ? ListenAddress(host: "127.0.0.1", port: 0) : nil),
+                operator: hasOperator ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
+                telemetry: hasTelemetry ? .on : .off),
             replacing: ServiceReplacements(
                 clock: { clock.now }, instant: instants?.clock,
                 messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil,

@@ -43,9 +43,12 @@ package final class ModifyRecords: Sendable {
         self.jobs = jobs
     }
 
+    /// - Parameter refused: is told why records were refused, which the answer has; not again where an answer is
+    ///   repeated.
     /// - Returns: a serialized `ModifyRecordsResponse`.
     package func run(
-        _ message: Sealkit_V1_ModifyRecordsRequest, by session: Session, _ path: DatabasePath
+        _ message: Sealkit_V1_ModifyRecordsRequest, by session: Session, _ path: DatabasePath,
+        refused: ([ErrorCode]) -> Void
     ) async throws -> [UInt8] {
         let request = try SaveRequest(message, session, path)
         if let answer = try await saveAgain(request) { return answer }
@@ -57,6 +60,7 @@ package final class ModifyRecords: Sendable {
             let batch = try RecordBatch(message, basis)
             let result = try await write(batch, basis, request)
             if result.leftGarbage { jobs.wake(.garbage) }
+            refused(result.refusals)
             return result.wantsServerRecords ? try await addingServerRecords(to: result.answer, request) : result.answer
         }
     }

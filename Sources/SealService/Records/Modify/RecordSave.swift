@@ -40,10 +40,13 @@ struct RecordSave {
         /// Whether the client is to be told what the server has instead (`ServerRecords`).
         let wantsServerRecords: Bool
         let leftGarbage: Bool
+        /// Of each record that was refused.
+        let refusals: [ErrorCode]
 
         /// The operation was done before, and this was its answer; what the server has by now goes with it anew.
         static func repeated(_ answer: [UInt8]) -> Result {
-            Result(answer: answer, isWritten: false, wantsServerRecords: true, leftGarbage: false)
+            Result(
+                answer: answer, isWritten: false, wantsServerRecords: true, leftGarbage: false, refusals: [])
         }
     }
 
@@ -117,6 +120,6 @@ struct RecordSave {
         return Result(
             answer: writer.bytes, isWritten: written != nil,
             wantsServerRecords: outcomes.refusals.contains { ServerRecords.isWanted(after: $0.code) },
-            leftGarbage: written?.leftGarbage ?? false)
+            leftGarbage: written?.leftGarbage ?? false, refusals: outcomes.refusals.map(\.code))
     }
 }

@@ -1,0 +1,175 @@
+import SealWire
+import SwiftProtobuf
+
+public import Foundation
+
+extension ServerOperator {
+    /// What the server has counted: requests by stretches of time, and how many accounts were active. Nobody's name is
+    /// in it.
+    public struct Telemetry: Sendable {
+        public enum Step: UInt32, Sendable, CaseIterable {
+            case minute = 60
+            case hour = 3_600
+            case day = 86_400
+        }
+
+        public enum Kind: String, Sendable, CaseIterable {
+            case requests = "request"
+            /// Records that were refused in a request that was answered.
+            case items = "item"
+            /// What was told to devices (`stream`) and to webhooks.
+            case notifications = "notification"
+        }
+
+        /// What lines are told apart by, and chosen by.
+        public enum Dimension: String, Sendable, CaseIterable {
+            case operation, container, environment, database, client, group, code
+        }
+
+        public enum State: String, Sendable {
+            case ok, off
+            /// Nothing can be written at present.
+            case failing
+            /// What this version has no word for.
+            case unknown
+        }
+
+        public struct Sums: Sendable, Hashable {
+            public let count: UInt64
+            /// Those of `count` that were refused, by code.
+            public let codes: [String: UInt64]
+            public let bytesIn: UInt64
+            public let bytesOut: UInt64
+            /// Until the answer was ready: half of them in no more than the first, 95 and 99 of a hundred in the
+            /// others. Off by an eighth at most.
+            public let latency50: Duration
+            public let latency95: Duration
+            public let latency99: Duration
+            public let averageLatency: Duration
+            /// Likewise of bytes.
+            public let bytesIn50: UInt64
+            public let bytesIn95: UInt64
+            public let bytesOut50: UInt64
+            public let bytesOut95: UInt64
+
+            public var refused: UInt64 { codes.values.reduce(0, +) }
+            /// Those that are the server's fault, and not the client's.
+            public var serverErrors: UInt64 {
+                codes.reduce(0) { sum, code in
+                    // Of what has no code of the protocol's the server says `http-502`.
+                    let status = ErrorCode(rawValue: code.key)?.httpStatus ?? Int(code.key.dropFirst(5)) ?? 0
+                    return status >= 500 ? sum + code.value : sum
+                }
+            }
+
+            init(_ wire: Sealkit_V1_TelemetrySums) {
+                func time(_ microseconds: UInt64) -> Duration { .microseconds(Int64(clamping: microseconds)) }
+                count = wire.count
+                codes = Dictionary(wire.codes.map { ($0.code, $0.count) }, uniquingKeysWith: { first, _ in first })
+                (bytesIn, bytesOut) = (wire.bytesIn, wire.bytesOut)
+                (latency50, latency95) = (time(wire.latency50), time(wire.latency95))
+                latency99 = time(wire.latency99)
+                averageLatency = time(wire.count == 0 ? 0 : wire.microseconds / wire.count)
+                (bytesIn50, bytesIn95) = (wire.bytesIn50, wire.bytesIn95)
+                (bytesOut50, bytesOut95) = (wire.bytesOut50, wire.bytesOut95)
+            }
+        }
+
+        public struct Part: Sendable, Hashable {
+            public let start: Date
+            public let sums: Sums
+        }
+
+        public struct Line: Sendable, Hashable {
+            /// A word of the dimension that was asked for; empty for what has none.
+            public let name: String
+            /// All that are in no other line.
+            public let isRest: Bool
+            public let total: Sums
+            /// Stretches in which there was something, by time.
+            public let parts: [Part]
+
+            init(_ wire: Sealkit_V1_TelemetryLine) {
+                (name, isRest, total) = (wire.name, wire.isRest, Sums(wire.total))
+                parts = wire.parts.map { Part(start: Date(seconds: $0.start), sums: Sums($0.sums)) }
+            }
+        }
+
+        public struct Active: Sendable, Hashable {
+            public enum Stretch: String, Sendable, CaseIterable {
+                case day, month
+                /// The seven days before the end.
+                case week
+            }
+
+            public let stretch: Stretch
+            public let start: Date
+            /// Off by some hundredths: the server keeps none of the accounts.
+            public let accounts: UInt64
+        }
+
+        public let from: Date
+        public let until: Date
+        public let step: Step
+        public let all: Line
+        /// The one with the most first.
+        public let lines: [Line]
+        public let active: [Active]
+        public let state: State
+        /// Counted since the server's start, and lost before it could be written.
+        public let lost: UInt64
+
+        init(_ wire: Sealkit_V1_TelemetryResponse) throws(SealKitError) {
+            guard let step = Step(rawValue: wire.step) else {
+                throw SealKitError(.serverRejectedRequest, "the server's telemetry has steps of no known length")
+            }
+            self.step = step
+            (from, until) = (Date(seconds: wire.from), Date(seconds: wire.until))
+            all = Line(wire.all)
+            lines = wire.lines.map(Line.init)
+            active = wire.active.compactMap { one in
+                Active.Stretch(rawValue: one.stretch).map {
+                    Active(stretch: $0, start: Date(seconds: one.start), accounts: one.accounts)
+                }
+            }
+            state = State(rawValue: wire.state) ?? .unknown
+            lost = wire.lost
+        }
+    }
+
+    /// What was counted from the one date on and before the other.
+    /// - Parameters:
+    ///   - from: the stretch that it is in is the first one.
+    ///   - until: nil for now.
+    ///   - step: nil for what suits the time: minutes are kept for two days, hours for sixty, days for two years.
+    ///   - kind: what is counted.
+    ///   - dimension: a line for each word of it; nil for one line.
+    ///   - filters: those alone that have these words.
+    ///   - limit: lines, up to 1,000; nil for 20. What is left over comes as one more.
+    /// - Throws: `invalidArguments`, `limitExceeded`.
+    public func telemetry(
+        from: Date, until: Date? = nil, step: Telemetry.Step? = nil, of kind: Telemetry.Kind = .requests,
+        by dimension: Telemetry.Dimension? = nil, filters: [Telemetry.Dimension: String] = [:], limit: Int? = nil
+    ) async throws(SealKitError) -> Telemetry {
+        let answer = try await client.call(
+            Endpoints.operator.telemetry,
+            Sealkit_V1_TelemetryRequest.with {
+                $0.from = from.wholeSeconds
+                $0.until = until?.wholeSeconds ?? 0
+                $0.step = step?.rawValue ?? 0
+                $0.kind = kind.rawValue
+                $0.by = dimension?.rawValue ?? ""
+                $0.filters = filters.sorted { $0.key.rawValue < $1.key.rawValue }.map { dimension, word in
+                    .with { ($0.dimension, $0.word) = (dimension.rawValue, word) }
+                }
+                $0.limit = UInt32(clamping: limit ?? 0)
+            }, token: token.text())
+        return try Telemetry(answer)
+    }
+}
+
+extension Date {
+    fileprivate init(seconds: Int64) { self.init(timeIntervalSince1970: Double(seconds)) }
+
+    fileprivate var wholeSeconds: Int64 { Int64(timeIntervalSince1970.rounded(.down)) }
+}

@@ -1,0 +1,71 @@
+import HTTPTypes
+import Hummingbird
+import SealService
+import SealStorage
+import SealWire
+
+/// Counts each request with its size, its time until the answer was ready, and what it was refused with.
+struct TelemetryMiddleware: RouterMiddleware {
+    let recorder: TelemetryRecorder
+
+    func handle(
+        _ request: Request, context: SealRequestContext,
+        next: (Request, SealRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let note = RequestNote()
+        var context = context
+        context.note = note
+        let start = ContinuousClock.now
+        do {
+            let response = try await next(request, context)
+            let status = response.status.code
+            note.isAnswered(request, context, start, status >= 400 ? "http-\(status)" : "", response, recorder)
+            return response
+        } catch {
+            let code =
+                context.hasRoute || !(error is HTTPError)
+                ? ServerError.describing(error, requestID: context.id).error.code : .invalidArguments
+            note.isAnswered(request, context, start, code.rawValue, nil, recorder)
+            throw error
+        }
+    }
+}
+
+extension RequestNote {
+    fileprivate func isAnswered(
+        _ request: Request, _ context: SealRequestContext, _ start: ContinuousClock.Instant, _ code: String,
+        _ response: Response?, _ recorder: TelemetryRecorder
+    ) {
+        let microseconds = (ContinuousClock.now - start).microseconds
+        let key = TelemetryKey(request, context, isKnown: isKnown, code: code)
+        let announced = request.headers.value(of: .contentLength).flatMap { Int64($0) }
+        recorder.note(
+            key, bytesIn: max(0, announced ?? Int64(bytesReceived)), bytesOut: Int64(response?.body.contentLength ?? 0),
+            microseconds: microseconds, account: activeAccount, isKnown: isKnown)
+        for (code, count) in refusedItems {
+            var item = key
+            (item.kind, item.code) = (.item, code)
+            recorder.note(item, count: count)
+        }
+    }
+}
+
+extension TelemetryKey {
+    /// - Parameters:
+    ///   - isKnown: somebody's whom the server knows: what others send is told apart by words of the server's alone.
+    ///   - code: of what it was refused with; empty for none.
+    fileprivate init(_ request: Request, _ context: SealRequestContext, isKnown: Bool, code: String) {
+        let parameters = context.pathParameters
+        let hasContainer = parameters["container"] != nil && (isKnown || code.isEmpty)
+        let environment = parameters["environment"] ?? ""
+        let isPublic = parameters["database"].map { $0 == "public" }
+        let path = context.endpointPath ?? ""
+        self.init(
+            kind: .request, operation: context.endpointName(request),
+            container: hasContainer ? (try? DatabasePath.container(context)) ?? "" : "",
+            environment: ["development", "production"].contains(environment) ? environment : "",
+            database: isPublic.map { $0 ? "public" : "private" } ?? (path.contains("/public/") ? "public" : ""),
+            client: ClientHeader.value(of: request), group: isKnown ? OperationGroupHeader.groupName(of: request) : "",
+            code: code)
+    }
+}

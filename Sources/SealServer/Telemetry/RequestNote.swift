@@ -1,0 +1,29 @@
+import Synchronization
+
+/// What telemetry learns of a request on its way through the server: one object, since the request's context is copied
+/// from hand to hand.
+final class RequestNote: Sendable {
+    private let account = Atomic<Int64>(0)
+    private let person = Atomic<Bool>(false)
+    private let received = Atomic<Int>(0)
+    private let refused = Mutex<[String: Int]>([:])
+
+    /// Its session or server-to-server key was found good.
+    /// - Parameter isPerson: a session's.
+    func isOf(account id: Int64, isPerson: Bool) {
+        account.store(id, ordering: .relaxed)
+        person.store(isPerson, ordering: .relaxed)
+    }
+
+    /// So much of a body whose length was not announced.
+    func took(_ bytes: Int) { received.wrappingAdd(bytes, ordering: .relaxed) }
+
+    /// Items that were refused in an answer that is none itself.
+    func refuses(_ code: String) { refused.withLock { $0[code, default: 0] += 1 } }
+
+    var isKnown: Bool { account.load(ordering: .relaxed) != 0 }
+    /// Nil where it is no person's.
+    var activeAccount: Int64? { person.load(ordering: .relaxed) ? account.load(ordering: .relaxed) : nil }
+    var bytesReceived: Int { received.load(ordering: .relaxed) }
+    var refusedItems: [String: Int] { refused.withLock { $0 } }
+}

@@ -1,0 +1,165 @@
+import Logging
+import SealService
+import SealStorage
+import SealSystem
+import Synchronization
+
+/// The server's telemetry: counts in memory, and once a minute into a file of its own beside the database. Whatever
+/// becomes of that file, the server goes on.
+final class Telemetry: Sendable {
+    static let fileName = "telemetry.sqlite"
+
+    enum State: String, Sendable {
+        case ok
+        /// Switched off.
+        case off
+        /// Nothing can be written at present; what is counted is kept for some time.
+        case failing
+    }
+
+    /// Nil where it is switched off.
+    let recorder: TelemetryRecorder?
+
+    private struct Held {
+        var file: TelemetryFile?
+        var isFailing = false
+        var isClosed = false
+    }
+
+    private let path: String
+    private let limit: Int64
+    private let hashes: ActiveAccountHashes
+    private let clock: @Sendable () -> Int64
+    private let logger: Logger
+    private let held = Mutex(Held())
+
+    /// Opens nothing yet.
+    /// - Parameters:
+    ///   - dataFolder: the file's.
+    ///   - isOn: false: nothing is counted, and no file is made.
+    ///   - limit: of the file, in bytes.
+    ///   - clock: microseconds since 1970.
+    init(
+        dataFolder: String, isOn: Bool, limit: Int64 = TelemetryFile.usualLimit, hashes: ActiveAccountHashes,
+        clock: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        path = dataFolder + "/" + Self.fileName
+        recorder = isOn ? TelemetryRecorder(clock: clock) : nil
+        (self.limit, self.hashes, self.clock, self.logger) = (limit, hashes, clock, logger)
+    }
+
+    var state: State {
+        guard recorder != nil else { return .off }
+        return held.withLock { $0.isFailing ? .failing : .ok }
+    }
+
+    /// Writes what has come together.
+    func flush() async {
+        guard let recorder else { return }
+        let minutes = hashed(recorder.take())
+        guard !minutes.isEmpty else { return }
+        var used: TelemetryFile?
+        do {
+            let file = try file()
+            used = file
+            // Whoever asked for this may give up; what was taken is written all the same.
+            let now = clock() / 1_000_000
+            try await Task { try await file.write(minutes, now: now) }.value
+            tell(failure: nil)
+        } catch {
+            recorder.putBack(minutes)
+            if let used, error is TelemetryFileError { held.withLock { putAside(used, error, &$0) } }
+            tell(failure: error)
+        }
+    }
+
+    /// The file, to be read.
+    /// - Throws: `FileError`, `StorageError`, `TelemetryFileError`.
+    func reading<T>(_ body: (TelemetryFile) async throws -> T) async throws -> T {
+        await flush()
+        let file = try file()
+        do { return try await body(file) } catch {
+            if let error = error as? TelemetryFileError, error != .tooMuch {
+                held.withLock { putAside(file, error, &$0) }
+            }
+            throw error
+        }
+    }
+
+    /// Writes what is left, and closes the file.
+    func close() async {
+        await flush()
+        let file = held.withLock { held in
+            held.isClosed = true
+            defer { held.file = nil }
+            return held.file
+        }
+        file?.close()
+    }
+
+    // MARK: The file
+
+    private func file() throws -> TelemetryFile {
+        try held.withLock { held in
+            if let file = held.file { return file }
+            guard !held.isClosed else { throw StorageError.closed }
+            let file: TelemetryFile
+            do { file = try TelemetryFile(path: path, limit: limit) } catch {
+                guard error is TelemetryFileError else { throw error }
+                putAside(nil, error, &held)
+                file = try TelemetryFile(path: path, limit: limit)
+            }
+            held.file = file
+            return file
+        }
+    }
+
+    /// What nobody can read is kept, once, for whoever wants to look at it.
+    private func putAside(_ file: TelemetryFile?, _ error: any Error, _ held: inout Held) {
+        // Somebody else has found that out meanwhile.
+        guard held.file === file else { return }
+        file?.close()
+        held.file = nil
+        let aside = path + ".damaged"
+        do {
+            for ending in ["", "-wal", "-shm"] {
+                try PrivateFiles.remove(aside + ending)
+                if FileStatus(link: path + ending) != nil { try PrivateFiles.rename(path + ending, to: aside + ending) }
+            }
+            logger.error(
+                "the telemetry's file cannot be read: it was put aside, and another one is begun",
+                metadata: ["file": "\(aside)", "error": "\(error)"])
+        } catch {
+            logger.error("the telemetry's file cannot be put aside", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Once when it begins, and once when it is over.
+    private func tell(failure: (any Error)?) {
+        let wasFailing = held.withLock { held in
+            defer { held.isFailing = failure != nil }
+            return held.isFailing
+        }
+        guard wasFailing != (failure != nil) else { return }
+        if let failure {
+            logger.error(
+                "telemetry cannot be written; the server goes on, and what is counted is kept for some time",
+                metadata: ["file": "\(path)", "error": "\(failure)"])
+        } else {
+            logger.notice("telemetry is written again", metadata: ["file": "\(path)"])
+        }
+    }
+
+    /// Here accounts become bits of registers.
+    private func hashed(_ batch: TelemetryRecorder.Batch) -> [TelemetryMinute] {
+        var minutes = batch.minutes
+        for (start, place, accounts) in batch.accounts {
+            guard let index = minutes.lastIndex(where: { $0.start == start }) else { continue }
+            var count = DistinctCount()
+            let month = ActiveStretch.month.start(of: start)
+            for account in accounts { count.add(hashes.hash(account, month: month)) }
+            minutes[index].active[place, default: DistinctCount()].add(count)
+        }
+        return minutes
+    }
+}

@@ -1,0 +1,281 @@
+import Foundation
+import GRDB
+
+/// Telemetry's own SQLite file: sums by minute, hour and day, and registers of who was active, by day and month. What
+/// is written last may be lost with the power (`synchronous=NORMAL`), and nothing is ever half of it. Nobody's data is
+/// in it: it is in no backup, and one that is damaged is put aside for a new one.
+package final class TelemetryFile: Sendable {
+    /// Stretches that sums are kept for, in seconds, and for how long each.
+    package enum Step: Int64, CaseIterable, Sendable {
+        case minute = 60
+        case hour = 3_600
+        case day = 86_400
+
+        /// Seconds.
+        package var keptFor: Int64 {
+            switch self {
+            case .minute: 48 * 3_600
+            case .hour: 60 * 86_400
+            case .day: 730 * 86_400
+            }
+        }
+
+        package func start(of time: Int64) -> Int64 { time - time % rawValue }
+
+        /// What goes at once where there is no more room, in seconds.
+        fileprivate var shed: Int64 {
+            switch self {
+            case .minute: 3_600
+            case .hour: 86_400
+            case .day: 7 * 86_400
+            }
+        }
+    }
+
+    /// Bytes: then the oldest goes before its time.
+    package static let usualLimit: Int64 = 1 << 30
+    private static let format = 1
+
+    package let path: String
+    let queue: DatabaseQueue
+    private let limit: Int64
+    /// Of the file's limit so much for each series: then new ones are told apart no more.
+    private static let bytesPerSeries: Int64 = 20 << 10
+
+    /// Opens or creates the file, mode 0600.
+    /// - Throws: `FileError`, `StorageError`; `TelemetryFileError` for a file of another form.
+    package init(path: String, limit: Int64 = usualLimit) throws {
+        (self.path, self.limit) = (path, limit)
+        try PrivateFiles.createFile(at: path)
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { database in
+            try database.execute(
+                sql: """
+                    PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+                    PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;
+                    """)
+        }
+        queue = try Self.storage { try DatabaseQueue(path: path, configuration: configuration) }
+        let found = try Self.storage {
+            try queue.write { database -> Int in
+                let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+                guard found == 0 else { return found }
+                try database.execute(sql: Self.schema)
+                return Self.format
+            }
+        }
+        guard found == Self.format else {
+            try? queue.close()
+            throw TelemetryFileError.otherForm(found)
+        }
+    }
+
+    private static let schema = """
+        CREATE TABLE series (
+            id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, operation TEXT NOT NULL, container TEXT NOT NULL,
+            environment TEXT NOT NULL, database TEXT NOT NULL, client TEXT NOT NULL, group_name TEXT NOT NULL,
+            code TEXT NOT NULL,
+            UNIQUE (kind, operation, container, environment, database, client, group_name, code)
+        );
+        CREATE TABLE sums (
+            step INTEGER NOT NULL, start INTEGER NOT NULL, series INTEGER NOT NULL, count INTEGER NOT NULL,
+            bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL, microseconds INTEGER NOT NULL,
+            latency BLOB NOT NULL, sizes_in BLOB NOT NULL, sizes_out BLOB NOT NULL,
+            PRIMARY KEY (step, start, series)
+        ) WITHOUT ROWID;
+        CREATE TABLE active (
+            stretch TEXT NOT NULL, start INTEGER NOT NULL, container TEXT NOT NULL, environment TEXT NOT NULL,
+            registers BLOB NOT NULL,
+            PRIMARY KEY (stretch, start, container, environment)
+        ) WITHOUT ROWID;
+        PRAGMA user_version = \(format);
+        """
+
+    package func close() { try? queue.close() }
+
+    // MARK: Writing
+
+    /// Adds minutes to what there is, all of them or none, and takes away what is too old.
+    /// - Parameter now: seconds since 1970.
+    /// - Throws: `StorageError`.
+    package func write(_ minutes: [TelemetryMinute], now: Int64) async throws {
+        try await Self.storage {
+            try await queue.write { [limit] database in
+                var room = limit / Self.bytesPerSeries
+                room -= try Int64.fetchOne(database, sql: "SELECT COUNT(*) FROM series") ?? 0
+                for minute in minutes {
+                    for (key, sum) in minute.sums {
+                        let series = try Self.series(key, room: &room, database)
+                        for step in Step.allCases {
+                            try Self.add(sum, of: series, step, at: step.start(of: minute.start), database)
+                        }
+                    }
+                    for (place, count) in minute.active {
+                        for stretch in ActiveStretch.allCases {
+                            try Self.add(count, at: place, stretch, minute.start, database)
+                        }
+                    }
+                }
+                try Self.removeOld(now: now, database)
+                try Self.fit(limit, database)
+            }
+            // Pages of what is gone go back to the disk, some at a time.
+            try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(1000)") }
+        }
+    }
+
+    /// - Parameter room: for how many new ones there is some.
+    private static func series(_ key: TelemetryKey, room: inout Int64, _ database: Database) throws -> Int64 {
+        let arguments: StatementArguments = [
+            key.kind.rawValue, key.operation, key.container, key.environment, key.database, key.client, key.group,
+            key.code,
+        ]
+        let find = try database.cachedStatement(
+            sql: """
+                SELECT id FROM series WHERE kind = ? AND operation = ? AND container = ? AND environment = ?
+                    AND database = ? AND client = ? AND group_name = ? AND code = ?
+                """)
+        if let known = try Int64.fetchOne(find, arguments: arguments) { return known }
+        guard room > 0 || key == key.folded else { return try series(key.folded, room: &room, database) }
+        room -= 1
+        let insert = try database.cachedStatement(
+            sql: """
+                INSERT INTO series (kind, operation, container, environment, database, client, group_name, code)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        try insert.execute(arguments: arguments)
+        return database.lastInsertedRowID
+    }
+
+    private static func add(
+        _ sum: TelemetrySum, of series: Int64, _ step: Step, at start: Int64, _ database: Database
+    ) throws {
+        var whole = sum
+        let find = try database.cachedStatement(
+            sql: "SELECT \(TelemetrySum.columns) FROM sums m WHERE m.step = ? AND m.start = ? AND m.series = ?")
+        if let row = try Row.fetchOne(find, arguments: [step.rawValue, start, series]) { whole.add(TelemetrySum(row)) }
+        let replace = try database.cachedStatement(
+            sql: "INSERT OR REPLACE INTO sums VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        try replace.execute(
+            arguments: [
+                step.rawValue, start, series, whole.count, whole.bytesIn, whole.bytesOut, whole.microseconds,
+                Data(whole.latency.bytes), Data(whole.sizesIn.bytes), Data(whole.sizesOut.bytes),
+            ])
+    }
+
+    private static func add(
+        _ count: DistinctCount, at place: TelemetryPlace, _ stretch: ActiveStretch, _ time: Int64, _ database: Database
+    ) throws {
+        var whole = count
+        let start = stretch.start(of: time)
+        let known = try Data.fetchOne(
+            database,
+            sql: "SELECT registers FROM active WHERE stretch = ? AND start = ? AND container = ? AND environment = ?",
+            arguments: [stretch.rawValue, start, place.container, place.environment])
+        if let known, let known = DistinctCount(registers: [UInt8](known)) {
+            whole.add(known)
+            guard whole != known else { return }
+        }
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO active VALUES (?, ?, ?, ?, ?)",
+            arguments: [stretch.rawValue, start, place.container, place.environment, Data(whole.registers)])
+    }
+
+    // MARK: What goes
+
+    private static func removeOld(now: Int64, _ database: Database) throws {
+        for step in Step.allCases {
+            try database.execute(
+                sql: "DELETE FROM sums WHERE step = ? AND start < ?", arguments: [step.rawValue, now - step.keptFor])
+        }
+        for stretch in ActiveStretch.allCases {
+            try database.execute(
+                sql: "DELETE FROM active WHERE stretch = ? AND start < ?",
+                arguments: [stretch.rawValue, now - Step.day.keptFor])
+        }
+        // Once an hour: it reads both tables.
+        guard now % Step.hour.rawValue < Step.minute.rawValue else { return }
+        try database.execute(sql: "DELETE FROM series WHERE id NOT IN (SELECT series FROM sums)")
+    }
+
+    /// The oldest hours of minutes go first, then the oldest days of hours, then of days the oldest.
+    private static func fit(_ limit: Int64, _ database: Database) throws {
+        func size() throws -> Int64 {
+            let pages = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+            let free = try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+            return (pages - free) * (try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 0)
+        }
+        for step in Step.allCases {
+            while try size() > limit {
+                let first = try Int64.fetchOne(
+                    database, sql: "SELECT MIN(start) FROM sums WHERE step = ?", arguments: [step.rawValue])
+                guard let first else { break }
+                try database.execute(
+                    sql: "DELETE FROM sums WHERE step = ? AND start < ?",
+                    arguments: [step.rawValue, first + step.shed])
+            }
+        }
+    }
+
+    // MARK: Errors
+
+    static func storage<T>(_ body: () throws -> T) throws -> T {
+        do { return try body() } catch let error as DatabaseError { throw Self.told(error) }
+    }
+
+    static func storage<T: Sendable>(_ body: () async throws -> T) async throws -> T {
+        do { return try await body() } catch let error as DatabaseError { throw Self.told(error) }
+    }
+
+    private static func told(_ error: DatabaseError) -> any Error {
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_SCHEMA, .SQLITE_ERROR: TelemetryFileError.damaged
+        default:
+            StorageError(code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: errno)
+        }
+    }
+}
+
+package enum TelemetryFileError: Error, Equatable {
+    /// SQLite cannot make sense of it, or it has other tables.
+    case damaged
+    /// Made by another version.
+    case otherForm(Int)
+    /// More rows than are read for one answer.
+    case tooMuch
+}
+
+/// For how long people are counted as one.
+package enum ActiveStretch: String, CaseIterable, Sendable {
+    case day, month
+
+    /// The beginning, in seconds since 1970, UTC.
+    package func start(of time: Int64) -> Int64 {
+        let day = TelemetryFile.Step.day.start(of: time)
+        switch self {
+        case .day: return day
+        case .month:
+            var calendar = Calendar(identifier: .gregorian)
+            calendar.timeZone = .gmt
+            let dayOfMonth = calendar.component(.day, from: Date(timeIntervalSince1970: Double(day)))
+            return day - Int64(dayOfMonth - 1) * TelemetryFile.Step.day.rawValue
+        }
+    }
+}
+
+extension TelemetrySum {
+    static let columns =
+        "m.count, m.bytes_in, m.bytes_out, m.microseconds, m.latency, m.sizes_in, m.sizes_out"
+
+    /// Of a row that begins with `columns`.
+    init(_ row: Row) {
+        func histogram(_ index: Int) -> LogHistogram {
+            (row[index] as Data?).flatMap { LogHistogram(bytes: [UInt8]($0)) } ?? LogHistogram()
+        }
+        self.init(
+            count: (row[0] as Int64?) ?? 0, bytesIn: (row[1] as Int64?) ?? 0, bytesOut: (row[2] as Int64?) ?? 0,
+            microseconds: (row[3] as Int64?) ?? 0,
+            latency: histogram(4), sizesIn: histogram(5), sizesOut: histogram(6))
+    }
+}

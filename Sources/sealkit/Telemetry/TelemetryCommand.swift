@@ -1,0 +1,167 @@
+import ArgumentParser
+import Foundation
+import SealKit
+
+struct TelemetryCommand: AdministeringCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "telemetry",
+        abstract: "What the server has counted: requests, refusals, times, bytes, active accounts.",
+        discussion: """
+            It asks a running server on its operator's listener, as sealkit admin does. Minutes are kept for two days, \
+            hours for sixty, days for two years. Nobody's name, address or value is in it; active accounts are counted \
+            without being known again.
+
+              sealkit telemetry --data /var/lib/sealkit
+              sealkit telemetry --last 7d --by code --container org.example.notes --data /var/lib/sealkit
+              sealkit telemetry --by group --group "launch sync" --csv --data /var/lib/sealkit
+              sealkit telemetry --of notifications --last 60m --json --data /var/lib/sealkit
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "So long before the end: minutes, hours or days. Default: 24h.", valueName: "number with m, h or d"))
+    var last: TelemetryLength?
+
+    @Option(help: ArgumentHelp("From this date on, in the place of --last.", valueName: "date"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("Before this date. Default: now.", valueName: "date"))
+    var until: String?
+
+    @Option(help: "minute, hour or day. Default: what suits the time.")
+    var step: TelemetryStep?
+
+    @Option(help: "requests, items (records refused in a request that was answered) or notifications.")
+    var of: TelemetryKind = .requests
+
+    @Option(help: "A line for each operation, container, environment, database, client, group or code.")
+    var by: TelemetryDimension = .operation
+
+    @Option(help: ArgumentHelp("One operation alone, as records/modify.", valueName: "name"))
+    var operation: String?
+
+    @Option(help: ArgumentHelp("One container alone.", valueName: "name"))
+    var container: String?
+
+    @Option(help: ArgumentHelp("development or production alone.", valueName: "name"))
+    var environment: String?
+
+    @Option(help: ArgumentHelp("The public database alone, or private: all others.", valueName: "name"))
+    var database: String?
+
+    @Option(help: ArgumentHelp("One kind of client alone, as “swift/0.1.0 linux”.", valueName: "name"))
+    var client: String?
+
+    @Option(help: ArgumentHelp("Operation groups of one name alone.", valueName: "name"))
+    var group: String?
+
+    @Option(help: ArgumentHelp("Those alone that were refused with this code.", valueName: "code"))
+    var code: String?
+
+    @Option(help: ArgumentHelp("Show at most so many lines, and the rest as one. Default: 20.", valueName: "number"))
+    var limit: Int?
+
+    @Flag(help: "Print a table of comma-separated values: a line for each stretch of time.")
+    var csv = false
+
+    @OptionGroup var options: OperatorOptions
+
+    func validate() throws {
+        if last != nil, from != nil { throw ValidationError("Give --last or --from, not both.") }
+        for (name, text) in [("--from", from), ("--until", until)] {
+            if let text, Timestamp.parse(text) == nil {
+                throw ValidationError("\(name) takes a date, as 2026-11-27 or 2026-11-27T12:00:00Z.")
+            }
+        }
+        if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
+        if csv, options.json { throw ValidationError("Give --csv or --json, not both.") }
+    }
+
+    private var filters: [ServerOperator.Telemetry.Dimension: String] {
+        let given: [(ServerOperator.Telemetry.Dimension, String?)] = [
+            (.operation, operation), (.container, container), (.environment, environment), (.database, database),
+            (.client, client), (.group, group), (.code, code),
+        ]
+        return given.reduce(into: [:]) { $0[$1.0] = $1.1 }
+    }
+
+    func run(_ server: ServerOperator) async throws {
+        let until = until.flatMap { Timestamp.parse($0) }
+        let length = last ?? TelemetryLength(seconds: 86_400)
+        let from = from.flatMap { Timestamp.parse($0) } ?? (until ?? Date()).addingTimeInterval(-length.seconds)
+        let telemetry = try await server.telemetry(
+            from: from, until: until, step: step?.step, of: of.kind, by: by.dimension, filters: filters, limit: limit)
+        if csv {
+            for line in TelemetryText.csv(telemetry, by: by.rawValue) { try Output.standardOutput(line) }
+        } else if options.json {
+            for line in TelemetryText.json(telemetry) { try output.result("", json: line) }
+        } else {
+            try output.result(
+                TelemetryText.table(telemetry, kind: of.rawValue, by: by.rawValue),
+                bare: "\(telemetry.all.total.count)", json: [:])
+        }
+        if telemetry.state == .off { output.note("this server counts nothing: it runs with --telemetry off") }
+        if telemetry.state == .failing {
+            output.note("the server cannot write its telemetry at present: its log says why")
+        }
+        if telemetry.lost > 0 {
+            output.note("\(telemetry.lost) requests were counted and lost before they could be written")
+        }
+    }
+}
+
+/// `90m`, `24h`, `7d`.
+struct TelemetryLength: ExpressibleByArgument {
+    let seconds: Double
+
+    init(seconds: Double) { self.seconds = seconds }
+
+    init?(argument: String) {
+        let units: [Character: Double] = ["m": 60, "h": 3_600, "d": 86_400]
+        guard let unit = argument.last.flatMap({ units[$0] }), let number = UInt16(argument.dropLast()), number > 0
+        else {
+            return nil
+        }
+        seconds = Double(number) * unit
+    }
+}
+
+enum TelemetryStep: String, ExpressibleByArgument, CaseIterable {
+    case minute, hour, day
+
+    var step: ServerOperator.Telemetry.Step {
+        switch self {
+        case .minute: .minute
+        case .hour: .hour
+        case .day: .day
+        }
+    }
+}
+
+enum TelemetryKind: String, ExpressibleByArgument, CaseIterable {
+    case requests, items, notifications
+
+    var kind: ServerOperator.Telemetry.Kind {
+        switch self {
+        case .requests: .requests
+        case .items: .items
+        case .notifications: .notifications
+        }
+    }
+}
+
+enum TelemetryDimension: String, ExpressibleByArgument, CaseIterable {
+    case operation, container, environment, database, client, group, code
+
+    var dimension: ServerOperator.Telemetry.Dimension {
+        switch self {
+        case .operation: .operation
+        case .container: .container
+        case .environment: .environment
+        case .database: .database
+        case .client: .client
+        case .group: .group
+        case .code: .code
+        }
+    }
+}

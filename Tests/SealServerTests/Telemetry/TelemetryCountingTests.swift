@@ -1,0 +1,150 @@
+import Foundation
+import SealPrimitives
+import Testing
+
+@testable import SealServer
+@testable import SealService
+@testable import SealStorage
+
+/// How telemetry counts, without a server.
+@Suite(.timeLimit(.minutes(60))) struct TelemetryCountingTests {
+    static func key(
+        _ operation: String = "records/modify", container: String = "org.example.notes", group: String = "",
+        client: String = "", code: String = ""
+    ) -> TelemetryKey {
+        TelemetryKey(
+            kind: .request, operation: operation, container: container, environment: "development", database: "private",
+            client: client, group: group, code: code)
+    }
+
+    @Test func everyValueHasItsBucketAndQuantilesAreOffByAnEighth() {
+        var last = -1
+        for bucket in 0..<LogHistogram.bucketCount {
+            let low = LogHistogram.lowest(of: bucket)
+            #expect(LogHistogram.bucket(of: low) == bucket)
+            #expect(LogHistogram.bucket(of: max(0, low - 1)) == max(0, bucket - 1))
+            #expect(low > last)
+            last = Int(low)
+        }
+        #expect(LogHistogram.bucket(of: .max) == LogHistogram.bucketCount - 1)
+        #expect(LogHistogram.bucket(of: -5) == 0)
+        var histogram = LogHistogram()
+        #expect(histogram.quantile(0.5) == 0)
+        for value in 1...100_000 { histogram.add(Int64(value)) }
+        #expect(histogram.total == 100_000)
+        for share in [0.1, 0.5, 0.9, 0.95, 0.99, 1] {
+            let (found, exact) = (Double(histogram.quantile(share)), share * 100_000)
+            #expect(abs(found - exact) <= exact / 8, "\(share): \(found)")
+        }
+    }
+
+    @Test func histogramsAddAndComeBackFromTheirBytes() throws {
+        var (first, second) = (LogHistogram(), LogHistogram())
+        for value in stride(from: Int64(1), to: 1 << 40, by: 1 << 33) { first.add(value) }
+        for value in [Int64(0), 63, 64, 1_000, 1_000] { second.add(value) }
+        var both = first
+        both.add(second)
+        #expect(both.total == first.total + second.total)
+        #expect(try #require(LogHistogram(bytes: both.bytes)) == both)
+        #expect(LogHistogram(bytes: []) == LogHistogram())
+        for bytes: [UInt8] in [[1], [1, 0, 0, 0], [241, 1, 0, 0, 0], [255, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]] {
+            #expect(LogHistogram(bytes: bytes) == nil)
+        }
+        var full = try #require(LogHistogram(bytes: [0, 255, 255, 255, 255]))
+        full.add(1)
+        full.add(full)
+        #expect(full.total == UInt64(UInt32.max))
+    }
+
+    @Test func differentOnesAreCountedWithoutBeingKept() throws {
+        let hashes = ActiveAccountHashes(key: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+        for (number, tolerance) in [(0, 0.0), (1, 0), (10, 0.1), (1_000, 0.05), (50_000, 0.06)] {
+            var (count, half) = (DistinctCount(), DistinctCount())
+            for account in 0..<number {
+                // Whoever comes again counts once.
+                for _ in 0..<2 { count.add(hashes.hash(Int64(account), month: 0)) }
+                if account % 2 == 0 { half.add(hashes.hash(Int64(account), month: 0)) }
+            }
+            let off = abs(Double(count.estimate) - Double(number))
+            #expect(off <= Double(number) * tolerance, "\(number): \(count.estimate)")
+            var union = half
+            union.add(count)
+            #expect(union == count)
+            #expect(DistinctCount(registers: count.registers) == count)
+        }
+        #expect(DistinctCount(registers: [1, 2, 3]) == nil)
+        #expect(DistinctCount(registers: [UInt8](repeating: 60, count: 4_096)) == nil)
+        // Of two months nobody can tell who was in both.
+        #expect(hashes.hash(1, month: 0) != hashes.hash(1, month: 2_678_400))
+        let other = ActiveAccountHashes(key: SecretBytes(copying: [UInt8](repeating: 8, count: 32)))
+        #expect(hashes.hash(1, month: 0) != other.hash(1, month: 0))
+    }
+
+    @Test func minutesAreToldApartAndNothingIsCountedTwice() {
+        let clock = TestClock()
+        let recorder = TelemetryRecorder(clock: { clock.now })
+        let key = Self.key()
+        for _ in 0..<3 { recorder.note(key, bytesIn: 10, bytesOut: 20, microseconds: 500, account: 1, isKnown: true) }
+        clock.advance(seconds: 60)
+        recorder.note(key, bytesIn: 1, bytesOut: 2, microseconds: 3, account: 2, isKnown: true)
+        recorder.note(key, count: 5)
+        recorder.note(key, count: 0)
+        let batch = recorder.take()
+        #expect(batch.minutes.map { $0.sums[key]?.count } == [3, 6])
+        #expect(batch.minutes.map { $0.sums[key]?.bytesIn } == [30, 1])
+        #expect(batch.minutes.map { $0.sums[key]?.bytesOut } == [60, 2])
+        #expect(batch.minutes.map { $0.sums[key]?.latency.total } == [3, 1])
+        #expect(batch.accounts.map(\.accounts) == [[1], [2]])
+        #expect(recorder.take().minutes.isEmpty)
+        // What could not be written comes again.
+        recorder.putBack(batch.minutes)
+        #expect(recorder.take().minutes.compactMap { $0.sums[key]?.count } == [3, 6])
+        #expect(recorder.lost == 0)
+    }
+
+    @Test("Clients make up containers, groups and systems without end: memory and disk stay bounded, and sums right.")
+    func attack98_wordsWithoutEnd() async throws {
+        let clock = TestClock()
+        let recorder = TelemetryRecorder(clock: { clock.now })
+        let number = TelemetryRecorder.mostKeys * 2
+        for index in 0..<number {
+            recorder.note(
+                Self.key(container: "c\(index)", group: "g\(index)", client: "x/\(index) y"), bytesIn: 1, bytesOut: 1,
+                microseconds: 1, account: Int64(index), isKnown: true)
+        }
+        let minute = try #require(recorder.take().minutes.first)
+        #expect(minute.sums.count == TelemetryRecorder.mostKeys + 1)
+        #expect(minute.sums.values.reduce(0) { $0 + $1.count } == Int64(number))
+        let folded = Self.key(container: "other", group: "other", client: "other")
+        #expect(minute.sums[folded]?.count == Int64(number - TelemetryRecorder.mostKeys))
+        // Nobody takes them away for an hour.
+        for _ in 0..<60 {
+            for index in 0..<1_000 { recorder.note(Self.key(group: "g\(index)"), count: 1) }
+            clock.advance(seconds: 60)
+        }
+        let kept = recorder.take().minutes
+        #expect(kept.reduce(0) { $0 + $1.sums.count } <= TelemetryRecorder.mostWaiting)
+        #expect(kept.reduce(0) { $0 + $1.sums.count } + Int(recorder.lost) == 60_000)
+
+        let folder = TemporaryFolder()
+        let file = try TelemetryFile(path: folder.file("t.sqlite"), limit: 1 << 20)
+        defer { file.close() }
+        var now: Int64 = 1_700_000_000 - 1_700_000_000 % 86_400
+        for round in 0..<12 {
+            var minute = TelemetryMinute(start: now)
+            for index in 0..<500 {
+                minute.sums[Self.key(group: "g\(round)-\(index)"), default: TelemetrySum()]
+                    .add(bytesIn: 1, bytesOut: 1, microseconds: 1)
+            }
+            try await file.write([minute], now: now)
+            now += 3_600
+        }
+        let left = try await file.series(
+            .init(from: now - 86_400, until: now, step: .minute, kind: .request, filters: [:], by: .group))
+        #expect(left.count == 52)
+        #expect(left.first?.name == "other")
+        let count = left.reduce(0) { $0 + $1.total.sum.count }
+        #expect(count == 6_000)
+        AttackOutcome.held("10,000 keys a minute, one file of a set size")
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import Testing
+
+@testable import SealServer
+@testable import SealStorage
+
+/// Telemetry on the disk: steps, what is kept for how long, and files that are none.
+@Suite(.timeLimit(.minutes(60))) struct TelemetryFileTests {
+    /// The beginning of a day in the middle of a month.
+    private static let day: Int64 = 1_700_006_400
+
+    private static func minute(
+        _ start: Int64, _ count: Int, _ key: TelemetryKey = TelemetryCountingTests.key()
+    ) -> TelemetryMinute {
+        var minute = TelemetryMinute(start: start)
+        for _ in 0..<count {
+            minute.sums[key, default: TelemetrySum()].add(bytesIn: 2, bytesOut: 3, microseconds: 1_000)
+        }
+        return minute
+    }
+
+    private static func counts(
+        _ file: TelemetryFile, _ step: TelemetryFile.Step, from: Int64 = 1, until: Int64 = 1 << 40,
+        filters: [SealStorage.TelemetryDimension: String] = [:], by: SealStorage.TelemetryDimension? = nil
+    ) async throws -> [String: [Int64: Int64]] {
+        let query = TelemetryQuery(from: from, until: until, step: step, kind: .request, filters: filters, by: by)
+        return try await file.series(query).reduce(into: [:]) { found, series in
+            found[series.name] = series.parts.mapValues(\.sum.count)
+        }
+    }
+
+    @Test func whatComesInMinutesIsThereByHourAndDay() async throws {
+        let folder = TemporaryFolder()
+        let file = try TelemetryFile(path: folder.file("t.sqlite"))
+        let start = Self.day
+        try await file.write([Self.minute(start, 3), Self.minute(start + 60, 4)], now: start + 120)
+        // More of a minute that is there already.
+        try await file.write([Self.minute(start + 60, 5), Self.minute(start + 3_600, 1)], now: start + 3_660)
+        file.close()
+        let again = try TelemetryFile(path: folder.file("t.sqlite"))
+        defer { again.close() }
+        #expect(try await Self.counts(again, .minute) == ["": [start: 3, start + 60: 9, start + 3_600: 1]])
+        #expect(try await Self.counts(again, .hour) == ["": [start: 12, start + 3_600: 1]])
+        #expect(try await Self.counts(again, .day) == ["": [start: 13]])
+        #expect(try await Self.counts(again, .minute, from: start + 30, until: start + 3_600).values.first?.count == 2)
+        let line = try #require(
+            try await again.series(
+                .init(from: 1, until: 1 << 40, step: .day, kind: .request, filters: [:], by: .operation)
+            ).first)
+        #expect(line.name == "records/modify")
+        #expect(line.total.sum.bytesIn == 26)
+        #expect(line.total.sum.bytesOut == 39)
+        #expect(line.total.sum.latency.total == 13)
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.file("t.sqlite"))[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test func linesAreToldApartAndChosenByEachDimension() async throws {
+        // It is removed with whoever holds it.
+        let folder = TemporaryFolder()
+        let file = try TelemetryFile(path: folder.file("t.sqlite"))
+        defer { file.close() }
+        let keys = [
+            TelemetryCountingTests.key("a", container: "x", group: "sync", client: "swift/1 linux", code: ""),
+            TelemetryCountingTests.key("b", container: "y", group: "'; DROP TABLE sums; --", code: "zoneNotFound"),
+        ]
+        for (index, key) in keys.enumerated() {
+            try await file.write([Self.minute(Self.day, index + 1, key)], now: Self.day)
+        }
+        for dimension in SealStorage.TelemetryDimension.allCases {
+            let found = try await Self.counts(file, .day, by: dimension)
+            #expect(found.values.reduce(0) { $0 + ($1[Self.day] ?? 0) } == 3, "\(dimension)")
+        }
+        #expect(try await Self.counts(file, .day, by: .group)["'; DROP TABLE sums; --"] == [Self.day: 2])
+        let one = try await Self.counts(file, .day, filters: [.container: "x", .group: "sync"], by: .code)
+        #expect(one == ["": [Self.day: 1]])
+        #expect(try await Self.counts(file, .day, filters: [.operation: "b", .container: "x"]).isEmpty)
+    }
+
+    @Test func eachStepIsKeptForItsTime() async throws {
+        // It is removed with whoever holds it.
+        let folder = TemporaryFolder()
+        let file = try TelemetryFile(path: folder.file("t.sqlite"))
+        defer { file.close() }
+        try await file.write([Self.minute(Self.day, 1)], now: Self.day)
+        // 47 and 49 hours, 61 and 732 days: how many series each step has then.
+        let ages: [(age: Int64, steps: [Int])] = [
+            (169_200, [1, 1, 1]), (176_400, [0, 1, 1]), (5_270_400, [0, 0, 1]), (63_244_800, [0, 0, 0]),
+        ]
+        for (age, steps) in ages {
+            try await file.write([TelemetryMinute(start: Self.day + age)], now: Self.day + age)
+            var found: [Int] = []
+            for step in TelemetryFile.Step.allCases { found.append(try await Self.counts(file, step).count) }
+            #expect(found == steps, "\(age)")
+        }
+    }
+
+    @Test func theOldestMinutesGoWhereThereIsNoMoreRoom() async throws {
+        let folder = TemporaryFolder()
+        let file = try TelemetryFile(path: folder.file("t.sqlite"), limit: 1 << 20)
+        defer { file.close() }
+        let number = 1_080
+        for hour in 0..<18 {
+            let minutes = (0..<60).map { index in
+                var minute = TelemetryMinute(start: Self.day + Int64(hour * 60 + index) * 60)
+                for operation in 0..<40 {
+                    minute.sums[TelemetryCountingTests.key("operation-\(operation)"), default: TelemetrySum()]
+                        .add(bytesIn: 1, bytesOut: 1, microseconds: 1)
+                }
+                return minute
+            }
+            try await file.write(minutes, now: Self.day + Int64(hour + 1) * 3_600)
+        }
+        let minutes = try await Self.counts(file, .minute)[""] ?? [:]
+        #expect(minutes.count < number)
+        #expect(minutes[Self.day] == nil)
+        #expect(minutes[Self.day + Int64(number - 1) * 60] == 40)
+        let hours = try await Self.counts(file, .hour)[""] ?? [:]
+        #expect(hours.values.sorted() == Array(repeating: 2_400, count: 18))
+        let size = try FileManager.default.attributesOfItem(atPath: folder.file("t.sqlite"))[.size] as? Int
+        #expect(size ?? .max < 4 << 20)
+    }
+
+    @Test func peopleAreCountedByDayAndMonth() async throws {
+        // It is removed with whoever holds it.
+        let folder = TemporaryFolder()
+        let file = try TelemetryFile(path: folder.file("t.sqlite"))
+        defer { file.close() }
+        let (notes, lists) = (
+            TelemetryPlace(container: "notes", environment: "production"),
+            TelemetryPlace(container: "lists", environment: "production")
+        )
+        func minute(_ start: Int64, _ place: TelemetryPlace, _ hashes: [UInt64]) -> TelemetryMinute {
+            var count = DistinctCount()
+            for hash in hashes { count.add(hash &* 0x9E37_79B9_7F4A_7C15) }
+            return TelemetryMinute(start: start, active: [place: count])
+        }
+        try await file.write(
+            [
+                minute(Self.day, notes, [1, 2, 3]), minute(Self.day + 60, notes, [3, 4]),
+                minute(Self.day, lists, [1, 9]), minute(Self.day + 86_400, notes, [1, 5]),
+            ], now: Self.day + 86_460)
+        func active(_ stretch: ActiveStretch, _ container: String?) async throws -> [Int64] {
+            try await file.active(stretch, from: Self.day, until: 1 << 40, container: container, environment: nil)
+                .map(\.count.estimate)
+        }
+        #expect(try await active(.day, "notes") == [4, 2])
+        #expect(try await active(.day, nil) == [5, 2])
+        #expect(try await active(.month, "notes") == [5])
+        #expect(try await active(.month, nil) == [6])
+        #expect(try await active(.day, "none").isEmpty)
+        #expect(ActiveStretch.month.start(of: Self.day) == 1_698_796_800)
+        #expect(ActiveStretch.day.start(of: Self.day + 5) == Self.day)
+    }
+
+    @Test func filesThatAreNoneAreTold() throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("t.sqlite")
+        try Data("no database at all, and long enough to be one".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: TelemetryFileError.damaged) { try TelemetryFile(path: path) }
+        let other = folder.file("other.sqlite")
+        try TelemetryFile(path: other).close()
+        // Where SQLite has the number that a program gives its files.
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: other))
+        bytes.replaceSubrange(60..<64, with: [0, 0, 0, 7])
+        try bytes.write(to: URL(fileURLWithPath: other))
+        #expect(throws: TelemetryFileError.otherForm(7)) { try TelemetryFile(path: other) }
+        #expect(throws: FileError.self) { try TelemetryFile(path: folder.file("none/t.sqlite")) }
+    }
+}
