@@ -62,15 +62,54 @@ import Testing
         .partialFailure, .limitExceeded, .alreadyShared, .assetNotAvailable, .participantAlreadyInvited,
     ]
 
+    /// Every code of SealKit's, and what it is called here.
+    private static let words: [SealKitError.Code: CKError.Code] = [
+        .internalError: .internalError, .networkUnavailable: .networkUnavailable, .networkFailure: .networkFailure,
+        .badContainer: .badContainer, .serviceUnavailable: .serviceUnavailable,
+        .requestRateLimited: .requestRateLimited, .notAuthenticated: .notAuthenticated,
+        .permissionFailure: .permissionFailure, .unknownItem: .unknownItem, .invalidArguments: .invalidArguments,
+        .serverRecordChanged: .serverRecordChanged, .serverRejectedRequest: .serverRejectedRequest,
+        .assetFileNotFound: .assetFileNotFound, .assetFileModified: .assetFileModified,
+        .incompatibleVersion: .incompatibleVersion, .constraintViolation: .constraintViolation,
+        .operationCancelled: .operationCancelled, .changeTokenExpired: .changeTokenExpired,
+        .batchRequestFailed: .batchRequestFailed, .zoneBusy: .zoneBusy, .badDatabase: .badDatabase,
+        .quotaExceeded: .quotaExceeded, .zoneNotFound: .zoneNotFound, .userDeletedZone: .userDeletedZone,
+        .limitExceeded: .limitExceeded, .tooManyParticipants: .tooManyParticipants, .alreadyShared: .alreadyShared,
+        .referenceViolation: .referenceViolation, .participantMayNeedVerification: .participantMayNeedVerification,
+        .serverResponseLost: .serverResponseLost, .assetNotAvailable: .assetNotAvailable,
+        .accountTemporarilyUnavailable: .accountTemporarilyUnavailable,
+        .participantAlreadyInvited: .participantAlreadyInvited, .partialFailure: .partialFailure,
+        .sessionExpired: .accountTemporarilyUnavailable, .keysReplaced: .accountTemporarilyUnavailable,
+        .wrongPassphrase: .accountTemporarilyUnavailable, .accountSuspended: .accountTemporarilyUnavailable,
+        .rosterChanged: .zoneBusy, .staleEpoch: .zoneBusy, .rotationDue: .zoneBusy, .storageFull: .quotaExceeded,
+        .verificationFailed: .permissionFailure, .serverNotTrusted: .networkFailure,
+        .deletionIncomplete: .serverRejectedRequest, .integrityFailure: .serverRejectedRequest,
+        .rollback: .serverRejectedRequest,
+    ]
+
+    /// What SealKit says of a server that lies, or that is none of ours.
+    private static let ofALyingServer: [SealKitError.Code] = [
+        .integrityFailure, .rollback, .serverNotTrusted, .verificationFailed, .keysReplaced,
+    ]
+
     @Test func whatDoesNotVerifyIsNothingThatAppsRepair() {
-        for code in [SealKitError.Code.integrityFailure, .rollback, .serverNotTrusted, .verificationFailed] {
+        for code in Self.ofALyingServer {
             let error = CKError(SealKitError(code, "a lie"))
             #expect(!Self.repaired.contains(error.code), "\(code)")
             #expect((error.userInfo[NSUnderlyingErrorKey] as? SealKitError)?.code == code)
         }
-        #expect(CKError(SealKitError(.integrityFailure, "")).code == .serverRejectedRequest)
-        #expect(CKError(SealKitError(.rollback, "")).code == .serverRejectedRequest)
         #expect(CKError(SealKitError(.init(rawValue: "somethingNew"), "")).code == .internalError)
+    }
+
+    /// What an app would upload everything again for is never told by the server's word alone, whatever code it comes
+    /// with.
+    @Test func everyCodeHasItsWordAndNoneAResetThatIsTheServersWordAlone() {
+        for (code, word) in Self.words {
+            let said = SealKitError(code, "", userDidResetEncryptedDataKey: true)
+            #expect(CKError(said).code == word, "\(code)")
+            #expect(CKError(said).userInfo[CKErrorUserDidResetEncryptedDataKey] == nil, "\(code)")
+        }
+        #expect(Set(Self.words.values).isSubset(of: (1...37).compactMap { CKError.Code(rawValue: $0) }))
     }
 
     @Test func ownCodesHaveCloudKitsWords() {
@@ -84,7 +123,7 @@ import Testing
         }
         #expect(CKError(SealKitError(.storageFull, "")).code == .quotaExceeded)
         #expect(CKError(SealKitError(.requestRateLimited, "", retryAfter: 7)).retryAfterSeconds == 7)
-        let reset = CKError(SealKitError(.zoneNotFound, "", userDidResetEncryptedDataKey: true))
+        let reset = CKError(SealKitError(.zoneNotFound, "", userDidResetEncryptedDataKey: true), mayBeReset: true)
         #expect(reset.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true)
         #expect(CKError(any: CancellationError()).code == .operationCancelled)
     }

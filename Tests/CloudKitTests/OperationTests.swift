@@ -205,6 +205,35 @@ import Testing
     }
 
     /// What depends on an operation starts when it is finished, in an app's own queue too.
+    @Test func theOldestFeedOfAZone() async throws {
+        try await Cloud.runNotes { database, zone in
+            let log = Log()
+            try await database.save(CKRecord.note("a", in: zone))
+            try await database.save(CKRecord.note("b", in: zone))
+            try await database.deleteRecord(withID: CKRecord.ID(recordName: "b", zoneID: zone))
+            let token = Mutex<CKServerChangeToken?>(nil)
+            for _ in 0..<2 {
+                let feed = CKFetchRecordChangesOperation(
+                    recordZoneID: zone, previousServerChangeToken: token.withLock { $0 })
+                feed.recordChangedBlock = { log.note("changed \($0.recordID.recordName)") }
+                feed.recordWithIDWasDeletedBlock = { log.note("deleted \($0.recordName)") }
+                feed.fetchRecordChangesCompletionBlock = { reached, data, error in
+                    token.withLock { $0 = reached }
+                    log.note("end \(reached == nil) \(data == nil) \(self.name(error))")
+                }
+                await run(feed, in: database)
+                #expect(feed.moreComing == false)
+            }
+            let (changed, ends) = (log.all.filter { $0.hasPrefix("changed") }, log.all.filter { $0.hasPrefix("end") })
+            #expect(changed == ["changed a"])
+            #expect(ends == ["end false true ok", "end false true ok"])
+            let lost = CKFetchRecordChangesOperation()
+            lost.fetchRecordChangesCompletionBlock = { log.note("lost \($0 == nil) \(self.name($2))") }
+            await run(lost, in: database)
+            #expect(log.all.last == "lost true 12")
+        }
+    }
+
     @Test func dependencies() async throws {
         try await Cloud.runNotes { database, zone in
             let log = Log()

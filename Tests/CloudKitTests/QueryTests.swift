@@ -88,3 +88,22 @@ import Testing
         }
     }
 }
+
+/// Arguments are the app's, and changed by it when it likes.
+@Suite(.timeLimit(.minutes(60))) struct PredicateArgumentTests {
+    @Test func aPredicateHasWhatItsArgumentsWere() throws {
+        let (text, list) = (NSMutableString(string: "before"), NSMutableArray(array: ["a"]))
+        let record = CKRecord(recordType: "Folder")
+        let predicate = NSPredicate(format: "title == %@ AND tag IN %@ AND folder == %@", text, list, record)
+        let before = predicate.copy() as? NSPredicate
+        text.setString("after")
+        list.add("b")
+        let said = (predicate as any CustomFormat).predicateFormat
+        #expect(said.contains("before"))
+        #expect(!said.contains("after"))
+        #expect(before == predicate)
+    }
+}
+
+private protocol CustomFormat { var predicateFormat: String { get } }
+extension NSPredicate: CustomFormat {}

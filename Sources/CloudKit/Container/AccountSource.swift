@@ -6,12 +6,15 @@ import Synchronization
 final class AccountSource: Sendable {
     let provider: AccountProvider
     private let load: (@Sendable () async throws(SealKitError) -> (Account, TrustStore)?)?
-    /// The one reading that all calls wait for; nil once it has succeeded, and before it begins.
     private let state = Mutex(State())
 
-    private struct State {
+    fileprivate struct State {
+        /// An account was found: what becomes of it later the provider knows.
         var isKnown = false
-        var reading: Task<Result<Void, SealKitError>, Never>?
+        /// Calls that wait for the one reading that is under way.
+        var waiting: [Int: CheckedContinuation<Result<Void, SealKitError>, Never>] = [:]
+        var next = 0
+        var isReading = false
     }
 
     init(_ account: CKContainer.Setup.Account) {
@@ -33,33 +36,81 @@ final class AccountSource: Sendable {
         }
     }
 
-    /// - Throws: why the key store cannot be read: each call does, until it can.
+    /// Reads the key store unless it has given an account already; one reading is for all that wait for it.
+    /// - Throws: why the key store cannot be read: each call does, until it can; `operationCancelled`.
     func ready() async throws(SealKitError) {
-        guard let load else { return }
-        let reading = state.withLock { state -> Task<Result<Void, SealKitError>, Never>? in
-            guard !state.isKnown else { return nil }
-            if let reading = state.reading { return reading }
-            let reading = Task { [self] in
-                let result: Result<Void, SealKitError>
-                do throws(SealKitError) {
-                    if let (account, trust) = try await load() {
-                        provider.signIn(account, trust: trust)
-                    } else {
-                        provider.signOut()
-                    }
-                    result = .success(())
-                } catch {
-                    result = .failure(error)
-                }
-                self.state.withLock { state in
-                    if case .success = result { state.isKnown = true }
-                    state.reading = nil
-                }
-                return result
-            }
-            state.reading = reading
-            return reading
+        guard let load, let number = state.withLock({ $0.number() }) else { return }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in wait(number, continuation, load) }
+        } onCancel: {
+            // Before it waits, it finds out by itself.
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: .failure(.notWaitedFor))
         }
-        try await reading?.value.get()
+        try result.get()
     }
+
+    /// Looks again and again until there is an account, or the task is cancelled: nothing tells when a key file comes.
+    func find() async {
+        var pause = Duration.seconds(1)
+        while !Task.isCancelled {
+            // Each call says what is wrong.
+            try? await ready()
+            guard load != nil, !state.withLock({ $0.isKnown }) else { return }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, .seconds(60))
+        }
+    }
+
+    private func wait(
+        _ number: Int, _ continuation: CheckedContinuation<Result<Void, SealKitError>, Never>,
+        _ load: @escaping @Sendable () async throws(SealKitError) -> (Account, TrustStore)?
+    ) {
+        let isFirst = state.withLock { state in
+            state.waiting[number] = continuation
+            defer { state.isReading = true }
+            return !state.isReading
+        }
+        if Task.isCancelled {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: .failure(.notWaitedFor))
+        }
+        // In a task of its own: who gives up waiting ends nobody else's.
+        if isFirst { Task { [self] in await read(load) } }
+    }
+
+    private func read(_ load: @Sendable () async throws(SealKitError) -> (Account, TrustStore)?) async {
+        var isFound = false
+        let result: Result<Void, SealKitError>
+        do throws(SealKitError) {
+            if let (account, trust) = try await load() {
+                provider.signIn(account, trust: trust)
+                isFound = true
+            } else {
+                // Somebody may make one: the next call looks again.
+                provider.signOut()
+            }
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        let waiting = state.withLock { state in
+            defer { state.waiting = [:] }
+            state.isReading = false
+            state.isKnown = isFound
+            return state.waiting.values
+        }
+        for continuation in waiting { continuation.resume(returning: result) }
+    }
+}
+
+extension AccountSource.State {
+    /// Of another call that waits; nil where there is nothing to wait for.
+    fileprivate mutating func number() -> Int? {
+        guard !isKnown else { return nil }
+        defer { next += 1 }
+        return next
+    }
+}
+
+extension SealKitError {
+    fileprivate static let notWaitedFor = SealKitError(.operationCancelled, "the operation was cancelled")
 }

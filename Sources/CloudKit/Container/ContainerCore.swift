@@ -24,6 +24,20 @@ final class ContainerCore: Sendable {
         made = .failure(error)
     }
 
+    /// What SealKit says of something in this container.
+    func words(_ error: SealKitError) -> CKError { CKError(error, mayBeReset: mayBeReset) }
+
+    func words<Value>(_ result: Result<Value, SealKitError>) -> Result<Value, CKError> { result.mapError(words) }
+
+    /// Whether what the server says of a reset may be told to an app.
+    var mayBeReset: Bool { (try? made.get())?.hasOtherKeys ?? false }
+
+    /// - Throws: `badContainer`.
+    func unreadied() throws(SealKitError) -> SealKit.Container { try made.get() }
+
+    /// Looks until there is an account, or the task is cancelled.
+    func findAccount() async { await source?.find() }
+
     /// - Throws: `badContainer`; what keeps the account from being read.
     func container() async throws(SealKitError) -> SealKit.Container {
         let container = try made.get()

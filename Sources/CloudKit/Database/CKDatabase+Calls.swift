@@ -5,6 +5,13 @@ import SealKit
 extension CKDatabase {
     typealias Results<ID: Hashable, Value> = [ID: Result<Value, CKError>]
 
+    /// Runs a call of SealKit's, failing in CloudKit's words.
+    func inCloudKitsWords<T>(_ body: () async throws -> T) async throws(CKError) -> T {
+        do { return try await body() } catch {
+            throw (error as? SealKitError).map { core.words($0) } ?? CKError(any: error)
+        }
+    }
+
     // MARK: Records
 
     func fetch(_ recordIDs: [CKRecord.ID], desiredKeys: [String]?) async throws(SealKitError) -> Results<
@@ -12,7 +19,7 @@ extension CKDatabase {
     > {
         let found = try await sealed().records(for: recordIDs.map(\.sealed), desiredKeys: desiredKeys)
         return Dictionary(
-            recordIDs.compactMap { id in found[id.sealed].map { (id, $0.map { CKRecord($0) }.inCloudKitsWords) } }
+            recordIDs.compactMap { id in found[id.sealed].map { (id, core.words($0.map { CKRecord($0) })) } }
         ) { first, _ in first }
     }
 
@@ -23,30 +30,25 @@ extension CKDatabase {
     ) async throws(SealKitError) -> (
         saveResults: Results<CKRecord.ID, CKRecord>, deleteResults: Results<CKRecord.ID, Void>
     ) {
-        var refusals: [SealKit.Record.ID: SealKitError] = [:]
-        let sent = records.map { record in
-            let (sent, refusal) = record.box.sent()
-            if let refusal { refusals[sent.recordID] = refusal }
-            return sent
-        }
+        let sent = records.map { $0.box.sent() }
         let results = try await sealed().modifyRecords(
-            saving: sent, deleting: recordIDs.map(\.sealed), savePolicy: policy.sealed, atomically: isAtomic,
-            perRecordProgress: progress.map { RecordProgress($0) })
+            saving: sent.map(\.record), deleting: recordIDs.map(\.sealed), savePolicy: policy.sealed,
+            atomically: isAtomic, perRecordProgress: progress.map { RecordProgress($0) })
         var saveResults: Results<CKRecord.ID, CKRecord> = [:]
-        for record in records {
+        for (record, sent) in zip(records, sent) {
             let id = record.recordID
             switch results.saveResults[id.sealed] {
             case .success(let stored):
-                record.box.take(stored)
+                record.box.take(stored, of: sent)
                 saveResults[id] = .success(record)
             case .failure(let error):
-                saveResults[id] = .failure(CKError(refusals[id.sealed] ?? error))
+                saveResults[id] = .failure(core.words(sent.refusal ?? error))
             case nil: saveResults[id] = .failure(CKError(Self.lacks(id.recordName)))
             }
         }
         let deleteResults = Dictionary(
             recordIDs.map {
-                ($0, (results.deleteResults[$0.sealed] ?? .failure(Self.lacks($0.recordName))).inCloudKitsWords)
+                ($0, core.words(results.deleteResults[$0.sealed] ?? .failure(Self.lacks($0.recordName))))
             }
         ) { first, _ in first }
         return (saveResults, deleteResults)
@@ -85,7 +87,7 @@ extension CKDatabase {
     func fetchZones(_ zoneIDs: [CKRecordZone.ID]) async throws(SealKitError) -> Results<CKRecordZone.ID, CKRecordZone> {
         let found = try await sealed().recordZones(for: zoneIDs.map(\.sealed))
         return Dictionary(
-            zoneIDs.compactMap { id in found[id.sealed].map { (id, $0.map { CKRecordZone($0) }.inCloudKitsWords) } }
+            zoneIDs.compactMap { id in found[id.sealed].map { (id, core.words($0.map { CKRecordZone($0) })) } }
         ) { first, _ in first }
     }
 
@@ -104,12 +106,12 @@ extension CKDatabase {
             Dictionary(
                 zones.map { zone in
                     let result = results.saveResults[zone.zoneID.sealed] ?? .failure(Self.lacks(zone.zoneID.zoneName))
-                    return (zone.zoneID, result.map { CKRecordZone($0) }.inCloudKitsWords)
+                    return (zone.zoneID, core.words(result.map { CKRecordZone($0) }))
                 }
             ) { $1 },
             Dictionary(
                 zoneIDs.map {
-                    ($0, (results.deleteResults[$0.sealed] ?? .failure(Self.lacks($0.zoneName))).inCloudKitsWords)
+                    ($0, core.words(results.deleteResults[$0.sealed] ?? .failure(Self.lacks($0.zoneName))))
                 }
             ) { $1 }
         )
@@ -129,7 +131,7 @@ extension CKDatabase {
     func fetchSubscriptions(
         _ ids: [CKSubscription.ID]
     ) async throws(SealKitError) -> Results<CKSubscription.ID, CKSubscription> {
-        try await sealed().subscriptions(for: ids).mapValues { $0.map { CKSubscription.face(of: $0) }.inCloudKitsWords }
+        Self.each(ids, of: try await sealed().subscriptions(for: ids)) { CKSubscription.face(of: $0) }
     }
 
     func modifySubscriptions(
@@ -146,11 +148,18 @@ extension CKDatabase {
             }
         }
         let results = try await sealed().modifySubscriptions(saving: saving, deleting: ids)
-        return (
-            results.saveResults.mapValues { $0.map { CKSubscription.face(of: $0) }.inCloudKitsWords }
-                .merging(refused) { $1 },
-            results.deleteResults.mapValues(\.inCloudKitsWords)
-        )
+        let saved = Self.each(saving.map(\.subscriptionID), of: results.saveResults) { CKSubscription.face(of: $0) }
+        return (saved.merging(refused) { $1 }, Self.each(ids, of: results.deleteResults) { $0 })
+    }
+
+    /// Of each that was asked for, what an answer has: one that it passes over has failed.
+    private static func each<Sealed, Face>(
+        _ ids: [CKSubscription.ID], of answer: [CKSubscription.ID: Result<Sealed, SealKitError>],
+        _ face: (Sealed) -> Face
+    ) -> Results<CKSubscription.ID, Face> {
+        Dictionary(ids.map { ($0, (answer[$0] ?? .failure(lacks($0))).map(face).inCloudKitsWords) }) { first, _ in
+            first
+        }
     }
 }
 

@@ -25,7 +25,8 @@ extension CKDatabase {
                 case deleted = 1
                 /// The user wanted the data gone: delete the local copy, and do not upload it again.
                 case purged = 2
-                /// The account's keys were lost: make the zone again and upload the local copy.
+                /// The account's keys were given up: make the zone again and upload the local copy. Told only where the
+                /// account has other keys than it began with, or was signed in in the place of another one.
                 case encryptedDataReset = 3
             }
 
@@ -51,7 +52,7 @@ extension CKDatabase {
             let modifications = changes.modifications.map { id, result in
                 (
                     CKRecordID(id),
-                    result.map { RecordZoneChange.Modification(record: CKRecord($0)) }.inCloudKitsWords.untyped
+                    core.words(result.map { RecordZoneChange.Modification(record: CKRecord($0)) }).untyped
                 )
             }
             return (
@@ -74,21 +75,26 @@ extension CKDatabase {
             let changes = try await sealed().databaseChanges(since: changeToken?.sealed, resultsLimit: resultsLimit)
             return (
                 changes.modifications.map { DatabaseChange.Modification(zoneID: CKRecordZoneID($0.zoneID)) },
-                changes.deletions.map { DatabaseChange.Deletion($0) }, CKServerChangeToken(changes.changeToken),
-                changes.moreComing
+                changes.deletions.map { DatabaseChange.Deletion($0, mayBeReset: core.mayBeReset) },
+                CKServerChangeToken(changes.changeToken), changes.moreComing
             )
         }
     }
 }
 
 extension CKDatabase.DatabaseChange.Deletion {
-    init(_ deletion: (zoneID: SealKit.RecordZone.ID, reason: SealKit.Database.DatabaseChanges.DeletionReason)) {
+    /// - Parameter mayBeReset: that the zone is gone is signed; why is the server's word, and what it says of a reset
+    ///   counts only where the account shows that its keys were given up.
+    init(
+        _ deletion: (zoneID: SealKit.RecordZone.ID, reason: SealKit.Database.DatabaseChanges.DeletionReason),
+        mayBeReset: Bool
+    ) {
         zoneID = CKRecordZoneID(deletion.zoneID)
         reason =
             switch deletion.reason {
             case .purged: .purged
-            case .encryptedDataReset: .encryptedDataReset
-            case .deleted, .unshared: .deleted
+            case .encryptedDataReset where mayBeReset: .encryptedDataReset
+            case .deleted, .unshared, .encryptedDataReset: .deleted
             }
     }
 }

@@ -76,19 +76,7 @@ extension CKDatabase {
     public func perform(
         _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?,
         completionHandler: @escaping @Sendable ([CKRecord]?, (any Error)?) -> Void
-    ) {
-        telling(completionHandler) {
-            var page = try await self.page(
-                matching: query, in: zoneID, desiredKeys: nil, limit: CKQueryOperation.maximumResults)
-            var records = try page.matches.map { try $1.get() }
-            while let cursor = page.cursor {
-                page = try await self.page(
-                    after: cursor, desiredKeys: nil, limit: CKQueryOperation.maximumResults)
-                records += try page.matches.map { try $1.get() }
-            }
-            return records
-        }
-    }
+    ) { telling(completionHandler) { try await self.everyMatch(query, in: zoneID) } }
 
     public func fetch(
         withQuery query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,

@@ -81,6 +81,24 @@ extension CKDatabase {
         }
     }
 
+    /// All matches, page by page.
+    @available(*, deprecated, renamed: "records(matching:inZoneWith:desiredKeys:resultsLimit:)")
+    @_disfavoredOverload
+    public func records(matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
+        try await inCloudKitsWords { try await everyMatch(query, in: zoneID) }
+    }
+
+    func everyMatch(_ query: CKQuery, in zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
+        var page = try await page(
+            matching: query, in: zoneID, desiredKeys: nil, limit: CKQueryOperation.maximumResults)
+        var records = try page.matches.map { try $1.get() }
+        while let cursor = page.cursor {
+            page = try await self.page(after: cursor, desiredKeys: nil, limit: CKQueryOperation.maximumResults)
+            records += try page.matches.map { try $1.get() }
+        }
+        return records
+    }
+
     /// The result of the one item that was asked about.
     static func only<ID: Hashable, Value>(_ results: Results<ID, Value>, _ id: ID) throws -> Value {
         guard let result = results[id] else { throw lacks("\(id)") }

@@ -6,7 +6,9 @@ extension CKError {
     ///
     /// Nothing that a server must not do becomes a code that apps repair by overwriting or uploading: a record that
     /// does not verify, or goes back, is `serverRejectedRequest`.
-    init(_ error: SealKitError) {
+    /// - Parameter mayBeReset: whether the account shows that its keys were given up (`Container.hasOtherKeys`): that
+    ///   a zone's were is the server's word, and apps upload all that they have when they are told it.
+    init(_ error: SealKitError, mayBeReset: Bool = false) {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: error.reason, NSUnderlyingErrorKey: error,
         ]
@@ -14,7 +16,7 @@ extension CKError {
         if let seconds = error.retryAfter { userInfo[CKErrorRetryAfterKey] = seconds }
         let code = Code(error.code)
         if code == .zoneBusy, error.retryAfter == nil { userInfo[CKErrorRetryAfterKey] = 1.0 }
-        if error.userDidResetEncryptedDataKey { userInfo[CKErrorUserDidResetEncryptedDataKey] = true }
+        if mayBeReset, error.userDidResetEncryptedDataKey { userInfo[CKErrorUserDidResetEncryptedDataKey] = true }
         if let record = error.serverRecord { userInfo[CKRecordChangedErrorServerRecordKey] = CKRecord(record) }
         if let record = error.clientRecord { userInfo[CKRecordChangedErrorClientRecordKey] = CKRecord(record) }
         if let record = error.ancestorRecord { userInfo[CKRecordChangedErrorAncestorRecordKey] = CKRecord(record) }
@@ -60,6 +62,7 @@ extension CKError.Code {
         .serverResponseLost: .serverResponseLost, .assetNotAvailable: .assetNotAvailable,
         .accountTemporarilyUnavailable: .accountTemporarilyUnavailable,
         .participantAlreadyInvited: .participantAlreadyInvited,
+        .partialFailure: .partialFailure,
         // SealKit's own.
         .sessionExpired: .accountTemporarilyUnavailable, .keysReplaced: .accountTemporarilyUnavailable,
         .wrongPassphrase: .accountTemporarilyUnavailable, .accountSuspended: .accountTemporarilyUnavailable,

@@ -28,6 +28,8 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
         )?
 
     private var oldEnd: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
+    /// Where it has come to, once that is all.
+    private var end: (serverChangeToken: CKServerChangeToken, moreComing: Bool)?
 
     public override init() { super.init() }
 
@@ -36,38 +38,38 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
         self.previousServerChangeToken = previousServerChangeToken
     }
 
-    override func run() async {
+    override func work() async throws(CKError) {
         var token = previousServerChangeToken?.sealed
-        do throws(CKError) {
-            while true {
-                let asked = token
-                let changes = try await calling {
-                    try await chosenDatabase.sealed().databaseChanges(
-                        since: asked, resultsLimit: resultsLimit > 0 ? resultsLimit : nil)
-                }
-                token = changes.changeToken
-                for zone in changes.modifications {
-                    tell { self.recordZoneWithIDChangedBlock?(CKRecordZoneID(zone.zoneID)) }
-                }
-                for deletion in changes.deletions.map({ CKDatabase.DatabaseChange.Deletion($0) }) {
-                    tell { self.tell(deletion) }
-                }
-                let (reached, isMore) = (CKServerChangeToken(changes.changeToken), changes.moreComing)
-                tell { self.changeTokenUpdatedBlock?(reached) }
-                guard fetchAllChanges, isMore else {
-                    tell {
-                        self.oldEnd?(reached, isMore, nil)
-                        self.fetchDatabaseChangesResultBlock?(.success((reached, isMore)))
-                    }
-                    return
-                }
+        while true {
+            let asked = token
+            let (changes, mayBeReset) = try await calling {
+                let database = try chosenDatabase
+                let changes = try await database.sealed().databaseChanges(
+                    since: asked, resultsLimit: resultsLimit > 0 ? resultsLimit : nil)
+                return (changes, database.core.mayBeReset)
             }
-        } catch {
-            tell {
-                self.oldEnd?(nil, false, error)
-                self.fetchDatabaseChangesResultBlock?(.failure(error))
+            token = changes.changeToken
+            for zone in changes.modifications {
+                tell { self.recordZoneWithIDChangedBlock?(CKRecordZoneID(zone.zoneID)) }
+            }
+            for deletion in changes.deletions {
+                let deletion = CKDatabase.DatabaseChange.Deletion(deletion, mayBeReset: mayBeReset)
+                tell { self.tell(deletion) }
+            }
+            let reached = CKServerChangeToken(changes.changeToken)
+            tell { self.changeTokenUpdatedBlock?(reached) }
+            guard fetchAllChanges, changes.moreComing else {
+                end = (reached, changes.moreComing)
+                return
             }
         }
+    }
+
+    override func ended(_ failure: CKError?) {
+        let result: Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>
+        if let end { result = .success(end) } else { result = .failure(failure ?? CKError(.internalError)) }
+        oldEnd?(end?.serverChangeToken, end?.moreComing ?? false, failure)
+        fetchDatabaseChangesResultBlock?(result)
     }
 
     /// Where the app gave no block for the reason, the zone is simply deleted.

@@ -7,7 +7,7 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, S
 
     private struct Content {
         var token: CKServerChangeToken?
-        var limit: Int?
+        var limit: Int
         var keys: [CKRecord.FieldKey]?
     }
 
@@ -17,8 +17,8 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, S
         set { content.withLock { $0.token = newValue } }
     }
 
-    /// Nil lets the server decide; it may give fewer.
-    public var resultsLimit: Int? {
+    /// 0 lets the server decide; it may give fewer.
+    public var resultsLimit: Int {
         get { content.value.limit }
         set { content.withLock { $0.limit = newValue } }
     }
@@ -33,7 +33,7 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, S
         previousServerChangeToken: CKServerChangeToken? = nil, resultsLimit: Int? = nil,
         desiredKeys: [CKRecord.FieldKey]? = nil
     ) {
-        content = Shared(Content(token: previousServerChangeToken, limit: resultsLimit, keys: desiredKeys))
+        content = Shared(Content(token: previousServerChangeToken, limit: resultsLimit ?? 0, keys: desiredKeys))
     }
 
     public func copy(with zone: NSZone? = nil) -> Any {
@@ -43,8 +43,8 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, S
 
     var sealed: SealKit.Database.ZoneChangesConfiguration {
         SealKit.Database.ZoneChangesConfiguration(
-            previousServerChangeToken: previousServerChangeToken?.sealed, resultsLimit: resultsLimit,
-            desiredKeys: desiredKeys)
+            previousServerChangeToken: previousServerChangeToken?.sealed,
+            resultsLimit: resultsLimit > 0 ? resultsLimit : nil, desiredKeys: desiredKeys)
     }
 }
 
@@ -127,58 +127,54 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         self.init(recordZoneIDs: recordZoneIDs, configurationsByRecordZoneID: optionsByRecordZoneID)
     }
 
-    override func run() async {
+    override func work() async throws(CKError) {
         let configurations = configurationsByRecordZoneID ?? [:]
         let ids = recordZoneIDs?.eachOnce ?? Array(configurations.keys)
         var asked = Dictionary(
             ids.map { ($0.sealed, configurations[$0]?.sealed ?? SealKit.Database.ZoneChangesConfiguration()) }
         ) { first, _ in first }
         var outcomes: [(CKRecordZone.ID, Result<Void, CKError>)] = []
-        do throws(CKError) {
-            while !asked.isEmpty {
-                let request = asked
-                let answers = try await calling {
-                    try await chosenDatabase.sealed().recordZoneChanges(inZonesWith: request)
-                }
-                asked = [:]
-                for id in ids where request[id.sealed] != nil {
-                    switch answers[id.sealed] ?? .failure(CKDatabase.lacks(id.zoneName)) {
-                    case .success(let changes):
-                        let goesOn = fetchAllChanges && changes.moreComing
-                        tell(changes, of: id, goesOn: goesOn)
-                        if goesOn {
-                            asked[id.sealed] = request[id.sealed]
-                            asked[id.sealed]?.previousServerChangeToken = changes.changeToken
-                        } else {
-                            outcomes.append((id, .success(())))
-                        }
-                    case .failure(let failure):
-                        let error = CKError(failure)
-                        outcomes.append((id, .failure(error)))
-                        tell {
-                            self.oldZone?(id, nil, nil, false, error)
-                            self.recordZoneFetchResultBlock?(id, .failure(error))
-                        }
+        let database = try chosenDatabase
+        while !asked.isEmpty {
+            let request = asked
+            let answers = try await calling {
+                try await database.sealed().recordZoneChanges(inZonesWith: request)
+            }
+            asked = [:]
+            for id in ids where request[id.sealed] != nil {
+                switch answers[id.sealed] ?? .failure(CKDatabase.lacks(id.zoneName)) {
+                case .success(let changes):
+                    let goesOn = fetchAllChanges && changes.moreComing
+                    tell(changes, of: id, in: database, goesOn: goesOn)
+                    if goesOn {
+                        asked[id.sealed] = request[id.sealed]
+                        asked[id.sealed]?.previousServerChangeToken = changes.changeToken
+                    } else {
+                        outcomes.append((id, .success(())))
+                    }
+                case .failure(let failure):
+                    let error = database.core.words(failure)
+                    outcomes.append((id, .failure(error)))
+                    tell {
+                        self.oldZone?(id, nil, nil, false, error)
+                        self.recordZoneFetchResultBlock?(id, .failure(error))
                     }
                 }
             }
-            end(outcomes.partialError()) {
-                self.oldEnd?($0)
-            } and: {
-                self.fetchRecordZoneChangesResultBlock?($0)
-            }
-        } catch {
-            end(error) {
-                self.oldEnd?($0)
-            } and: {
-                self.fetchRecordZoneChangesResultBlock?($0)
-            }
         }
+        try outcomes.throwFailures()
     }
 
-    private func tell(_ changes: SealKit.Database.RecordZoneChanges, of id: CKRecordZone.ID, goesOn: Bool) {
+    override func ended(_ failure: CKError?) {
+        oldEnd?(failure)
+        fetchRecordZoneChangesResultBlock?(failure.asResult)
+    }
+
+    private func tell(
+        _ changes: SealKit.Database.RecordZoneChanges, of id: CKRecordZone.ID, in database: CKDatabase, goesOn: Bool
+    ) {
         for (recordID, result) in changes.modifications {
-            let (recordID, result) = (CKRecordID(recordID), result.map { CKRecord($0) }.inCloudKitsWords)
+            let (recordID, result) = (CKRecordID(recordID), database.core.words(result.map { CKRecord($0) }))
             tell {
                 if let record = result.value { self.oldEach?(record) }
                 self.recordWasChangedBlock?(recordID, result.untyped)

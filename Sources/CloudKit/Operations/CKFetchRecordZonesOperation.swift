@@ -17,6 +17,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
 
     private var oldEnd: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
     private var isOfAll = false
+    private var found: [CKRecordZone.ID: CKRecordZone]?
 
     public required override init() { super.init() }
 
@@ -31,28 +32,21 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
         return operation
     }
 
-    override func run() async {
-        do throws(CKError) {
-            let results: [(CKRecordZone.ID, Result<CKRecordZone, CKError>)] = try await calling {
-                let database = try chosenDatabase
-                if isOfAll { return try await database.allZones().map { ($0.zoneID, .success($0)) } }
-                let ids = recordZoneIDs?.eachOnce ?? []
-                let results = try await database.fetchZones(ids)
-                return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0.zoneName)))) }
-            }
-            for (id, result) in results { tell { self.perRecordZoneResultBlock?(id, result.untyped) } }
-            let found = results.values()
-            end(results.partialError()) {
-                self.oldEnd?(found, $0)
-            } and: {
-                self.fetchRecordZonesResultBlock?($0)
-            }
-        } catch {
-            end(error) {
-                self.oldEnd?(nil, $0)
-            } and: {
-                self.fetchRecordZonesResultBlock?($0)
-            }
+    override func work() async throws(CKError) {
+        let results: [(CKRecordZone.ID, Result<CKRecordZone, CKError>)] = try await calling {
+            let database = try chosenDatabase
+            if isOfAll { return try await database.allZones().map { ($0.zoneID, .success($0)) } }
+            let ids = recordZoneIDs?.eachOnce ?? []
+            let results = try await database.fetchZones(ids)
+            return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0.zoneName)))) }
         }
+        for (id, result) in results { tell { self.perRecordZoneResultBlock?(id, result.untyped) } }
+        found = results.values()
+        try results.throwFailures()
+    }
+
+    override func ended(_ failure: CKError?) {
+        oldEnd?(found, failure)
+        fetchRecordZonesResultBlock?(failure.asResult)
     }
 }

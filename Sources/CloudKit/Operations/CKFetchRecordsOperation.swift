@@ -28,6 +28,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     private var oldEach: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
     private var oldEnd: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
     private var isCurrentUsers = false
+    private var found: [CKRecord.ID: CKRecord]?
 
     public convenience init(recordIDs: [CKRecord.ID]) {
         self.init()
@@ -43,35 +44,28 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     public required override init() { super.init() }
 
-    override func run() async {
-        do throws(CKError) {
-            let results = try await calling {
-                let database = try chosenDatabase
-                let ids =
-                    isCurrentUsers
-                    ? [CKRecordID(try await database.core.container().userRecordID())] : recordIDs?.eachOnce ?? []
-                let results = try await database.fetch(ids, desiredKeys: desiredKeys)
-                return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0.recordName)))) }
-            }
-            for (id, result) in results {
-                tell {
-                    if case .success = result { self.perRecordProgressBlock?(id, 1) }
-                    self.oldEach?(result.value, id, result.error)
-                    self.perRecordResultBlock?(id, result.untyped)
-                }
-            }
-            let found = results.values()
-            end(results.partialError()) {
-                self.oldEnd?(found, $0)
-            } and: {
-                self.fetchRecordsResultBlock?($0)
-            }
-        } catch {
-            end(error) {
-                self.oldEnd?(nil, $0)
-            } and: {
-                self.fetchRecordsResultBlock?($0)
+    override func work() async throws(CKError) {
+        let results = try await calling {
+            let database = try chosenDatabase
+            let ids =
+                isCurrentUsers
+                ? [CKRecordID(try await database.core.container().userRecordID())] : recordIDs?.eachOnce ?? []
+            let results = try await database.fetch(ids, desiredKeys: desiredKeys)
+            return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0.recordName)))) }
+        }
+        for (id, result) in results {
+            tell {
+                if case .success = result { self.perRecordProgressBlock?(id, 1) }
+                self.oldEach?(result.value, id, result.error)
+                self.perRecordResultBlock?(id, result.untyped)
             }
         }
+        found = results.values()
+        try results.throwFailures()
+    }
+
+    override func ended(_ failure: CKError?) {
+        oldEnd?(found, failure)
+        fetchRecordsResultBlock?(failure.asResult)
     }
 }

@@ -22,6 +22,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
 
     private var oldEnd: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
     private var isOfAll = false
+    private var found: [CKSubscription.ID: CKSubscription]?
 
     public required override init() { super.init() }
 
@@ -36,28 +37,21 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
         return operation
     }
 
-    override func run() async {
-        do throws(CKError) {
-            let results: [(CKSubscription.ID, Result<CKSubscription, CKError>)] = try await calling {
-                let database = try chosenDatabase
-                if isOfAll { return try await database.everySubscription().map { ($0.subscriptionID, .success($0)) } }
-                let ids = subscriptionIDs?.eachOnce ?? []
-                let results = try await database.fetchSubscriptions(ids)
-                return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0)))) }
-            }
-            for (id, result) in results { tell { self.perSubscriptionResultBlock?(id, result.untyped) } }
-            let found = results.values()
-            end(results.partialError()) {
-                self.oldEnd?(found, $0)
-            } and: {
-                self.fetchSubscriptionsResultBlock?($0)
-            }
-        } catch {
-            end(error) {
-                self.oldEnd?(nil, $0)
-            } and: {
-                self.fetchSubscriptionsResultBlock?($0)
-            }
+    override func work() async throws(CKError) {
+        let results: [(CKSubscription.ID, Result<CKSubscription, CKError>)] = try await calling {
+            let database = try chosenDatabase
+            if isOfAll { return try await database.everySubscription().map { ($0.subscriptionID, .success($0)) } }
+            let ids = subscriptionIDs?.eachOnce ?? []
+            let results = try await database.fetchSubscriptions(ids)
+            return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0)))) }
         }
+        for (id, result) in results { tell { self.perSubscriptionResultBlock?(id, result.untyped) } }
+        found = results.values()
+        try results.throwFailures()
+    }
+
+    override func ended(_ failure: CKError?) {
+        oldEnd?(found, failure)
+        fetchSubscriptionsResultBlock?(failure.asResult)
     }
 }

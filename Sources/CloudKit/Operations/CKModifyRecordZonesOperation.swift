@@ -24,6 +24,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     public var modifyRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEnd: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
+    private var done: (saved: [CKRecordZone], deleted: [CKRecordZone.ID])?
 
     public override init() { super.init() }
 
@@ -35,38 +36,29 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
         self.recordZoneIDsToDelete = recordZoneIDsToDelete
     }
 
-    override func run() async {
+    override func work() async throws(CKError) {
         let (zones, ids) = (recordZonesToSave ?? [], recordZoneIDsToDelete ?? [])
-        do throws(CKError) {
-            let results = try await calling {
-                try await chosenDatabase.modifyZones(saving: zones, deleting: ids)
-            }
-            var outcomes: [(CKRecordZone.ID, Result<Void, CKError>)] = []
-            var (saved, deleted): ([CKRecordZone], [CKRecordZone.ID]) = ([], [])
-            for id in zones.map(\.zoneID) {
-                guard let result = results.saveResults[id] else { continue }
-                outcomes.append((id, result.map { _ in }))
-                if let zone = result.value { saved.append(zone) }
-                tell { self.perRecordZoneSaveBlock?(id, result.untyped) }
-            }
-            for id in ids {
-                guard let result = results.deleteResults[id] else { continue }
-                outcomes.append((id, result))
-                if result.error == nil { deleted.append(id) }
-                tell { self.perRecordZoneDeleteBlock?(id, result.untyped) }
-            }
-            let (made, gone) = (saved, deleted)
-            end(outcomes.partialError()) {
-                self.oldEnd?(made, gone, $0)
-            } and: {
-                self.modifyRecordZonesResultBlock?($0)
-            }
-        } catch {
-            end(error) {
-                self.oldEnd?(nil, nil, $0)
-            } and: {
-                self.modifyRecordZonesResultBlock?($0)
-            }
+        let results = try await calling { try await chosenDatabase.modifyZones(saving: zones, deleting: ids) }
+        var outcomes: [(CKRecordZone.ID, Result<Void, CKError>)] = []
+        var (saved, deleted): ([CKRecordZone], [CKRecordZone.ID]) = ([], [])
+        for id in zones.map(\.zoneID) {
+            guard let result = results.saveResults[id] else { continue }
+            outcomes.append((id, result.map { _ in }))
+            if let zone = result.value { saved.append(zone) }
+            tell { self.perRecordZoneSaveBlock?(id, result.untyped) }
         }
+        for id in ids {
+            guard let result = results.deleteResults[id] else { continue }
+            outcomes.append((id, result))
+            if result.error == nil { deleted.append(id) }
+            tell { self.perRecordZoneDeleteBlock?(id, result.untyped) }
+        }
+        done = (saved, deleted)
+        try outcomes.throwFailures()
+    }
+
+    override func ended(_ failure: CKError?) {
+        oldEnd?(done?.saved, done?.deleted, failure)
+        modifyRecordZonesResultBlock?(failure.asResult)
     }
 }

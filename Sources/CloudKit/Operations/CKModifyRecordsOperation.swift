@@ -47,6 +47,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     private var oldEach: ((CKRecord, (any Error)?) -> Void)?
     private var oldEnd: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+    private var done: (saved: [CKRecord], deleted: [CKRecord.ID])?
 
     public convenience init(recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil) {
         self.init()
@@ -56,47 +57,40 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     public override init() { super.init() }
 
-    override func run() async {
+    override func work() async throws(CKError) {
         let (records, ids) = (recordsToSave ?? [], recordIDsToDelete ?? [])
         let byID = Dictionary(records.map { ($0.recordID.sealed, $0) }) { first, _ in first }
-        do throws(CKError) {
-            let results = try await calling {
-                try await chosenDatabase.modify(
-                    saving: records, deleting: ids, policy: savePolicy, isAtomic: isAtomic
-                ) { id, fraction in
-                    guard let record = byID[id] else { return }
-                    self.tell { self.perRecordProgressBlock?(record, fraction) }
-                }
-            }
-            var outcomes: [(CKRecord.ID, Result<Void, CKError>)] = []
-            var (saved, deleted): ([CKRecord], [CKRecord.ID]) = ([], [])
-            for record in records {
-                guard let result = results.saveResults[record.recordID] else { continue }
-                outcomes.append((record.recordID, result.map { _ in }))
-                if let stored = result.value { saved.append(stored) }
-                tell {
-                    self.oldEach?(record, result.error)
-                    self.perRecordSaveBlock?(record.recordID, result.untyped)
-                }
-            }
-            for id in ids {
-                guard let result = results.deleteResults[id] else { continue }
-                outcomes.append((id, result))
-                if result.error == nil { deleted.append(id) }
-                tell { self.perRecordDeleteBlock?(id, result.untyped) }
-            }
-            let (stored, gone) = (saved, deleted)
-            end(outcomes.partialError()) {
-                self.oldEnd?(stored, gone, $0)
-            } and: {
-                self.modifyRecordsResultBlock?($0)
-            }
-        } catch {
-            end(error) {
-                self.oldEnd?(nil, nil, $0)
-            } and: {
-                self.modifyRecordsResultBlock?($0)
+        let results = try await calling {
+            try await chosenDatabase.modify(
+                saving: records, deleting: ids, policy: savePolicy, isAtomic: isAtomic
+            ) { id, fraction in
+                guard let record = byID[id] else { return }
+                self.tell { self.perRecordProgressBlock?(record, fraction) }
             }
         }
+        var outcomes: [(CKRecord.ID, Result<Void, CKError>)] = []
+        var (saved, deleted): ([CKRecord], [CKRecord.ID]) = ([], [])
+        for record in records {
+            guard let result = results.saveResults[record.recordID] else { continue }
+            outcomes.append((record.recordID, result.map { _ in }))
+            if let stored = result.value { saved.append(stored) }
+            tell {
+                self.oldEach?(record, result.error)
+                self.perRecordSaveBlock?(record.recordID, result.untyped)
+            }
+        }
+        for id in ids {
+            guard let result = results.deleteResults[id] else { continue }
+            outcomes.append((id, result))
+            if result.error == nil { deleted.append(id) }
+            tell { self.perRecordDeleteBlock?(id, result.untyped) }
+        }
+        done = (saved, deleted)
+        try outcomes.throwFailures()
+    }
+
+    override func ended(_ failure: CKError?) {
+        oldEnd?(done?.saved, done?.deleted, failure)
+        modifyRecordsResultBlock?(failure.asResult)
     }
 }

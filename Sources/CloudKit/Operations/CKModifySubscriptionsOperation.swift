@@ -24,6 +24,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     public var modifySubscriptionsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEnd: (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
+    private var done: (saved: [CKSubscription], deleted: [CKSubscription.ID])?
 
     public override init() { super.init() }
 
@@ -35,38 +36,31 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         self.subscriptionIDsToDelete = subscriptionIDsToDelete
     }
 
-    override func run() async {
+    override func work() async throws(CKError) {
         let (subscriptions, ids) = (subscriptionsToSave ?? [], subscriptionIDsToDelete ?? [])
-        do throws(CKError) {
-            let results = try await calling {
-                try await chosenDatabase.modifySubscriptions(subscriptions, deleting: ids)
-            }
-            var outcomes: [(CKSubscription.ID, Result<Void, CKError>)] = []
-            var (saved, deleted): ([CKSubscription], [CKSubscription.ID]) = ([], [])
-            for id in subscriptions.map(\.subscriptionID) {
-                guard let result = results.saveResults[id] else { continue }
-                outcomes.append((id, result.map { _ in }))
-                if let subscription = result.value { saved.append(subscription) }
-                tell { self.perSubscriptionSaveBlock?(id, result.untyped) }
-            }
-            for id in ids {
-                guard let result = results.deleteResults[id] else { continue }
-                outcomes.append((id, result))
-                if result.error == nil { deleted.append(id) }
-                tell { self.perSubscriptionDeleteBlock?(id, result.untyped) }
-            }
-            let (made, gone) = (saved, deleted)
-            end(outcomes.partialError()) {
-                self.oldEnd?(made, gone, $0)
-            } and: {
-                self.modifySubscriptionsResultBlock?($0)
-            }
-        } catch {
-            end(error) {
-                self.oldEnd?(nil, nil, $0)
-            } and: {
-                self.modifySubscriptionsResultBlock?($0)
-            }
+        let results = try await calling {
+            try await chosenDatabase.modifySubscriptions(subscriptions, deleting: ids)
         }
+        var outcomes: [(CKSubscription.ID, Result<Void, CKError>)] = []
+        var (saved, deleted): ([CKSubscription], [CKSubscription.ID]) = ([], [])
+        for id in subscriptions.map(\.subscriptionID) {
+            guard let result = results.saveResults[id] else { continue }
+            outcomes.append((id, result.map { _ in }))
+            if let subscription = result.value { saved.append(subscription) }
+            tell { self.perSubscriptionSaveBlock?(id, result.untyped) }
+        }
+        for id in ids {
+            guard let result = results.deleteResults[id] else { continue }
+            outcomes.append((id, result))
+            if result.error == nil { deleted.append(id) }
+            tell { self.perSubscriptionDeleteBlock?(id, result.untyped) }
+        }
+        done = (saved, deleted)
+        try outcomes.throwFailures()
+    }
+
+    override func ended(_ failure: CKError?) {
+        oldEnd?(done?.saved, done?.deleted, failure)
+        modifySubscriptionsResultBlock?(failure.asResult)
     }
 }

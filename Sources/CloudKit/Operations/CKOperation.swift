@@ -94,8 +94,23 @@ open class CKOperation: Operation, @unchecked Sendable {
         state.withLock { $0.task }?.cancel()
     }
 
-    /// What the operation is about; to its end, whatever it is.
-    func run() async {}
+    /// What the operation is about, to its end, whatever that is: it is told once, here.
+    func run() async {
+        let failure: CKError?
+        do throws(CKError) {
+            try await work()
+            failure = nil
+        } catch {
+            failure = error
+        }
+        tell { self.ended(failure) }
+    }
+
+    /// - Throws: what has ended it, or what some of its items failed with.
+    func work() async throws(CKError) {}
+
+    /// Tells the app's last blocks, in both forms.
+    func ended(_ failure: CKError?) {}
 
     /// Runs a block of the app's, after those before it.
     func tell(_ block: @escaping @Sendable () -> Void) { blocks.async(execute: block) }

@@ -21,21 +21,20 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
     private struct Content {
         var group = OperationGroup()
         var configuration = CKOperationConfiguration()
-        var hasConfiguration = false
     }
 
     public override init() { content = Shared(Content()) }
 
+    init(_ group: OperationGroup) { content = Shared(Content(group: group)) }
+
     public var operationGroupID: String { content.value.group.operationGroupID }
 
-    /// For operations of the group that have none of their own.
-    public var defaultConfiguration: CKOperation.Configuration? {
-        get { content.withLock { $0.hasConfiguration ? $0.configuration : nil } }
+    /// For operations of the group that have none of their own. Never nil: a default one takes its place.
+    public var defaultConfiguration: CKOperation.Configuration! {
+        get { content.value.configuration }
         set {
-            content.withLock { content in
-                content.hasConfiguration = newValue != nil
-                if let newValue { content.configuration = newValue }
-            }
+            let configuration = newValue ?? CKOperationConfiguration()
+            content.withLock { $0.configuration = configuration }
         }
     }
 
@@ -81,8 +80,10 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
     }
 
     var sealed: OperationGroup {
-        var group = content.value.group
-        group.defaultConfiguration = defaultConfiguration?.sealed
+        let content = content.value
+        var group = content.group
+        let configuration = content.configuration.sealed
+        group.defaultConfiguration = configuration == OperationConfiguration() ? nil : configuration
         return group
     }
 }

@@ -30,6 +30,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
 
     private var oldEach: ((CKRecord) -> Void)?
     private var oldEnd: ((Cursor?, (any Error)?) -> Void)?
+    private var next: Cursor?
 
     public override init() { super.init() }
 
@@ -43,36 +44,31 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         self.cursor = cursor
     }
 
-    override func run() async {
-        do throws(CKError) {
-            let page = try await calling {
-                let database = try chosenDatabase
-                if let cursor {
-                    return try await database.page(after: cursor, desiredKeys: desiredKeys, limit: resultsLimit)
-                }
-                guard let query else {
-                    throw SealKitError(
-                        .invalidArguments, "the operation has neither a query nor a cursor", remedy: "give it one")
-                }
-                return try await database.page(
-                    matching: query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit)
+    override func work() async throws(CKError) {
+        let page = try await calling {
+            let database = try chosenDatabase
+            if let cursor {
+                return try await database.page(after: cursor, desiredKeys: desiredKeys, limit: resultsLimit)
             }
-            for (id, result) in page.matches {
-                tell {
-                    if let record = result.value { self.oldEach?(record) }
-                    self.recordMatchedBlock?(id, result.untyped)
-                }
+            guard let query else {
+                throw SealKitError(
+                    .invalidArguments, "the operation has neither a query nor a cursor", remedy: "give it one")
             }
-            let (error, next) = (page.matches.partialError(), page.cursor)
+            return try await database.page(
+                matching: query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit)
+        }
+        for (id, result) in page.matches {
             tell {
-                self.oldEnd?(next, error)
-                self.queryResultBlock?(error.map { .failure($0) } ?? .success(next))
-            }
-        } catch {
-            tell {
-                self.oldEnd?(nil, error)
-                self.queryResultBlock?(.failure(error))
+                if let record = result.value { self.oldEach?(record) }
+                self.recordMatchedBlock?(id, result.untyped)
             }
         }
+        next = page.cursor
+        try page.matches.throwFailures()
+    }
+
+    override func ended(_ failure: CKError?) {
+        oldEnd?(next, failure)
+        queryResultBlock?(failure.asResult.map { self.next })
     }
 }

@@ -4,11 +4,12 @@ extension Result where Failure == CKError {
 }
 
 extension Array {
-    /// What failed, bundled as one error; nil where nothing did.
-    func partialError<ID: Hashable & Sendable, Value>() -> CKError? where Element == (ID, Result<Value, CKError>) {
+    /// - Throws: `partialFailure` with what failed, where something did.
+    func throwFailures<ID: Hashable & Sendable, Value>() throws(CKError)
+    where Element == (ID, Result<Value, CKError>) {
         var errors: [ID: CKError] = [:]
         for (id, result) in self { if let error = result.error { errors[id] = error } }
-        return errors.isEmpty ? nil : CKError(partial: errors)
+        if !errors.isEmpty { throw CKError(partial: errors) }
     }
 
     /// What succeeded, by the IDs.
@@ -25,15 +26,7 @@ extension Array where Element: Hashable {
     }
 }
 
-extension CKOperation {
-    /// Tells the end in both forms.
-    func end(
-        _ error: CKError?, _ old: @escaping @Sendable ((any Error)?) -> Void,
-        and new: @escaping @Sendable (Result<Void, any Error>) -> Void
-    ) {
-        tell {
-            old(error)
-            new(error.map { .failure($0) } ?? .success(()))
-        }
-    }
+extension CKError? {
+    /// As the blocks of operations tell it.
+    var asResult: Result<Void, any Error> { map { .failure($0) } ?? .success(()) }
 }

@@ -22,14 +22,20 @@ extension CKPredicateReadingText where Self: NSPredicate {
     }
 }
 
-/// A predicate's text with its arguments: read when a query is made of it.
+/// A predicate's text with its arguments: read when a query is made of it, and by then on another thread than the one
+/// that the arguments belong to. So they are taken as the values that they are now.
 final class TextPredicate: NSPredicate {
     let source: String
-    let arguments: [Any]
+    let arguments: [Result<RecordValue, Refusal>]
 
-    init(_ text: String, _ arguments: [Any]) {
+    convenience init(_ text: String, _ arguments: [Any]) {
+        self.init(
+            text, values: arguments.map { argument in Result { () throws(Refusal) in try RecordValue(argument) } })
+    }
+
+    init(_ text: String, values: [Result<RecordValue, Refusal>]) {
         source = text
-        self.arguments = arguments
+        arguments = values
         super.init(value: false)
     }
 
@@ -41,7 +47,8 @@ final class TextPredicate: NSPredicate {
     override var predicateFormat: String {
         var (words, next) = (source.components(separatedBy: "%"), 0)
         for index in words.indices.dropFirst() where next < arguments.count {
-            words[index] = "\(arguments[next])" + words[index].drop { $0.isLetter || $0 == "@" }
+            let argument = (try? arguments[next].get()).map { "\($0.object(in: .default))" } ?? "?"
+            words[index] = argument + words[index].drop { $0.isLetter || $0 == "@" }
             next += 1
         }
         return words.joined()
@@ -51,18 +58,7 @@ final class TextPredicate: NSPredicate {
     func read() throws(SealKitError) -> SealKit.Query.Predicate {
         var values: [any SealKit.Query.Argument] = []
         for argument in arguments {
-            // `%K` takes a string, `%@` whatever a field holds; a record's ID stands for a reference to it.
-            let object: Any =
-                switch argument {
-                case let record as CKRecord: CKRecordReference(record: record, action: .none)
-                case let id as CKRecordID: CKRecordReference(recordID: id, action: .none)
-                default: argument
-                }
-            let zoneID = (object as? CKRecordReference)?.recordID.zoneID.sealed ?? .default
-            do throws(Refusal) {
-                guard case .value(let value) = try SealKit.Record.Content(object, in: zoneID) else { throw .noValue }
-                values.append(value)
-            } catch {
+            do throws(Refusal) { values.append(try argument.get()) } catch {
                 throw SealKitError(
                     .invalidArguments, "argument \(values.count + 1) of the predicate \(error.reason)",
                     remedy: error.remedy)
@@ -75,6 +71,22 @@ final class TextPredicate: NSPredicate {
                 .invalidArguments, error.reason + (error.offset.map { " at character \($0) of the predicate" } ?? ""),
                 remedy: error.remedy)
         }
+    }
+}
+
+extension RecordValue {
+    /// - Parameter argument: `%K` takes a string, `%@` whatever a field holds; a record or its ID stands for a
+    ///   reference to it.
+    fileprivate init(_ argument: Any) throws(Refusal) {
+        let object: Any =
+            switch argument {
+            case let record as CKRecord: CKRecordReference(record: record, action: .none)
+            case let id as CKRecordID: CKRecordReference(recordID: id, action: .none)
+            default: argument
+            }
+        let zoneID = (object as? CKRecordReference)?.recordID.zoneID.sealed ?? .default
+        guard case .value(let value) = try SealKit.Record.Content(object, in: zoneID) else { throw .noValue }
+        self = value
     }
 }
 

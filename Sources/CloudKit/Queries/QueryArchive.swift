@@ -23,7 +23,7 @@ extension NSCoder {
     private static func archived(_ predicate: NSPredicate) -> NSArray? {
         switch predicate {
         case let text as TextPredicate:
-            let arguments = text.arguments.compactMap(archived)
+            let arguments = text.arguments.compactMap { (try? $0.get()).map { archived(argument: $0) } }
             guard arguments.count == text.arguments.count else { return nil }
             return NSArray(array: [NSString(string: "format"), NSString(string: text.source)] + arguments)
         case let compound as NSCompoundPredicate:
@@ -62,19 +62,13 @@ extension NSCoder {
         }
     }
 
-    /// Numbers as text: an archiver keeps one object for all that are equal, and to it 1, 1.0 and true are. Nil for
-    /// what is no value: an unarchiver would end the process for its class.
-    private static func archived(argument: Any) -> NSArray? {
-        if let record = argument as? CKRecord { return archived(argument: record.recordID) }
-        if argument is CKRecordID || argument is CKRecordReference {
-            return NSArray(array: [NSString(string: "object"), argument])
-        }
-        guard let value = (argument as? any InlineContent).flatMap({ try? $0.inline(in: .default) }) else { return nil }
-        return switch value {
+    /// Numbers as text: an archiver keeps one object for all that are equal, and to it 1, 1.0 and true are.
+    private static func archived(argument: RecordValue) -> NSArray {
+        switch argument {
         case .int64(let number): NSArray(array: [NSString(string: "integer"), NSString(string: "\(number)")])
         case .double(let number):
             NSArray(array: [NSString(string: "fraction"), NSString(string: "\(number.bitPattern)")])
-        default: NSArray(array: [NSString(string: "object"), value.object(in: .default)])
+        default: NSArray(array: [NSString(string: "object"), argument.object(in: .default)])
         }
     }
 

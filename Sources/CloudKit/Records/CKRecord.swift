@@ -93,7 +93,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     // MARK: Fields
 
     /// Fields that only people with the zone's key can read. What is set there is set on this record.
-    open var encryptedValues: any CKRecordKeyValueSetting { EncryptedValues(box) }
+    open var encryptedValues: any CKRecordKeyValueSetting & Sendable { EncryptedValues(box) }
 
     open func object(forKey key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
         box.object(key, isEncrypted: false)

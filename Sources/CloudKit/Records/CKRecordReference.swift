@@ -8,6 +8,9 @@ public enum CKRecordReferenceAction: UInt, Sendable {
     case deleteSelf = 1
 }
 
+@available(*, deprecated, renamed: "CKRecord.ReferenceAction")
+public typealias CKRecord_Reference_Action = CKRecordReferenceAction
+
 /// A reference to a record of the same zone, which need not be there: `CKRecord.Reference`.
 // Foundation archives no class that is declared in another one.
 public final class CKRecordReference: NSObject, NSSecureCoding, NSCopying, Sendable {

@@ -8,8 +8,31 @@ final class RecordBox: Sendable {
         var record: SealKit.Record
         /// What was set and is no value of a record, by key: saving the record says so.
         var refusals: [String: Refused] = [:]
-        /// Keys that were set since the record was last sent.
-        var touched: Set<String> = []
+        /// Keys that were set and that no save has stored yet.
+        var touched: [String: Touch] = [:]
+        /// Goes up with each key that is set and each save that begins.
+        var moment = 0
+        /// Of the save whose record this is.
+        var taken = 0
+
+        mutating func touch(_ key: String, isEncrypted: Bool) {
+            moment += 1
+            touched[key] = Touch(moment: moment, isEncrypted: isEncrypted)
+            refusals[key] = nil
+        }
+    }
+
+    fileprivate struct Touch {
+        let moment: Int
+        let isEncrypted: Bool
+    }
+
+    /// What one save sends.
+    struct Sent: Sendable {
+        let record: SealKit.Record
+        /// Why it will be refused, where something was set that is no value.
+        let refusal: SealKitError?
+        fileprivate let moment: Int
     }
 
     fileprivate struct Refused {
@@ -50,8 +73,7 @@ final class RecordBox: Sendable {
             try object.map { object throws(Refusal) in try SealKit.Record.Content(object, in: zoneID) }
         }
         state.withLock { state in
-            state.touched.insert(key)
-            state.refusals[key] = nil
+            state.touch(key, isEncrypted: isEncrypted)
             switch content {
             case .success(let content):
                 if isEncrypted, case .asset? = content {
@@ -95,8 +117,7 @@ final class RecordBox: Sendable {
                 return SealKit.Record.Reference(recordName: try newValue.name(in: zoneID))
             }
             state.withLock { state in
-                state.touched.insert(Self.parentKey)
-                state.refusals[Self.parentKey] = nil
+                state.touch(Self.parentKey, isEncrypted: false)
                 switch parent {
                 case .success(let parent): state.record.parent = parent
                 case .failure(let refusal):
@@ -111,29 +132,36 @@ final class RecordBox: Sendable {
 
     // MARK: Saving
 
-    /// What is sent, and why it will be refused where something was set that is no value.
-    func sent() -> (record: SealKit.Record, refusal: SealKitError?) {
+    /// What a save sends now.
+    func sent() -> Sent {
         state.withLock { state in
-            state.touched = []
-            guard let (key, refused) = state.refusals.min(by: { $0.key < $1.key }) else { return (state.record, nil) }
+            state.moment += 1
+            guard let (key, refused) = state.refusals.min(by: { $0.key < $1.key }) else {
+                return Sent(record: state.record, refusal: nil, moment: state.moment)
+            }
             // A list of two kinds is no value: the record fails as one that was given such a list, with the others of
             // its batch where that is atomic.
             var record = state.record
             record.set(.value(.list([.int64(0), .string("")])), "refused", isEncrypted: refused.isEncrypted)
-            return (record, refused.refusal.error(key))
+            return Sent(record: record, refusal: refused.refusal.error(key), moment: state.moment)
         }
     }
 
-    /// Takes over what was stored. What the app has set meanwhile stays, to be sent by the next save.
-    func take(_ stored: SealKit.Record) {
+    /// Takes over what was stored. What the app has set since it was sent stays, to be sent by the next save, also
+    /// where that has begun already: it may fail.
+    func take(_ stored: SealKit.Record, of sent: Sent) {
         state.withLock { state in
+            // A later save was answered first.
+            guard sent.moment > state.taken else { return }
+            state.taken = sent.moment
             let current = state.record
             state.record = stored
-            for key in state.touched {
+            state.touched = state.touched.filter { $0.value.moment > sent.moment }
+            for (key, touch) in state.touched {
                 if key == Self.parentKey {
                     state.record.parent = current.parent
-                } else if let value = current.encryptedValues.value(key) {
-                    state.record.set(.value(value), key, isEncrypted: true)
+                } else if touch.isEncrypted {
+                    state.record.set(current.encryptedValues.value(key).map { .value($0) }, key, isEncrypted: true)
                 } else {
                     state.record.set(current.plainContent(key), key, isEncrypted: false)
                 }

@@ -22,6 +22,12 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
         sealed = SealKit.RecordZone.ID(zoneName: zoneName, ownerName: ownerName)
     }
 
+    @available(*, deprecated, message: "name the owner, or leave it out")
+    @_disfavoredOverload
+    public convenience init(zoneName: String, ownerName: String?) {
+        self.init(zoneName: zoneName, ownerName: ownerName ?? CKCurrentUserDefaultName)
+    }
+
     init(_ sealed: SealKit.RecordZone.ID) { self.sealed = sealed }
 
     public static let `default` = CKRecordZoneID(.default)

@@ -55,6 +55,11 @@ public struct Container: Sendable {
     public var environment: Environment { store.environment == .production ? .production : .development }
     /// Who is signed in.
     public var accounts: AccountProvider { store.accounts }
+    /// Whether the account that is signed in has given keys up: it has newer ones than it began with, or took another
+    /// account's place. Known to this device; no server says it.
+    package var hasOtherKeys: Bool {
+        (accounts.account?.seeds.count ?? 0) > 1 || !accounts.replacedUserRecordIDs.isEmpty
+    }
     public var privateDatabase: Database { Database(core: core, scope: .private) }
     public var sharedDatabase: Database { Database(core: core, scope: .shared) }
     /// Readable by everybody, an account or not; who may write says the schema. Nothing in it is sealed.
