@@ -25,6 +25,27 @@ struct Cloud {
             CKContainer.Setup(account: .provider(device.accounts), containerIdentifier: "org.example.app")
         }
 
+        /// Another device of the same person.
+        func another() async throws -> Device { Device(try await device.anotherDevice(named: "other")) }
+
+        /// Ends a zone as an account does whose keys were given up, or as a server says it of any other end.
+        func deleteZone(_ name: String, sayingReset: Bool) async throws {
+            try await device.container.privateDatabase.deleteRecordZone(
+                withID: RecordZone.ID(zoneName: name), reason: sayingReset ? .encryptedDataReset : .deleted)
+        }
+
+        /// All keys of the account are lost, and this is the same user's new one.
+        func signIn(as new: Device, replacing user: CKRecord.ID) {
+            device.accounts.signIn(
+                new.device.account, trust: new.device.trust,
+                replacing: [SealKit.Record.ID(recordName: user.recordName)])
+        }
+
+        /// What the server, or the way to it, does from now on.
+        /// - Returns: what takes it away again.
+        @discardableResult
+        func inject(_ fault: ServerFault) -> TestNetwork.Injection { device.network.inject(fault) }
+
         func signOut() { device.accounts.signOut() }
         func lock() { device.accounts.lock() }
         func signIn() { device.accounts.signIn(device.account, trust: device.trust) }

@@ -41,16 +41,16 @@ extension SyncEngine {
 
     public struct SendChangesOptions: Sendable {
         public struct Scope: Sendable, Hashable {
-            private enum Kind: Hashable {
+            package enum Kind: Hashable, Sendable {
                 case all
                 case allExcluding([RecordZone.ID])
                 case zoneIDs([RecordZone.ID])
                 case recordIDs(Set<Record.ID>)
             }
 
-            private let kind: Kind
+            package let kind: Kind
             /// What has failed in this run already: it goes again with the next one.
-            var failed: Set<Record.ID> = []
+            package internal(set) var failed: Set<Record.ID> = []
 
             private init(_ kind: Kind) { self.kind = kind }
 

@@ -42,7 +42,7 @@ extension SyncEngine {
 
         /// What is given on without having been encoded was added at moments of another engine's: those here come after
         /// them.
-        init(_ serialization: Serialization?) {
+        package init(_ serialization: Serialization?) {
             let content = serialization?.content ?? Content()
             kept = Mutex(Kept(content: content, moment: max(content.records.newest, content.database.newest)))
         }

@@ -18,6 +18,8 @@ public final class SyncEngine: Sendable {
         public var stateSerialization: State.Serialization?
         /// Held weakly, by the engine too.
         public weak var delegate: (any SyncEngineDelegate)?
+        /// Whose engines take each other's place, where the delegate is another object for each engine.
+        package weak var owner: (any AnyObject & Sendable)?
         /// Whether the engine fetches and sends by itself: at the start, when something was added, when the server
         /// tells of a change and when it can be reached again. Otherwise call ``SyncEngine/fetchChanges(_:)`` and
         /// ``SyncEngine/sendChanges(_:)``.

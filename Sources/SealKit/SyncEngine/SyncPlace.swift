@@ -29,30 +29,31 @@ final class SyncPlace: Sendable {
 /// All of the process.
 enum SyncPlaces {
     private struct Key: Hashable {
-        let delegate: ObjectIdentifier
+        let owner: ObjectIdentifier
         let container: String
         let environment: Container.Environment
         let scope: Database.Scope
     }
 
-    /// An object's identifier is another one's once it is gone: the delegate itself says whose the place is.
+    /// An object's identifier is another one's once it is gone: the owner itself says whose the place is.
     private struct Entry: Sendable {
-        weak var delegate: (any SyncEngineDelegate)?
+        weak var owner: (any AnyObject & Sendable)?
         let place: SyncPlace
     }
 
     private static let entries = Mutex<[Key: Entry]>([:])
 
     static func place(of configuration: SyncEngine.Configuration) -> SyncPlace {
-        guard let delegate = configuration.delegate else { return SyncPlace(owner: nil) }
+        let delegate: (any AnyObject & Sendable)? = configuration.delegate
+        guard let owner = configuration.owner ?? delegate else { return SyncPlace(owner: nil) }
         let key = Key(
-            delegate: ObjectIdentifier(delegate), container: configuration.container.containerIdentifier,
+            owner: ObjectIdentifier(owner), container: configuration.container.containerIdentifier,
             environment: configuration.container.environment, scope: configuration.databaseScope)
         return entries.withLock { entries in
-            entries = entries.filter { $0.value.delegate != nil }
+            entries = entries.filter { $0.value.owner != nil }
             if let entry = entries[key] { return entry.place }
-            let place = SyncPlace(owner: key.delegate)
-            entries[key] = Entry(delegate: delegate, place: place)
+            let place = SyncPlace(owner: key.owner)
+            entries[key] = Entry(owner: owner, place: place)
             return place
         }
     }

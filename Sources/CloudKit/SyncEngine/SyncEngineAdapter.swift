@@ -1,0 +1,213 @@
+import SealKit
+import Synchronization
+
+/// What SealKit's engine tells, in CloudKit's words: one for each engine.
+final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
+    /// What has failed in the send that a delegate is being asked for.
+    @TaskLocal static var failed: Set<SealKit.Record.ID> = []
+
+    private struct Content: Sendable {
+        weak var delegate: (any CKSyncEngineDelegate)?
+        weak var face: CKSyncEngine?
+        var engine: SealKit.SyncEngine?
+        /// Why there is none.
+        var failure: SealKitError?
+        /// Where there is none.
+        var state = SealKit.SyncEngine.State(nil)
+        var looking: Task<Void, Never>?
+        /// What the last batch has sent: the very objects that its outcome is told with.
+        var sent: [SealKit.Record.ID: Sent] = [:]
+        var failures = Failures()
+    }
+
+    /// Of the fetch or send under way.
+    private struct Failures: Sendable {
+        var zones: [CKRecordZone.ID: CKError] = [:]
+        var records: [CKRecord.ID: CKError] = [:]
+
+        var error: CKError? {
+            let all = Dictionary<AnyHashable, any Error>(
+                zones.map { ($0 as AnyHashable, $1 as any Error) }
+                    + records.map { ($0 as AnyHashable, $1 as any Error) }
+            ) { $1 }
+            return all.isEmpty ? nil : CKError(partial: all)
+        }
+    }
+
+    private struct Sent: Sendable {
+        let record: CKRecord
+        let content: RecordBox.Sent
+    }
+
+    private let content: Mutex<Content>
+    private let core: ContainerCore
+
+    init(_ delegate: any CKSyncEngineDelegate, _ core: ContainerCore) {
+        content = Mutex(Content(delegate: delegate))
+        self.core = core
+    }
+
+    func begin(_ face: CKSyncEngine, _ configuration: CKSyncEngine.Configuration) {
+        content.withLock { $0.face = face }
+        do throws(SealKitError) {
+            var sealed = SealKit.SyncEngine.Configuration(
+                container: try core.unreadied(), databaseScope: configuration.database.databaseScope.sealed,
+                stateSerialization: configuration.stateSerialization?.sealed, delegate: self)
+            sealed.owner = configuration.delegate
+            sealed.automaticallySync = configuration.automaticallySync
+            sealed.subscriptionID = configuration.subscriptionID
+            note(try SealKit.SyncEngine(sealed))
+        } catch {
+            let state = SealKit.SyncEngine.State(configuration.stateSerialization?.sealed)
+            content.withLock { ($0.failure, $0.state) = (error, state) }
+        }
+        guard configuration.automaticallySync else { return }
+        let looking = Task { [core] in await core.findAccount() }
+        content.withLock { $0.looking = looking }
+    }
+
+    func end() { content.withLock { $0.looking }?.cancel() }
+
+    var engine: SealKit.SyncEngine? { content.withLock { $0.engine } }
+
+    var state: SealKit.SyncEngine.State {
+        let (engine, state) = content.withLock { ($0.engine, $0.state) }
+        return engine?.state ?? state
+    }
+
+    /// An engine that syncs by itself may tell something before it is known here.
+    private func note(_ engine: SealKit.SyncEngine) { content.withLock { $0.engine = engine } }
+
+    func calling(_ body: (SealKit.SyncEngine) async throws(SealKitError) -> Void) async throws(CKError) {
+        do throws(SealKitError) {
+            let (engine, failure) = content.withLock { ($0.engine, $0.failure) }
+            if let failure { throw failure }
+            _ = try await core.container()
+            if let engine { try await body(engine) }
+        } catch {
+            let failures = content.withLock { $0.failures }
+            throw error.code == .partialFailure ? failures.error ?? core.words(error) : core.words(error)
+        }
+    }
+
+    // MARK: What SealKit's engine tells and asks
+
+    private func faces(_ engine: SealKit.SyncEngine) -> (any CKSyncEngineDelegate, CKSyncEngine)? {
+        content.withLock { content in
+            content.engine = engine
+            guard let delegate = content.delegate, let face = content.face else { return nil }
+            return (delegate, face)
+        }
+    }
+
+    func handleEvent(_ event: SealKit.SyncEngine.Event, syncEngine: SealKit.SyncEngine) async {
+        guard let (delegate, face) = faces(syncEngine) else { return }
+        await delegate.handleEvent(told(event), syncEngine: face)
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: SealKit.SyncEngine.SendChangesContext, syncEngine: SealKit.SyncEngine
+    ) async -> SealKit.SyncEngine.RecordZoneChangeBatch? {
+        guard let (delegate, face) = faces(syncEngine) else { return nil }
+        let batch = await Self.$failed.withValue(context.options.scope.failed) {
+            await delegate.nextRecordZoneChangeBatch(CKSyncEngine.SendChangesContext(context), syncEngine: face)
+        }
+        guard let batch else { return nil }
+        let sent = batch.recordsToSave.map { Sent(record: $0, content: $0.box.sent()) }
+        content.withLock { content in
+            content.sent = Dictionary(sent.map { ($0.content.record.recordID, $0) }) { $1 }
+        }
+        return SealKit.SyncEngine.RecordZoneChangeBatch(
+            recordsToSave: sent.map(\.content.record), recordIDsToDelete: batch.recordIDsToDelete.map(\.sealed),
+            atomicByZone: batch.atomicByZone)
+    }
+
+    func nextFetchChangesOptions(
+        _ context: SealKit.SyncEngine.FetchChangesContext, syncEngine: SealKit.SyncEngine
+    ) async -> SealKit.SyncEngine.FetchChangesOptions {
+        guard let (delegate, face) = faces(syncEngine) else { return context.options }
+        return await delegate.nextFetchChangesOptions(
+            CKSyncEngine.FetchChangesContext(context), syncEngine: face
+        ).sealed
+    }
+
+    // MARK: Events
+
+    private func told(_ event: SealKit.SyncEngine.Event) -> CKSyncEngine.Event {
+        switch event {
+        case .stateUpdate(let event): .stateUpdate(.init(event))
+        case .accountChange(let event): .accountChange(.init(event))
+        case .willFetchChanges(let event): begun(.willFetchChanges(.init(event)))
+        case .fetchedDatabaseChanges(let event): .fetchedDatabaseChanges(.init(event, mayBeReset: core.mayBeReset))
+        case .willFetchRecordZoneChanges(let event): .willFetchRecordZoneChanges(.init(event))
+        case .fetchedRecordZoneChanges(let event): .fetchedRecordZoneChanges(.init(event))
+        case .didFetchRecordZoneChanges(let event): .didFetchRecordZoneChanges(told(event))
+        case .didFetchChanges(let event): .didFetchChanges(.init(event, core))
+        case .willSendChanges(let event): begun(.willSendChanges(.init(event)))
+        case .sentDatabaseChanges(let event): .sentDatabaseChanges(told(event))
+        case .sentRecordZoneChanges(let event): .sentRecordZoneChanges(told(event))
+        case .didSendChanges(let event): .didSendChanges(.init(event, core))
+        }
+    }
+
+    private func begun(_ event: CKSyncEngine.Event) -> CKSyncEngine.Event {
+        content.withLock { $0.failures = Failures() }
+        return event
+    }
+
+    private func note(zones: [(CKRecordZone.ID, CKError)] = [], records: [(CKRecord.ID, CKError)] = []) {
+        content.withLock { content in
+            for (id, error) in zones { content.failures.zones[id] = error }
+            for (id, error) in records { content.failures.records[id] = error }
+        }
+    }
+
+    private func told(
+        _ event: SealKit.SyncEngine.Event.DidFetchRecordZoneChanges
+    ) -> CKSyncEngine.Event.DidFetchRecordZoneChanges {
+        let told = CKSyncEngine.Event.DidFetchRecordZoneChanges(event, core)
+        if let error = told.error { note(zones: [(told.zoneID, error)]) }
+        return told
+    }
+
+    private func told(_ event: SealKit.SyncEngine.Event.SentDatabaseChanges) -> CKSyncEngine.Event.SentDatabaseChanges {
+        let told = CKSyncEngine.Event.SentDatabaseChanges(event, core)
+        note(zones: told.failedZoneSaves.map { ($0.zone.zoneID, $0.error) } + told.failedZoneDeletes.map { ($0, $1) })
+        return told
+    }
+
+    private func told(
+        _ event: SealKit.SyncEngine.Event.SentRecordZoneChanges
+    ) -> CKSyncEngine.Event.SentRecordZoneChanges {
+        let sent = content.withLock { $0.sent }
+        let saved = event.savedRecords.map { stored in
+            guard let sent = sent[stored.recordID] else { return CKRecord(stored) }
+            sent.record.box.take(stored, of: sent.content)
+            return sent.record
+        }
+        let failed = event.failedRecordSaves.map { failure in
+            let sent = sent[failure.record.recordID]
+            return CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave(
+                record: sent?.record ?? CKRecord(failure.record),
+                error: core.words(sent?.content.refusal ?? failure.error))
+        }
+        let told = CKSyncEngine.Event.SentRecordZoneChanges(
+            savedRecords: saved, failedRecordSaves: failed,
+            deletedRecordIDs: event.deletedRecordIDs.map { CKRecordID($0) },
+            failedRecordDeletes: Dictionary(
+                event.failedRecordDeletes.map { (CKRecordID($0), core.words($1)) }
+            ) { $1 })
+        note(records: failed.map { ($0.record.recordID, $0.error) } + told.failedRecordDeletes.map { ($0, $1) })
+        return told
+    }
+}
+
+extension CKDatabase.Scope {
+    var sealed: SealKit.Database.Scope {
+        switch self {
+        case .public: .public
+        case .private: .private
+        case .shared: .shared
+        }
+    }
+}
