@@ -18,7 +18,7 @@ DESTDIR ?=
 # Which command is installed and packaged.
 BINARY ?= .build/release/sealkit
 
-.PHONY: help setup build release demo test attacks torture bench fuzz proofs vectors web-core protobuf docs format clean
+.PHONY: help setup build release demo test attacks parity cloudkit torture bench fuzz proofs vectors web-core protobuf docs format clean
 .PHONY: install uninstall deb package-check
 
 help: ## Lists these targets
@@ -59,6 +59,12 @@ test: setup ## Runs everything that is tested, and prints the totals
 
 attacks: setup ## Tries everything that a hostile server, participant or network may, and prints the table of what became of it
 	@Tests/Support/attacks
+
+parity: ## Prints what has become of every public member of Apple's CloudKit in the module CloudKit, and the totals
+	@Tests/Support/parity
+
+cloudkit: setup ## Builds an app and a library against the product CloudKit, as packages of their own, by the line of the README
+	@Tests/Support/cloudkit
 
 torture: setup ## Kills the server ROUNDS=100 times under load, lets clients be slow, a member hostile and devices sync, and plays MODEL=10000 steps against a model; SEED=… repeats
 	swift build

@@ -1,0 +1,6 @@
+import CloudKit
+
+func databaseOperations(_ operation: CKDatabaseOperation) {
+    let _: CKDatabaseOperation = CKDatabaseOperation()
+    let _: CKDatabase? = operation.database
+}

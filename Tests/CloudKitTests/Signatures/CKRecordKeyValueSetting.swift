@@ -1,0 +1,9 @@
+import CloudKit
+
+func keyValues(_ values: any CKRecordKeyValueSetting) {
+    let _: (any __CKRecordObjCValue)? = values.object(forKey: "title")
+    values.setObject("a" as CKRecordValue, forKey: "title")
+    let _: (any CKRecordValueProtocol)? = values["title"]
+    let _: [CKRecord.FieldKey] = values.allKeys()
+    let _: [CKRecord.FieldKey] = values.changedKeys()
+}
