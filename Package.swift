@@ -297,7 +297,17 @@ let package = Package(
                 .testTarget(
                     name: "CloudKitTests", dependencies: ["CloudKit", "SealKit", "SealKitTesting"],
                     // What CloudKit has deprecated is tested as well.
-                    swiftSettings: house + [.treatWarning("DeprecatedDeclaration", as: .warning)])
+                    swiftSettings: house + [.treatWarning("DeprecatedDeclaration", as: .warning)]),
+                // An app of CloudKit's: Examples/CloudKitNotes/README.md
+                .target(
+                    name: "CloudKitNotes", dependencies: ["CloudKit"], path: "Examples/CloudKitNotes/Notes",
+                    swiftSettings: [.swiftLanguageMode(.v6)]),
+                .executableTarget(
+                    name: "notes", dependencies: ["CloudKit", "CloudKitNotes"],
+                    path: "Examples/CloudKitNotes/Terminal", swiftSettings: [.swiftLanguageMode(.v6)]),
+                .testTarget(
+                    name: "CloudKitNotesTests", dependencies: ["CloudKitNotes", "CloudKit", "SealKitTesting"],
+                    path: "Examples/CloudKitNotes/Tests", swiftSettings: [.swiftLanguageMode(.v6)]),
             ]
             : [])
         + [
