@@ -222,7 +222,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            ],
+            ] + (hasCloudKit ? ["CloudKit"] : []),
             swiftSettings: house),
         // Tests
         .testTarget(name: "SealPrimitivesTests", dependencies: ["SealPrimitives"], swiftSettings: house),

@@ -4,9 +4,9 @@ import SealPrimitives
 @main
 struct SealBench {
     /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, `SealBench first-sync`,
-    /// `SealBench streams`, `SealBench sharing`, `SealBench removal`, `SealBench verification`, or one part of the
-    /// first two alone (`records`, `assets`; `sealing`, `statements`, `grants`, `rosters`, `chunks`). Nothing fails on
-    /// a slow machine: what misses its aim says so.
+    /// `SealBench streams`, `SealBench sharing`, `SealBench removal`, `SealBench verification`, `SealBench cloudkit`, or
+    /// one part of the first two alone (`records`, `assets`; `sealing`, `statements`, `grants`, `rosters`, `chunks`).
+    /// Nothing fails on a slow machine: what misses its aim says so.
     static func main() async throws {
         Sodium.start()
         let arguments = CommandLine.arguments
@@ -31,6 +31,9 @@ struct SealBench {
         if part == nil || part == "sharing" { try await SharingBenchmark().run(&report) }
         if part == nil || part == "removal" { try await RemovalBenchmark().run(&report) }
         if part == nil || part == "verification" { try await VerificationBenchmark().run(&report) }
+        #if !canImport(Darwin)
+            if part == nil || part == "cloudkit" { try await CloudKitBenchmark().run(&report) }
+        #endif
         if part.map({ !whole.contains($0) }) ?? true {
             let zone = try BenchmarkZone()
             func isWanted(_ name: String) -> Bool { part == nil || part == "core" || part == name }
@@ -45,6 +48,7 @@ struct SealBench {
 
     private static let whole = [
         "end-to-end", "server", "changes", "first-sync", "streams", "sharing", "removal", "verification",
+        "cloudkit",
     ]
     /// Of the whole path and of the core.
     private static let parts = ["records", "assets", "sealing", "statements", "grants", "rosters", "chunks"]
