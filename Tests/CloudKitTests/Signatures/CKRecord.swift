@@ -33,14 +33,14 @@ func deprecatedRecords(_ zoneID: CKRecordZone.ID) {
 func fields(_ record: CKRecord, _ coder: NSCoder) {
     let _: any CKRecordKeyValueSetting & Sendable = record.encryptedValues
     let _: (any __CKRecordObjCValue)? = record.object(forKey: "title")
-    record.setObject("a" as CKRecordValue, forKey: "title")
+    record.setObject("a" as any CKRecordValue, forKey: "title")
     record.setObject(nil, forKey: "title")
     let _: String? = record["title"]
     let _: (any CKRecordValueProtocol)? = record["title"]
     record["title"] = "a"
-    record["title"] = "a" as CKRecordValue
+    record["title"] = "a" as any CKRecordValue
     record["title"] = nil
-    record["tags"] = ["a"] as CKRecordValue
+    record["tags"] = ["a"] as any CKRecordValue
     record["count"] = NSNumber(value: 1)
     record["date"] = NSDate()
     record.encryptedValues["title"] = "a"
