@@ -1,11 +1,11 @@
-import Foundation
+package import Foundation
 import SealSystem
 
 /// Files that only their user may read.
-enum PrivateFile {
+package enum PrivateFile {
     /// A file's bytes, and whose they are.
-    struct Content {
-        let bytes: Data
+    package struct Content {
+        package let bytes: Data
         fileprivate let mode: UInt32
         fileprivate let owner: UInt32
     }
@@ -22,12 +22,12 @@ enum PrivateFile {
     }
 
     /// Replaces the file in one step, or makes it. The caller holds the lock.
-    static func replace(_ url: URL, with content: Data) throws(SealKitError) {
+    package static func replace(_ url: URL, with content: Data) throws(SealKitError) {
         try place(content, at: url) { rename($0, url.path) }
     }
 
     /// - Returns: nil when there is no such file.
-    static func read(_ url: URL) throws(SealKitError) -> Content? {
+    package static func read(_ url: URL) throws(SealKitError) -> Content? {
         let descriptor = open(url.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -82,7 +82,7 @@ enum PrivateFile {
     }
 
     /// Runs `body` while no other process is in here for a file of the same folder.
-    static func locked<T>(_ url: URL, _ body: () throws(SealKitError) -> T) throws(SealKitError) -> T {
+    package static func locked<T>(_ url: URL, _ body: () throws(SealKitError) -> T) throws(SealKitError) -> T {
         let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw unwritten(url) }
         // Closing it lets the lock go, also when the process is killed. It is held for some milliseconds.

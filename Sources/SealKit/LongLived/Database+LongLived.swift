@@ -24,6 +24,14 @@ extension Database {
         saving: [Record] = [], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
         atomically: Bool = true
     ) async throws(SealKitError) -> LongLivedModification {
+        try await beginModifyingRecords(
+            saving: saving, deleting: deleting, savePolicy: savePolicy, atomically: atomically, operationID: nil)
+    }
+
+    /// - Parameter operationID: 32 hexadecimal digits, another one for each operation; nil makes one.
+    package func beginModifyingRecords(
+        saving: [Record], deleting: [Record.ID], savePolicy: SavePolicy, atomically: Bool, operationID: String?
+    ) async throws(SealKitError) -> LongLivedModification {
         try Database.checkCount(saving.count + deleting.count)
         let ids = saving.map(\.recordID) + deleting
         guard Set(ids).count == ids.count else { throw RecordRules.twice }
@@ -39,14 +47,14 @@ extension Database {
         }
         let content = JournaledInput.Content.modification(
             saving: saving, deleting: deleting, savePolicy, isAtomic: atomically)
-        let (rows, input) = try await begin(content)
+        let (rows, input) = try await begin(content, operationID: operationID)
         return LongLivedModification(
             database: self, rows: rows, input: input, saving: saving, deleting: deleting, savePolicy: savePolicy,
             isAtomic: atomically)
     }
 
     func begin(
-        _ content: JournaledInput.Content
+        _ content: JournaledInput.Content, operationID: String? = nil
     ) async throws(SealKitError) -> (rows: OperationRows, input: JournaledInput) {
         try core.requireAccess(to: scope)
         guard let journal = core.journal else {
@@ -68,8 +76,17 @@ extension Database {
                 remedy: "lists hold values of one kind, and names are plain")
         }
         var random = SystemRandom()
-        let rows = OperationRows(
-            journal: journal, seal: JournalSeal(account: core.account), id: ID16(random: &random))
+        let id: ID16
+        if let operationID {
+            guard let given = (try? Hex.decode(operationID)).flatMap({ try? ID16($0) }) else {
+                throw SealKitError(
+                    .invalidArguments, "an operation's id has 32 hexadecimal digits", remedy: "give one that has")
+            }
+            id = given
+        } else {
+            id = ID16(random: &random)
+        }
+        let rows = OperationRows(journal: journal, seal: JournalSeal(account: core.account), id: id)
         try await rows.begin(bytes)
         return (rows, input)
     }

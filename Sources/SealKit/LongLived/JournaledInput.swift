@@ -7,6 +7,7 @@ struct JournaledInput: Sendable {
     enum Content: Sendable {
         case modification(saving: [Record], deleting: [Record.ID], Database.SavePolicy, isAtomic: Bool)
         case download(Asset.Remote, to: URL)
+        case fetch([Record.ID], desiredKeys: [String]?)
     }
 
     static let name = "input"
@@ -39,6 +40,13 @@ struct JournaledInput: Sendable {
             writer.number(UInt8(2))
             writer.remote(remote)
             writer.string(file.path)
+        case .fetch(let ids, let desiredKeys):
+            writer.number(UInt8(3))
+            writer.number(UInt32(ids.count))
+            for id in ids { writer.recordID(id) }
+            writer.flag(desiredKeys != nil)
+            writer.number(UInt32(desiredKeys?.count ?? 0))
+            for key in desiredKeys ?? [] { writer.string(key) }
         }
         return writer.bytes
     }
@@ -73,6 +81,13 @@ struct JournaledInput: Sendable {
         case 2:
             let remote = try reader.remote()
             content = .download(remote, to: URL(fileURLWithPath: try reader.text()))
+        case 3:
+            var ids: [Record.ID] = []
+            for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 12)) { ids.append(try reader.recordID()) }
+            let isChosen = try reader.flag()
+            var keys: [String] = []
+            for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 4)) { keys.append(try reader.text()) }
+            content = .fetch(ids, desiredKeys: isChosen ? keys : nil)
         default: throw .unsupported
         }
         try reader.finish()

@@ -4,12 +4,23 @@ import SealPrimitives
 public enum LongLivedOperation: Sendable {
     case modifyRecords(LongLivedModification)
     case download(LongLivedDownload)
+    case fetchRecords(LongLivedFetch)
 
     /// The same in every process; of this device alone.
     public var operationID: String {
         switch self {
         case .modifyRecords(let operation): operation.operationID
         case .download(let operation): operation.operationID
+        case .fetchRecords(let operation): operation.operationID
+        }
+    }
+
+    /// Of the database that it was begun in.
+    package var databaseScope: Database.Scope {
+        switch self {
+        case .modifyRecords(let operation): operation.database.scope
+        case .download(let operation): operation.database.scope
+        case .fetchRecords(let operation): operation.database.scope
         }
     }
 
@@ -30,6 +41,9 @@ public enum LongLivedOperation: Sendable {
         case .download(let remote, let file):
             self = .download(
                 LongLivedDownload(database: database, rows: rows, input: input, remote: remote, file: file))
+        case .fetch(let ids, let desiredKeys):
+            self = .fetchRecords(
+                LongLivedFetch(database: database, rows: rows, input: input, recordIDs: ids, desiredKeys: desiredKeys))
         }
     }
 }

@@ -68,12 +68,14 @@ extension Database {
 
     /// Saves records together with new hierarchical shares of some of them, each zone in one signed batch; shares that
     /// there are already, of whole zones too, take over what has changed, after the records.
+    /// - Parameter atomically: all of a zone or nothing. Otherwise a new share is one with its root, and with what that
+    ///   belongs to, and what else there is of the zone follows.
     /// - Returns: a result for each record, share and deletion. A share's failure fails no record, but where its root
     ///   was to be saved with it. In the shared database a new share is `badDatabase`: only its owner makes one.
     /// - Throws: as `modifyRecords(saving:deleting:)`.
     public func modifyRecords(
         saving: [Record], shares: [Share], deleting: [Record.ID] = [],
-        savePolicy: SavePolicy = .ifServerRecordUnchanged,
+        savePolicy: SavePolicy = .ifServerRecordUnchanged, atomically: Bool = true,
         progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil,
         perRecordProgress: RecordProgress? = nil
     ) async throws(SealKitError) -> (
@@ -102,15 +104,22 @@ extension Database {
         let rest = saving.filter { !zones.contains($0.recordID.zoneID) }
         let restDeleting = deleting.filter { !zones.contains($0.zoneID) }
         var (saveResults, deleteResults) = try await modifyRecords(
-            saving: rest, deleting: restDeleting, savePolicy: savePolicy, progress: progress,
+            saving: rest, deleting: restDeleting, savePolicy: savePolicy, atomically: atomically, progress: progress,
             perRecordProgress: perRecordProgress)
         for (zone, shares) in new {
             try Database.checkCount(saving.count + deleting.count + 2 * shares.count)
             var batch = ZoneBatch(
                 database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: true,
                 progress: UploadProgress(all: progress, perRecord: perRecordProgress))
-            let records = saving.filter { $0.recordID.zoneID == zone }
-            let gone = deleting.filter { $0.zoneID == zone }
+            var records = saving.filter { $0.recordID.zoneID == zone }
+            var gone = deleting.filter { $0.zoneID == zone }
+            var others: (records: [Record], gone: [Record.ID]) = ([], [])
+            if !atomically {
+                let together = Database.rootsWithAncestors(of: shares, among: records)
+                others = (records.filter { !together.contains($0.recordID.recordName) }, gone)
+                records = records.filter { together.contains($0.recordID.recordName) }
+                gone = []
+            }
             do throws(SealKitError) {
                 try await batch.run(sharing: shares, saving: records, deleting: gone)
                 for share in shares {
@@ -124,9 +133,32 @@ extension Database {
                 for id in gone { deleteResults[id] = .failure(error) }
                 for share in shares { shareResults[share.recordID] = .failure(error) }
             }
+            guard !others.records.isEmpty || !others.gone.isEmpty else { continue }
+            do throws(SealKitError) {
+                let results = try await modifyRecords(
+                    saving: others.records, deleting: others.gone, savePolicy: savePolicy, atomically: false,
+                    progress: progress, perRecordProgress: perRecordProgress)
+                saveResults.merge(results.saveResults) { $1 }
+                deleteResults.merge(results.deleteResults) { $1 }
+            } catch {
+                for record in others.records { saveResults[record.recordID] = .failure(error) }
+                for id in others.gone { deleteResults[id] = .failure(error) }
+            }
         }
         for (asked, id) in existing { shareResults[asked.recordID] = await merged(asked, into: id) }
         return (saveResults, shareResults, deleteResults)
+    }
+
+    /// The names of what new shares cannot do without: their roots, and those that are saved with them and that they
+    /// belong to.
+    private static func rootsWithAncestors(of shares: [Share], among records: [Record]) -> Set<String> {
+        let parents = Dictionary(records.map { ($0.recordID.recordName, $0.parent?.recordName) }) { first, _ in first }
+        var names: Set<String> = []
+        for root in shares.compactMap(\.rootRecordID) {
+            var next: String? = root.recordName
+            while let name = next, names.insert(name).inserted { next = parents[name] ?? nil }
+        }
+        return names
     }
 
     private static var notOwnersToShare: SealKitError {

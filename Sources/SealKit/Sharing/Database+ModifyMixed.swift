@@ -1,5 +1,5 @@
-/// What `Database.modifyRecords(saving:deleting:savePolicy:progress:perRecordProgress:)` saves: a `Record` or a
-/// `Share`, in any mixture, as CloudKit takes them, where a share is a kind of record.
+/// What `Database.modifyRecords(saving:deleting:savePolicy:atomically:progress:perRecordProgress:)` saves: a `Record`
+/// or a `Share`, in any mixture, as CloudKit takes them, where a share is a kind of record.
 public protocol SavableRecord: Sendable {
     var recordID: Record.ID { get }
 }
@@ -9,7 +9,8 @@ extension Share: SavableRecord {}
 
 extension Database {
     /// Saves records and shares, and deletes records, under every policy, in the private and the shared database:
-    /// `modifyRecords(saving:shares:deleting:savePolicy:progress:perRecordProgress:)` of the two sorted apart.
+    /// `modifyRecords(saving:shares:deleting:savePolicy:atomically:progress:perRecordProgress:)` of the two sorted
+    /// apart.
     ///
     /// ```swift
     /// let share = Share(rootRecord: root)
@@ -22,7 +23,7 @@ extension Database {
     @discardableResult
     public func modifyRecords(
         saving: [any SavableRecord], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
-        progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil,
+        atomically: Bool = true, progress: (@Sendable (_ sent: Int64, _ total: Int64) -> Void)? = nil,
         perRecordProgress: RecordProgress? = nil
     ) async throws(SealKitError) -> (
         saveResults: [Record.ID: Result<any SavableRecord, SealKitError>],
@@ -32,7 +33,7 @@ extension Database {
         guard Set(ids).count == ids.count else { throw RecordRules.twice }
         let results = try await modifyRecords(
             saving: saving.compactMap { $0 as? Record }, shares: saving.compactMap { $0 as? Share }, deleting: deleting,
-            savePolicy: savePolicy, progress: progress, perRecordProgress: perRecordProgress)
+            savePolicy: savePolicy, atomically: atomically, progress: progress, perRecordProgress: perRecordProgress)
         let saved = results.saveResults.mapValues { $0.map { $0 as any SavableRecord } }
         let shared = results.shareResults.mapValues { $0.map { $0 as any SavableRecord } }
         return (saved.merging(shared) { $1 }, results.deleteResults)

@@ -166,12 +166,15 @@ extension Database {
                 .permissionFailure, "only the owner and administrators change a share",
                 remedy: "ask the owner to be made an administrator")
         }
-        let record = try await changedRecord(of: share)
+        var share = share
+        let existing = try await shareRecord(share.recordID)
+        if let existing { share.complete(by: existing) }
+        let record = try changedRecord(of: share, from: existing)
         if let record {
             let results = try await modifyRecords(saving: [record], savePolicy: .changedKeys)
             _ = try results.saveResults[share.recordID]?.get()
         }
-        let view = try await whileRosterMoves { _ throws(SealKitError) in
+        let view = try await whileRosterMoves { [share] _ throws(SealKitError) in
             let view = try await keeper.refresh()
             let links = try await OwnerLinks.fetch(self, view: view)
             return try await ShareEditor(database: self, share: share, view: view, links: links).apply(keeper)
@@ -186,9 +189,8 @@ extension Database {
     }
 
     /// - Returns: nil when the record says already what the share does.
-    private func changedRecord(of share: Share) async throws(SealKitError) -> Record? {
-        var record = Record(recordType: Share.recordType, recordID: share.recordID)
-        if let existing = try await shareRecord(share.recordID) { record = existing }
+    private func changedRecord(of share: Share, from existing: Record?) throws(SealKitError) -> Record? {
+        var record = existing ?? Record(recordType: Share.recordType, recordID: share.recordID)
         guard record.base == nil || share.differs(from: record) else { return nil }
         try share.describe(&record)
         return record

@@ -52,6 +52,8 @@ public struct Share: Sendable {
 
     /// Of the share's record, all but its description.
     var fields: Record
+    /// Of its description, what an app has kept it without, and has not set since.
+    var undescribed: Set<String> = []
     /// Placeholders' one-time URLs, by participant id.
     var oneTimeURLs: [String: String] = [:]
     /// The participants that the share was fetched with: saving sends the difference.
@@ -183,7 +185,7 @@ extension Share {
         var chain: IdentityChain?
 
         /// CloudKit's notion: the same participant id, user or look-up address.
-        func isSamePerson(as other: Participant) -> Bool {
+        package func isSamePerson(as other: Participant) -> Bool {
             if participantID == other.participantID { return true }
             if let user = userIdentity.userRecordID, user.recordName == other.userIdentity.userRecordID?.recordName {
                 return true

@@ -8,7 +8,7 @@ import SwiftProtobuf
 extension ShareEditor {
     /// - Parameter dropsPending: the public permission changes, which takes the open invitations back.
     func planInvitations(_ plan: inout Plan, isPublic: Bool, dropsPending: Bool) throws(SealKitError) {
-        for participant in share.participants where participant.chain.flatMap({ roster.members[$0.userID] }) == nil {
+        for participant in share.participants where participant.userID.flatMap({ roster.members[$0] }) == nil {
             let isNew = !share.saved.contains { $0.isSamePerson(as: participant) }
             if let open = openInvitation(of: participant) {
                 guard !dropsPending, !plan.revoked.contains(open.id) else { continue }
@@ -38,6 +38,7 @@ extension ShareEditor {
         guard open.permission != participant.permission.onRoster || open.expires != expires else { return }
         var successor = participant
         successor.participantID = Share.Participant.newID()
+        successor.chain = participant.chain ?? open.invitee
         let link = links.links.first { $0.invitationID == open.id }
         guard link != nil || (open.invitee != nil && participant.userIdentity.lookupInfo?.address == nil) else {
             throw SealKitError(
@@ -72,6 +73,12 @@ extension ShareEditor {
         _ participant: Share.Participant, behind existing: OwnerLinks.Link? = nil, in plan: inout Plan
     ) throws(SealKitError) {
         guard participant.role == .privateUser else { throw notBeforeAccepting }
+        // Invited as somebody whom nobody knows, whoever has the URL would have the seat.
+        guard participant.chain != nil || participant.userIdentity.userRecordID == nil else {
+            throw SealKitError(
+                .invalidArguments, "the keys of somebody to invite are not at hand",
+                remedy: "fetch the participant again, and add it")
+        }
         guard let permission = participant.permission.onRoster else {
             throw SealKitError(
                 .invalidArguments, "a participant may read at least", remedy: "give readOnly or readWrite")

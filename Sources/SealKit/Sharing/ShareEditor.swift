@@ -140,7 +140,7 @@ struct ShareEditor {
 
     private func planMembers(_ plan: inout Plan) throws(SealKitError) {
         for participant in share.participants {
-            guard let member = participant.chain.flatMap({ roster.members[$0.userID] }) else { continue }
+            guard let member = participant.userID.flatMap({ roster.members[$0] }) else { continue }
             // Only what was changed here is sent: a permission that another device has changed since stays.
             let before = share.saved.first { $0.isSamePerson(as: participant) }
             let role = before?.role == participant.role ? nil : participant.role
@@ -241,7 +241,7 @@ struct ShareEditor {
 
     /// Also somebody who was still pending when the share was fetched, and has accepted since.
     func member(_ participant: Share.Participant) -> Roster.Member? {
-        if let chain = participant.chain { return roster.members[chain.userID] }
+        if let user = participant.userID { return roster.members[user] }
         return roster.members.values.first { $0.invitationID?.hex == participant.participantID }
     }
 
@@ -251,7 +251,7 @@ struct ShareEditor {
         {
             return found
         }
-        return participant.chain.flatMap { roster.invitation(for: $0.userID) }
+        return participant.userID.flatMap { roster.invitation(for: $0) }
     }
 
     /// - Throws: `permissionFailure` for the owner, and for one administrator in the hands of another.
