@@ -33,6 +33,16 @@ import Testing
         #expect(file.environment == .development)
     }
 
+    /// Beside the account's keys, where nothing else is said.
+    @Test func theFolderOfWhatIsKept() throws {
+        defer { try? FileManager.default.removeItem(at: home) }
+        let beside = try setup(["SEALKIT_KEY_FILE": "/tmp/keys"])
+        #expect(beside.stateFolder?.path == "/tmp/keys.state")
+        let elsewhere = try setup(["SEALKIT_KEY_FILE": "/tmp/keys", "SEALKIT_STATE": "/tmp/kept"])
+        #expect(elsewhere.stateFolder?.path == "/tmp/kept")
+        #expect(beside.isSame(as: elsewhere) == false)
+    }
+
     @Test func theAccountInUseOfTheCommandLine() throws {
         defer { try? FileManager.default.removeItem(at: home) }
         let folder = home.resolvingSymlinksInPath().path + "/.config/sealkit"

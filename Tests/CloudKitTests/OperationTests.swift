@@ -4,13 +4,6 @@ import Testing
 
 /// Operations: every block, how often and in which order.
 @Suite(.timeLimit(.minutes(60))) struct OperationTests {
-    /// What blocks said, in their order.
-    private final class Log: Sendable {
-        private let lines = Mutex<[String]>([])
-        func note(_ line: String) { lines.withLock { $0.append(line) } }
-        var all: [String] { lines.withLock { $0 } }
-    }
-
     /// Adds an operation and waits for the end of it.
     private func run(_ operation: CKDatabaseOperation, in database: CKDatabase) async {
         await withCheckedContinuation { done in

@@ -52,7 +52,7 @@ import Testing
             let device = try await server.account(named: "ann")
             let store = SlowStore()
             store.open()
-            let source = AccountSource(.keyStore(store, trustFile: nil))
+            let source = AccountSource(.keyStore(store, trustFile: nil), stateFolder: nil)
             try await source.ready()
             #expect(source.provider.account == nil)
             try await source.ready()

@@ -1,6 +1,7 @@
-import CloudKit
+@testable import CloudKit
 import SealKit
 import SealKitTesting
+import Synchronization
 import Testing
 
 /// The set-up of this suite, and the one place of it that knows SealKit: a server of the process, and people's
@@ -26,7 +27,9 @@ struct Cloud {
         }
 
         /// Another device of the same person.
-        func another() async throws -> Device { Device(try await device.anotherDevice(named: "other")) }
+        func another(named name: String = "other") async throws -> Device {
+            Device(try await device.anotherDevice(named: name))
+        }
 
         /// Ends a zone as an account does whose keys were given up, or as a server says it of any other end.
         func deleteZone(_ name: String, sayingReset: Bool) async throws {
@@ -46,11 +49,35 @@ struct Cloud {
         @discardableResult
         func inject(_ fault: ServerFault) -> TestNetwork.Injection { device.network.inject(fault) }
 
+        /// Long-lived operations are kept there from now on.
+        func keepOperations(in file: URL) throws {
+            device.accounts.signIn(
+                device.account, trust: device.trust, journal: try OperationJournal(file: file))
+        }
+
+        /// What a process that was ended has begun: a record that is to be saved, and one that is to be fetched.
+        /// - Returns: their IDs, as CloudKit writes them.
+        func leaveBegun(saving name: String, fetching other: String, in zone: CKRecordZone.ID) async throws -> [String]
+        {
+            let zoneID = RecordZone.ID(zoneName: zone.zoneName)
+            var record = Record(recordType: "Note", recordID: Record.ID(recordName: name, zoneID: zoneID))
+            record["title"] = "kept"
+            let database = device.container.privateDatabase
+            let saving = try await database.beginModifyingRecords(saving: [record]).operationID
+            let fetching = try await database.beginFetchingRecords(
+                for: [Record.ID(recordName: other, zoneID: zoneID)]
+            ).operationID
+            return try [saving, fetching].map { try #require(CKContainer.operationID($0)) }
+        }
+
         func signOut() { device.accounts.signOut() }
         func lock() { device.accounts.lock() }
         func signIn() { device.accounts.signIn(device.account, trust: device.trust) }
         func signIn(as other: Device) { device.accounts.signIn(other.device.account, trust: other.device.trust) }
     }
+
+    /// The code of the newest message that was sent to an address.
+    func code(sentTo address: String) async throws -> String { try await server.mailbox(for: address).code() }
 
     static func run(_ body: (Cloud) async throws -> Void) async throws {
         try await TestServer.run { server in try await body(Cloud(server: server)) }
@@ -93,4 +120,11 @@ extension CKRecord {
     static func note(_ name: String, in zoneID: CKRecordZone.ID) -> CKRecord {
         CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
     }
+}
+
+/// What blocks said, in their order.
+final class Log: Sendable {
+    private let lines = Mutex<[String]>([])
+    func note(_ line: String) { lines.withLock { $0.append(line) } }
+    var all: [String] { lines.withLock { $0 } }
 }

@@ -15,9 +15,16 @@ final class AccountSource: Sendable {
         var waiting: [Int: CheckedContinuation<Result<Void, SealKitError>, Never>] = [:]
         var next = 0
         var isReading = false
+        var journalFailure: SealKitError?
     }
 
-    init(_ account: CKContainer.Setup.Account) {
+    /// Why there is no journal of long-lived operations, where there should be one.
+    var journalFailure: SealKitError? { state.withLock { $0.journalFailure } }
+    private let journalFile: URL?
+
+    /// - Parameter stateFolder: where the journal of long-lived operations is; nil for none.
+    init(_ account: CKContainer.Setup.Account, stateFolder: URL?) {
+        journalFile = stateFolder?.appendingPathComponent("operations")
         switch account {
         case .provider(let provider):
             self.provider = provider
@@ -82,7 +89,7 @@ final class AccountSource: Sendable {
         let result: Result<Void, SealKitError>
         do throws(SealKitError) {
             if let (account, trust) = try await load() {
-                provider.signIn(account, trust: trust)
+                provider.signIn(account, trust: trust, journal: journal())
                 isFound = true
             } else {
                 // Somebody may make one: the next call looks again.
@@ -99,6 +106,20 @@ final class AccountSource: Sendable {
             return state.waiting.values
         }
         for continuation in waiting { continuation.resume(returning: result) }
+    }
+
+    /// Records are kept by it, and not by what else an app does: without one, all but long-lived operations goes on.
+    private func journal() -> OperationJournal? {
+        guard let journalFile else { return nil }
+        do {
+            try? FileManager.default.createDirectory(
+                at: journalFile.deletingLastPathComponent(), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            return try OperationJournal(file: journalFile)
+        } catch {
+            state.withLock { $0.journalFailure = error }
+            return nil
+        }
     }
 }
 

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// Containers are handles: two of one identifier are one. In whose name they work the process says, in this order: by
 /// ``configure(_:)``, by its environment (`SEALKIT_KEY_FILE` or `SEALKIT_ACCOUNT`, `SEALKIT_PASSPHRASE`,
-/// `SEALKIT_CONTAINER`, `SEALKIT_CA_FILE`, `SEALKIT_ENVIRONMENT`), by the file `CloudKit.json` beside the executable
-/// with the same keys, and by the account that `sealkit account create` has made.
+/// `SEALKIT_CONTAINER`, `SEALKIT_CA_FILE`, `SEALKIT_ENVIRONMENT`, `SEALKIT_STATE`), by the file `CloudKit.json` beside
+/// the executable with the same keys, and by the account that `sealkit account create` has made.
 public final class CKContainer: NSObject, Sendable {
     private static let process = Mutex(Process())
 

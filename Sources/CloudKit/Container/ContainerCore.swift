@@ -6,14 +6,29 @@ import Synchronization
 final class ContainerCore: Sendable {
     let identifier: String
     private let source: AccountSource?
+    /// That addresses which were invited are the account's, by the URLs of the shares that it was proven for.
+    let proofs = Shared<[String: VerificationToken]>([:])
+    let push: PushListener
+    /// What the app does about a share that its user has opened.
+    let shareHandler = Shared<(@Sendable (CKShare.Metadata) -> Void)?>(nil)
     /// Why every call fails, where the process or the identifier is not what it has to be.
     private let made: Result<SealKit.Container, SealKitError>
 
-    init(_ identifier: String, environment: SealKit.Container.Environment, source: AccountSource) {
+    init(
+        _ identifier: String, environment: SealKit.Container.Environment, source: AccountSource,
+        positions: PushPositions
+    ) {
         self.identifier = identifier
         self.source = source
-        made = Result { () throws(SealKitError) in
+        let made = Result { () throws(SealKitError) in
             try SealKit.Container(identifier, environment: environment, accounts: source.provider)
+        }
+        self.made = made
+        push = PushListener(identifier, environment: environment.rawValue, positions: positions) {
+            () async throws(SealKitError) in
+            let container = try made.get()
+            try await source.ready()
+            return container
         }
         AccountNotices.begin()
     }
@@ -22,12 +37,18 @@ final class ContainerCore: Sendable {
         self.identifier = identifier
         source = nil
         made = .failure(error)
+        push = PushListener(identifier, environment: "", positions: PushPositions(nil)) {
+            () async throws(SealKitError) in throw error
+        }
     }
 
     /// What SealKit says of something in this container.
-    func words(_ error: SealKitError) -> CKError { CKError(error, mayBeReset: mayBeReset) }
+    /// - Parameter others: user information that goes before what the error says by itself.
+    func words(_ error: SealKitError, adding others: [String: any Sendable] = [:]) -> CKError {
+        CKError(error, mayBeReset: mayBeReset, adding: others)
+    }
 
-    func words<Value>(_ result: Result<Value, SealKitError>) -> Result<Value, CKError> { result.mapError(words) }
+    func words<Value>(_ result: Result<Value, SealKitError>) -> Result<Value, CKError> { result.mapError { words($0) } }
 
     /// Whether what the server says of a reset may be told to an app.
     var mayBeReset: Bool { (try? made.get())?.hasOtherKeys ?? false }
@@ -44,23 +65,35 @@ final class ContainerCore: Sendable {
         try await source?.ready()
         return container
     }
+
+    /// - Throws: where the journal of long-lived operations is there and cannot be read. Another process's is as good
+    ///   as none.
+    func requireReadableJournal() throws(SealKitError) {
+        if let failure = journalFailure, failure.code != .constraintViolation { throw failure }
+    }
+
+    /// Why there is no journal of long-lived operations, where there should be one.
+    var journalFailure: SealKitError? { source?.journalFailure }
 }
 
 /// One core for each identifier under one setup, for as long as somebody uses it or the process lasts.
 final class ContainerCores: Sendable {
     private let source: AccountSource
     private let environment: SealKit.Container.Environment
+    private let positions: PushPositions
     private let cores = Mutex<[String: ContainerCore]>([:])
 
     init(_ setup: CKContainer.Setup) {
-        source = AccountSource(setup.account)
+        source = AccountSource(setup.account, stateFolder: setup.stateFolder)
+        positions = PushPositions(setup.stateFolder)
         environment = setup.environment
     }
 
     func core(_ identifier: String) -> ContainerCore {
         cores.withLock { cores in
             if let core = cores[identifier] { return core }
-            let core = ContainerCore(identifier, environment: environment, source: source)
+            let core = ContainerCore(
+                identifier, environment: environment, source: source, positions: positions)
             cores[identifier] = core
             return core
         }

@@ -13,6 +13,7 @@ struct ProcessSetup: Sendable {
         case container = "SEALKIT_CONTAINER"
         case authority = "SEALKIT_CA_FILE"
         case environment = "SEALKIT_ENVIRONMENT"
+        case state = "SEALKIT_STATE"
     }
 
     static let fileName = "CloudKit.json"
@@ -68,7 +69,8 @@ struct ProcessSetup: Sendable {
             account: .keyStore(
                 store, trustFile: URL(fileURLWithPath: file.path + ".trust"),
                 certificateAuthorityFile: values[.authority]),
-            containerIdentifier: values[.container], environment: try environment())
+            containerIdentifier: values[.container], environment: try environment(),
+            stateFolder: URL(fileURLWithPath: values[.state] ?? file.path + ".state"))
     }
 
     private func environment() throws(SealKitError) -> SealKit.Container.Environment {

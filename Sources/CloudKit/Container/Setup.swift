@@ -21,24 +21,32 @@ extension CKContainer {
         /// Of `CKContainer.default()`.
         public var containerIdentifier: String?
         public var environment: Container.Environment
+        /// What this module keeps: which notification was told last, and long-lived operations, sealed. Beside the
+        /// account's keys, say; one process at a time has its operations. Nil keeps neither longer than the process,
+        /// and no long-lived operation begins.
+        public var stateFolder: URL?
 
         /// - Parameters:
         ///   - account: who is signed in.
         ///   - containerIdentifier: of `CKContainer.default()`: letters, digits, dots and hyphens.
         ///   - environment: development, where record types appear when they are first saved, or production.
+        ///   - stateFolder: of what this module keeps; nil for nothing. An account provider brings the journal of
+        ///     long-lived operations by itself (`AccountProvider.signIn(_:trust:journal:replacing:)`).
         public init(
-            account: Account, containerIdentifier: String? = nil, environment: Container.Environment = .development
+            account: Account, containerIdentifier: String? = nil, environment: Container.Environment = .development,
+            stateFolder: URL? = nil
         ) {
             self.account = account
             self.containerIdentifier = containerIdentifier
             self.environment = environment
+            self.stateFolder = stateFolder
         }
 
         /// The same account in the same place.
         func isSame(as other: Setup) -> Bool {
-            guard containerIdentifier == other.containerIdentifier, environment == other.environment else {
-                return false
-            }
+            guard containerIdentifier == other.containerIdentifier, environment == other.environment,
+                stateFolder == other.stateFolder
+            else { return false }
             switch (account, other.account) {
             case (.provider(let one), .provider(let other)): return one === other
             case (

@@ -14,35 +14,57 @@ extension CKDatabase {
 
     // MARK: Records
 
-    func fetch(_ recordIDs: [CKRecord.ID], desiredKeys: [String]?) async throws(SealKitError) -> Results<
-        CKRecord.ID, CKRecord
-    > {
-        let found = try await sealed().records(for: recordIDs.map(\.sealed), desiredKeys: desiredKeys)
-        return Dictionary(
-            recordIDs.compactMap { id in found[id.sealed].map { (id, core.words($0.map { CKRecord($0) })) } }
-        ) { first, _ in first }
+    /// - Parameter begun: the journal's fetch, of a long-lived operation.
+    func fetch(
+        _ recordIDs: [CKRecord.ID], desiredKeys: [String]?, as begun: SealKit.LongLivedFetch? = nil
+    ) async throws(SealKitError) -> Results<CKRecord.ID, CKRecord> {
+        let database = try await sealed()
+        let found: [SealKit.Record.ID: Result<SealKit.Record, SealKitError>]
+        if let begun {
+            found = try await begun.results()
+        } else {
+            found = try await database.records(for: recordIDs.map(\.sealed), desiredKeys: desiredKeys)
+        }
+        var results: Results<CKRecord.ID, CKRecord> = [:]
+        for id in recordIDs where results[id] == nil {
+            guard let result = found[id.sealed] else { continue }
+            do throws(SealKitError) {
+                results[id] = .success(try await database.wholeFace(of: try result.get()))
+            } catch {
+                results[id] = .failure(core.words(error))
+            }
+        }
+        return results
     }
 
     func modify(
         saving records: [CKRecord], deleting recordIDs: [CKRecord.ID],
-        policy: CKModifyRecordsOperation.RecordSavePolicy, isAtomic: Bool,
+        policy: CKModifyRecordsOperation.RecordSavePolicy, isAtomic: Bool, journal: LongLivedModifying? = nil,
         progress: (@Sendable (_ recordID: SealKit.Record.ID, _ fraction: Double) -> Void)? = nil
     ) async throws(SealKitError) -> (
         saveResults: Results<CKRecord.ID, CKRecord>, deleteResults: Results<CKRecord.ID, Void>
     ) {
-        let sent = records.map { $0.box.sent() }
-        let results = try await sealed().modifyRecords(
-            saving: sent.map(\.record), deleting: recordIDs.map(\.sealed), savePolicy: policy.sealed,
-            atomically: isAtomic, perRecordProgress: progress.map { RecordProgress($0) })
+        let database = try await sealed()
+        var sent: [Sent] = []
+        sent.reserveCapacity(records.count)
+        for record in records {
+            if let share = record as? CKShare {
+                try await findKeys(for: share)
+                sent.append(.share(share, try share.sent()))
+            } else {
+                sent.append(.record(record, record.box.sent()))
+            }
+        }
+        let results = try await modify(
+            database, sent.map(\.savable), recordIDs.map(\.sealed), policy.sealed, isAtomic: isAtomic, journal,
+            progress.map { RecordProgress($0) })
         var saveResults: Results<CKRecord.ID, CKRecord> = [:]
         for (record, sent) in zip(records, sent) {
             let id = record.recordID
             switch results.saveResults[id.sealed] {
-            case .success(let stored):
-                record.box.take(stored, of: sent)
-                saveResults[id] = .success(record)
+            case .success(let stored): saveResults[id] = .success(sent.taking(stored))
             case .failure(let error):
-                saveResults[id] = .failure(core.words(sent.refusal ?? error))
+                saveResults[id] = .failure(await database.face(of: sent.refusal ?? error, core))
             case nil: saveResults[id] = .failure(CKError(Self.lacks(id.recordName)))
             }
         }
@@ -52,6 +74,72 @@ extension CKDatabase {
             }
         ) { first, _ in first }
         return (saveResults, deleteResults)
+    }
+
+    /// At once, or by the journal.
+    private func modify(
+        _ database: SealKit.Database, _ saving: [any SavableRecord], _ deleting: [SealKit.Record.ID],
+        _ policy: SealKit.Database.SavePolicy, isAtomic: Bool, _ journal: LongLivedModifying?,
+        _ progress: RecordProgress?
+    ) async throws(SealKitError) -> (
+        saveResults: [SealKit.Record.ID: Result<any SavableRecord, SealKitError>],
+        deleteResults: [SealKit.Record.ID: Result<Void, SealKitError>]
+    ) {
+        let begun = try await journal?.modification(
+            in: database, saving: saving, deleting: deleting, policy: policy, isAtomic: isAtomic,
+            failure: core.journalFailure)
+        guard let begun else {
+            return try await database.modifyRecords(
+                saving: saving, deleting: deleting, savePolicy: policy, atomically: isAtomic,
+                perRecordProgress: progress)
+        }
+        let results = try await begun.results(perRecordProgress: progress)
+        return (results.saveResults.mapValues { $0.map { $0 as any SavableRecord } }, results.deleteResults)
+    }
+
+    /// One of a batch: the app's object, and what of it is sent.
+    private enum Sent {
+        case record(CKRecord, RecordBox.Sent)
+        case share(CKShare, CKShare.Sent)
+
+        var savable: any SavableRecord {
+            switch self {
+            case .record(_, let sent): sent.record
+            case .share(_, let sent): sent.share
+            }
+        }
+
+        var refusal: SealKitError? {
+            switch self {
+            case .record(_, let sent): sent.refusal
+            case .share(_, let sent): sent.fields.refusal
+            }
+        }
+
+        /// What was stored, taken over by the object that the app has.
+        /// - Returns: that object; another one for a root's own share, which is there under another name.
+        func taking(_ stored: any SavableRecord) -> CKRecord {
+            switch self {
+            case .record(let record, let sent):
+                if let stored = stored as? SealKit.Record { record.box.take(stored, of: sent) }
+                return record
+            case .share(let share, let sent):
+                guard let stored = stored as? SealKit.Share else { return share }
+                guard stored.recordID == share.recordID.sealed else { return CKShare(stored) }
+                share.take(stored, of: sent)
+                return share
+            }
+        }
+    }
+
+    /// Looks up whom an archived share is to invite.
+    private func findKeys(for share: CKShare) async throws(SealKitError) {
+        for participant in share.participantsWithoutKeys {
+            let identity = participant.sealed.userIdentity
+            let name = identity.userRecordID.map { SealKit.Share.LookupInfo.userRecordName($0.recordName) }
+            guard let lookupInfo = name ?? identity.lookupInfo else { continue }
+            participant.take(keysOf: try await core.container().shareParticipant(for: lookupInfo))
+        }
     }
 
     static func lacks(_ name: String) -> SealKitError {
@@ -68,18 +156,23 @@ extension CKDatabase {
     func page(
         matching query: CKQuery, in zoneID: CKRecordZone.ID?, desiredKeys: [String]?, limit: Int
     ) async throws(SealKitError) -> Page {
-        Page(
-            try await sealed().records(
-                matching: try query.sealed(), inZoneWith: zoneID?.sealed, desiredKeys: desiredKeys,
-                resultsLimit: limit))
+        let database = try await sealed()
+        let page = try await database.records(
+            matching: try query.sealed(), inZoneWith: zoneID?.sealed, desiredKeys: desiredKeys, resultsLimit: limit)
+        return Page(
+            matches: await database.faces(of: page.matchResults, core),
+            cursor: page.queryCursor.map { CKQueryCursor($0) })
     }
 
     func page(
         after cursor: CKQueryOperation.Cursor, desiredKeys: [String]?, limit: Int
     ) async throws(SealKitError) -> Page {
-        Page(
-            try await sealed().records(
-                continuingMatchFrom: cursor.sealed, desiredKeys: desiredKeys, resultsLimit: limit))
+        let database = try await sealed()
+        let page = try await database.records(
+            continuingMatchFrom: cursor.sealed, desiredKeys: desiredKeys, resultsLimit: limit)
+        return Page(
+            matches: await database.faces(of: page.matchResults, core),
+            cursor: page.queryCursor.map { CKQueryCursor($0) })
     }
 
     // MARK: Zones
@@ -121,9 +214,13 @@ extension CKDatabase {
 
     func changes(
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, desiredKeys: [String]?, limit: Int?
-    ) async throws(SealKitError) -> SealKit.Database.RecordZoneChanges {
-        try await sealed().recordZoneChanges(
+    ) async throws(SealKitError) -> (
+        modifications: [(CKRecord.ID, Result<CKRecord, CKError>)], changes: SealKit.Database.RecordZoneChanges
+    ) {
+        let database = try await sealed()
+        let changes = try await database.recordZoneChanges(
             inZoneWith: zoneID.sealed, since: token?.sealed, desiredKeys: desiredKeys, resultsLimit: limit)
+        return (await database.faces(of: changes.modifications, core), changes)
     }
 
     // MARK: Subscriptions
@@ -160,18 +257,6 @@ extension CKDatabase {
         Dictionary(ids.map { ($0, (answer[$0] ?? .failure(lacks($0))).map(face).inCloudKitsWords) }) { first, _ in
             first
         }
-    }
-}
-
-extension CKDatabase.Page {
-    fileprivate init(
-        _ page: (
-            matchResults: [(SealKit.Record.ID, Result<SealKit.Record, SealKitError>)],
-            queryCursor: SealKit.Query.Cursor?
-        )
-    ) {
-        matches = page.matchResults.map { (CKRecordID($0), $1.map { CKRecord($0) }.inCloudKitsWords) }
-        cursor = page.queryCursor.map { CKQueryCursor($0) }
     }
 }
 

@@ -47,13 +47,10 @@ extension CKDatabase {
         deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken, moreComing: Bool
     ) {
         try await inCloudKitsWords {
-            let changes = try await changes(
+            let (modified, changes) = try await changes(
                 in: zoneID, since: changeToken, desiredKeys: desiredKeys, limit: resultsLimit)
-            let modifications = changes.modifications.map { id, result in
-                (
-                    CKRecordID(id),
-                    core.words(result.map { RecordZoneChange.Modification(record: CKRecord($0)) }).untyped
-                )
+            let modifications = modified.map { id, result in
+                (id, result.map { RecordZoneChange.Modification(record: $0) }.untyped)
             }
             return (
                 Dictionary(modifications) { $1 },

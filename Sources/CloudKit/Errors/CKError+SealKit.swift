@@ -6,9 +6,13 @@ extension CKError {
     ///
     /// Nothing that a server must not do becomes a code that apps repair by overwriting or uploading: a record that
     /// does not verify, or goes back, is `serverRejectedRequest`.
-    /// - Parameter mayBeReset: whether the account shows that its keys were given up (`Container.hasOtherKeys`): that
-    ///   a zone's were is the server's word, and apps upload all that they have when they are told it.
-    init(_ error: SealKitError, mayBeReset: Bool = false) {
+    /// - Parameters:
+    ///   - mayBeReset: whether the account shows that its keys were given up (`Container.hasOtherKeys`): that a zone's
+    ///     were is the server's word, and apps upload all that they have when they are told it.
+    ///   - others: user information that goes before what the error says by itself.
+    init(
+        _ error: SealKitError, mayBeReset: Bool = false, adding others: [String: any Sendable] = [:]
+    ) {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: error.reason, NSUnderlyingErrorKey: error,
         ]
@@ -20,6 +24,7 @@ extension CKError {
         if let record = error.serverRecord { userInfo[CKRecordChangedErrorServerRecordKey] = CKRecord(record) }
         if let record = error.clientRecord { userInfo[CKRecordChangedErrorClientRecordKey] = CKRecord(record) }
         if let record = error.ancestorRecord { userInfo[CKRecordChangedErrorAncestorRecordKey] = CKRecord(record) }
+        for (key, value) in others { userInfo[key] = value }
         self.init(code, userInfo: userInfo)
     }
 

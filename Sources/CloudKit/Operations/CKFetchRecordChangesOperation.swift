@@ -33,7 +33,7 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
     }
 
     override func work() async throws(CKError) {
-        let changes = try await calling {
+        let (modified, changes) = try await calling {
             guard let recordZoneID else {
                 throw SealKitError(.invalidArguments, "the operation has no zone", remedy: "set recordZoneID")
             }
@@ -42,9 +42,9 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
                 limit: resultsLimit > 0 ? resultsLimit : nil)
         }
         var outcomes: [(CKRecord.ID, Result<Void, CKError>)] = []
-        for (id, result) in changes.modifications {
-            outcomes.append((CKRecordID(id), result.map { _ in }.inCloudKitsWords))
-            if case .success(let record) = result { tell { self.recordChangedBlock?(CKRecord(record)) } }
+        for (id, result) in modified {
+            outcomes.append((id, result.map { _ in }))
+            if let record = result.value { tell { self.recordChangedBlock?(record) } }
         }
         for (id, _) in changes.deletions { tell { self.recordWithIDWasDeletedBlock?(CKRecordID(id)) } }
         // What did not come is fetched again: the token stays where it was.

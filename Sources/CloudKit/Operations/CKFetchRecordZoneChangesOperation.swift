@@ -137,15 +137,16 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         let database = try chosenDatabase
         while !asked.isEmpty {
             let request = asked
-            let answers = try await calling {
-                try await database.sealed().recordZoneChanges(inZonesWith: request)
+            let (sealed, answers) = try await calling {
+                let sealed = try await database.sealed()
+                return (sealed, try await sealed.recordZoneChanges(inZonesWith: request))
             }
             asked = [:]
             for id in ids where request[id.sealed] != nil {
                 switch answers[id.sealed] ?? .failure(CKDatabase.lacks(id.zoneName)) {
                 case .success(let changes):
                     let goesOn = fetchAllChanges && changes.moreComing
-                    tell(changes, of: id, in: database, goesOn: goesOn)
+                    tell(changes, await sealed.faces(of: changes.modifications, database.core), of: id, goesOn: goesOn)
                     if goesOn {
                         asked[id.sealed] = request[id.sealed]
                         asked[id.sealed]?.previousServerChangeToken = changes.changeToken
@@ -171,10 +172,10 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     }
 
     private func tell(
-        _ changes: SealKit.Database.RecordZoneChanges, of id: CKRecordZone.ID, in database: CKDatabase, goesOn: Bool
+        _ changes: SealKit.Database.RecordZoneChanges, _ modifications: [(CKRecord.ID, Result<CKRecord, CKError>)],
+        of id: CKRecordZone.ID, goesOn: Bool
     ) {
-        for (recordID, result) in changes.modifications {
-            let (recordID, result) = (CKRecordID(recordID), database.core.words(result.map { CKRecord($0) }))
+        for (recordID, result) in modifications {
             tell {
                 if let record = result.value { self.oldEach?(record) }
                 self.recordWasChangedBlock?(recordID, result.untyped)

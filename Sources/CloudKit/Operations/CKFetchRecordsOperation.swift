@@ -44,13 +44,23 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     public required override init() { super.init() }
 
+    /// In the journal: what a former process began, or this operation once it outlasts the process.
+    private var kept: SealKit.LongLivedFetch?
+
+    convenience init(_ kept: SealKit.LongLivedFetch) {
+        self.init(recordIDs: kept.recordIDs.map { CKRecordID($0) })
+        self.kept = kept
+        desiredKeys = kept.desiredKeys
+    }
+
     override func work() async throws(CKError) {
         let results = try await calling {
             let database = try chosenDatabase
             let ids =
                 isCurrentUsers
                 ? [CKRecordID(try await database.core.container().userRecordID())] : recordIDs?.eachOnce ?? []
-            let results = try await database.fetch(ids, desiredKeys: desiredKeys)
+            if configuration.isLongLived, kept == nil { kept = try await begin(ids, in: database) }
+            let results = try await database.fetch(ids, desiredKeys: desiredKeys, as: kept)
             return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0.recordName)))) }
         }
         for (id, result) in results {
@@ -64,8 +74,26 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         try results.throwFailures()
     }
 
+    /// Writes down what is about to be fetched: nothing is asked for before that.
+    private func begin(_ ids: [CKRecord.ID], in database: CKDatabase) async throws -> SealKit.LongLivedFetch {
+        let sealed = try await database.sealed()
+        if let failure = database.core.journalFailure { throw failure }
+        let begun = try await sealed.beginFetchingRecords(
+            for: ids.map(\.sealed), desiredKeys: desiredKeys, operationID: journalID)
+        tell { self.longLivedOperationWasPersistedBlock() }
+        await toldAll()
+        return begun
+    }
+
     override func ended(_ failure: CKError?) {
         oldEnd?(found, failure)
         fetchRecordsResultBlock?(failure.asResult)
+    }
+
+    override func told(_ failure: CKError?) async {
+        // One that is under way in another object is not this one's to end.
+        guard let kept, failure?.code != .constraintViolation else { return }
+        // What cannot be removed is told once more after a restart.
+        try? await kept.end()
     }
 }

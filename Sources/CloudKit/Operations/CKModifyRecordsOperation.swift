@@ -57,12 +57,31 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     public override init() { super.init() }
 
+    /// What a former process began.
+    private var kept: SealKit.LongLivedModification?
+    private var journal: LongLivedModifying?
+
+    convenience init(_ kept: SealKit.LongLivedModification) {
+        self.init(
+            recordsToSave: kept.saving.map { CKRecord($0) }, recordIDsToDelete: kept.deleting.map { CKRecordID($0) })
+        self.kept = kept
+        isAtomic = kept.isAtomic
+        savePolicy =
+            switch kept.savePolicy {
+            case .ifServerRecordUnchanged, .restoring: .ifServerRecordUnchanged
+            case .changedKeys: .changedKeys
+            case .allKeys: .allKeys
+            }
+    }
+
     override func work() async throws(CKError) {
         let (records, ids) = (recordsToSave ?? [], recordIDsToDelete ?? [])
         let byID = Dictionary(records.map { ($0.recordID.sealed, $0) }) { first, _ in first }
+        let journal = LongLivedModifying(kept, for: self)
+        self.journal = journal
         let results = try await calling {
             try await chosenDatabase.modify(
-                saving: records, deleting: ids, policy: savePolicy, isAtomic: isAtomic
+                saving: records, deleting: ids, policy: savePolicy, isAtomic: isAtomic, journal: journal
             ) { id, fraction in
                 guard let record = byID[id] else { return }
                 self.tell { self.perRecordProgressBlock?(record, fraction) }
@@ -92,5 +111,9 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     override func ended(_ failure: CKError?) {
         oldEnd?(done?.saved, done?.deleted, failure)
         modifyRecordsResultBlock?(failure.asResult)
+    }
+
+    override func told(_ failure: CKError?) async {
+        await journal?.end(failure)
     }
 }

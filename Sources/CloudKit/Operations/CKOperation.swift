@@ -20,7 +20,8 @@ open class CKOperation: Operation, @unchecked Sendable {
     private let state = Mutex(State())
     private let blocks = DispatchQueue(label: "org.sealkit.cloudkit.operation")
 
-    public let operationID: CKOperation.ID = UUID().uuidString
+    /// Of one that a former process began, what it had there.
+    public internal(set) var operationID: CKOperation.ID = UUID().uuidString
     /// The operation's own: a copy of what it is set to, since others may have that too; a default one for nil.
     public var configuration: CKOperation.Configuration! = CKOperationConfiguration() {
         didSet { configuration = configuration?.copy() as? CKOperationConfiguration ?? CKOperationConfiguration() }
@@ -104,6 +105,8 @@ open class CKOperation: Operation, @unchecked Sendable {
             failure = error
         }
         tell { self.ended(failure) }
+        await toldAll()
+        await told(failure)
     }
 
     /// - Throws: what has ended it, or what some of its items failed with.
@@ -112,8 +115,14 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// Tells the app's last blocks, in both forms.
     func ended(_ failure: CKError?) {}
 
+    /// The app's last blocks have returned.
+    func told(_ failure: CKError?) async {}
+
     /// Runs a block of the app's, after those before it.
     func tell(_ block: @escaping @Sendable () -> Void) { blocks.async(execute: block) }
+
+    /// Waits until the app's blocks have returned that were told so far.
+    func toldAll() async { await withCheckedContinuation { done in blocks.async { done.resume() } } }
 
     /// - Throws: `operationCancelled` where the operation was cancelled, whatever became of the call.
     func calling<T>(_ body: () async throws -> T) async throws(CKError) -> T {
@@ -141,6 +150,17 @@ open class CKOperation: Operation, @unchecked Sendable {
         // Without these an operation never leaves its queue, nor starts what depends on it.
         didChangeValue(for: \.isExecuting)
         didChangeValue(for: \.isFinished)
+    }
+}
+
+extension CKOperation {
+    /// The default one where none was set.
+    /// - Throws: `badContainer` where there is no default container either.
+    var chosenContainer: CKContainer {
+        get throws(CKError) {
+            if let container = configuration.container { return container }
+            return try CKContainer.defaultContainer()
+        }
     }
 }
 

@@ -86,6 +86,11 @@ final class RecordBox: Sendable {
         }
     }
 
+    /// - Parameter refusal: of what was set beside the fields; nil for what may be sent.
+    func note(_ refusal: Refusal?, of key: String) {
+        state.withLock { $0.refusals[key] = refusal.map { Refused(refusal: $0, isEncrypted: true) } }
+    }
+
     func allKeys(isEncrypted: Bool) -> [String] {
         state.withLock { state in
             let encrypted = state.record.encryptedValues.allKeys()
@@ -133,17 +138,20 @@ final class RecordBox: Sendable {
     // MARK: Saving
 
     /// What a save sends now.
-    func sent() -> Sent {
+    /// - Parameter refusal: why this one will not be saved in any case.
+    func sent(refusing refusal: SealKitError? = nil) -> Sent {
         state.withLock { state in
             state.moment += 1
-            guard let (key, refused) = state.refusals.min(by: { $0.key < $1.key }) else {
+            let refused = state.refusals.min { $0.key < $1.key }
+            guard let error = refusal ?? refused.map({ $0.value.refusal.error($0.key) }) else {
                 return Sent(record: state.record, refusal: nil, moment: state.moment)
             }
             // A list of two kinds is no value: the record fails as one that was given such a list, with the others of
             // its batch where that is atomic.
             var record = state.record
-            record.set(.value(.list([.int64(0), .string("")])), "refused", isEncrypted: refused.isEncrypted)
-            return Sent(record: record, refusal: refused.refusal.error(key), moment: state.moment)
+            let isEncrypted = refused?.value.isEncrypted ?? true
+            record.set(.value(.list([.int64(0), .string("")])), "refused", isEncrypted: isEncrypted)
+            return Sent(record: record, refusal: error, moment: state.moment)
         }
     }
 

@@ -3,6 +3,7 @@ import SealKit
 extension CKSyncEngine {
     /// Records to save and delete with one request, or with as few as it takes.
     public struct RecordZoneChangeBatch: Sendable, CustomStringConvertible {
+        /// A share among them is `invalidArguments`: save it by its database, together with its root record.
         public var recordsToSave: [CKRecord]
         public var recordIDsToDelete: [CKRecord.ID]
         /// All of a zone's changes in it or none: if one fails, the others fail with `batchRequestFailed`.

@@ -93,8 +93,9 @@ extension CKSyncEngine.Event {
         public let modifications: [CKDatabase.RecordZoneChange.Modification]
         public let deletions: [CKDatabase.RecordZoneChange.Deletion]
 
-        init(_ sealed: SealKit.SyncEngine.Event.FetchedRecordZoneChanges) {
-            modifications = sealed.modifications.map { .init(record: CKRecord($0.record)) }
+        /// - Parameter records: the objects of what was modified.
+        init(_ sealed: SealKit.SyncEngine.Event.FetchedRecordZoneChanges, records: [CKRecord]) {
+            modifications = records.map { .init(record: $0) }
             deletions = sealed.deletions.map {
                 .init(recordID: CKRecordID($0.recordID), recordType: $0.recordType)
             }

@@ -15,7 +15,7 @@ public final class CKSyncEngine: Sendable {
     /// a container that is none, fails with each fetch and send (`badDatabase`, `badContainer`).
     public init(_ configuration: Configuration) {
         database = configuration.database
-        adapter = SyncEngineAdapter(configuration.delegate, configuration.database.core)
+        adapter = SyncEngineAdapter(configuration.delegate, configuration.database)
         state = State(adapter)
         adapter.begin(self, configuration)
     }

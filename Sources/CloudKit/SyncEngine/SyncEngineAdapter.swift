@@ -40,11 +40,12 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
     }
 
     private let content: Mutex<Content>
-    private let core: ContainerCore
+    private let database: CKDatabase
+    private var core: ContainerCore { database.core }
 
-    init(_ delegate: any CKSyncEngineDelegate, _ core: ContainerCore) {
+    init(_ delegate: any CKSyncEngineDelegate, _ database: CKDatabase) {
         content = Mutex(Content(delegate: delegate))
-        self.core = core
+        self.database = database
     }
 
     func begin(_ face: CKSyncEngine, _ configuration: CKSyncEngine.Configuration) {
@@ -102,7 +103,7 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
 
     func handleEvent(_ event: SealKit.SyncEngine.Event, syncEngine: SealKit.SyncEngine) async {
         guard let (delegate, face) = faces(syncEngine) else { return }
-        await delegate.handleEvent(told(event), syncEngine: face)
+        await delegate.handleEvent(await told(event), syncEngine: face)
     }
 
     func nextRecordZoneChangeBatch(
@@ -113,7 +114,9 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
             await delegate.nextRecordZoneChangeBatch(CKSyncEngine.SendChangesContext(context), syncEngine: face)
         }
         guard let batch else { return nil }
-        let sent = batch.recordsToSave.map { Sent(record: $0, content: $0.box.sent()) }
+        let sent = batch.recordsToSave.map { record in
+            Sent(record: record, content: record.box.sent(refusing: record is CKShare ? .share : nil))
+        }
         content.withLock { content in
             content.sent = Dictionary(sent.map { ($0.content.record.recordID, $0) }) { $1 }
         }
@@ -133,19 +136,20 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
 
     // MARK: Events
 
-    private func told(_ event: SealKit.SyncEngine.Event) -> CKSyncEngine.Event {
+    private func told(_ event: SealKit.SyncEngine.Event) async -> CKSyncEngine.Event {
         switch event {
         case .stateUpdate(let event): .stateUpdate(.init(event))
         case .accountChange(let event): .accountChange(.init(event))
         case .willFetchChanges(let event): begun(.willFetchChanges(.init(event)))
         case .fetchedDatabaseChanges(let event): .fetchedDatabaseChanges(.init(event, mayBeReset: core.mayBeReset))
         case .willFetchRecordZoneChanges(let event): .willFetchRecordZoneChanges(.init(event))
-        case .fetchedRecordZoneChanges(let event): .fetchedRecordZoneChanges(.init(event))
+        case .fetchedRecordZoneChanges(let event):
+            .fetchedRecordZoneChanges(.init(event, records: await faces(of: event.modifications.map(\.record))))
         case .didFetchRecordZoneChanges(let event): .didFetchRecordZoneChanges(told(event))
         case .didFetchChanges(let event): .didFetchChanges(.init(event, core))
         case .willSendChanges(let event): begun(.willSendChanges(.init(event)))
         case .sentDatabaseChanges(let event): .sentDatabaseChanges(told(event))
-        case .sentRecordZoneChanges(let event): .sentRecordZoneChanges(told(event))
+        case .sentRecordZoneChanges(let event): .sentRecordZoneChanges(await told(event))
         case .didSendChanges(let event): .didSendChanges(.init(event, core))
         }
     }
@@ -176,20 +180,42 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
         return told
     }
 
+    /// Records of shares as shares. One that has ended meanwhile is left out: that it is gone comes next.
+    private func faces(of records: [SealKit.Record]) async -> [CKRecord] {
+        let hasShares = records.contains { $0.recordType == SealKit.Share.recordType }
+        guard hasShares, let sealed = try? await database.sealed() else { return records.map { CKRecord($0) } }
+        var faces: [CKRecord] = []
+        faces.reserveCapacity(records.count)
+        for record in records {
+            do throws(SealKitError) { faces.append(try await sealed.face(of: record)) } catch {
+                // The token passes it by: told as what it came as, it is not lost.
+                if error.code != .unknownItem { faces.append(CKRecord(record)) }
+            }
+        }
+        return faces
+    }
+
+    private func face(of error: SealKitError) async -> CKError {
+        guard error.serverRecord != nil, let sealed = try? await database.sealed() else { return core.words(error) }
+        return await sealed.face(of: error, core)
+    }
+
     private func told(
         _ event: SealKit.SyncEngine.Event.SentRecordZoneChanges
-    ) -> CKSyncEngine.Event.SentRecordZoneChanges {
+    ) async -> CKSyncEngine.Event.SentRecordZoneChanges {
         let sent = content.withLock { $0.sent }
         let saved = event.savedRecords.map { stored in
             guard let sent = sent[stored.recordID] else { return CKRecord(stored) }
             sent.record.box.take(stored, of: sent.content)
             return sent.record
         }
-        let failed = event.failedRecordSaves.map { failure in
+        var failed: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
+        for failure in event.failedRecordSaves {
             let sent = sent[failure.record.recordID]
-            return CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave(
-                record: sent?.record ?? CKRecord(failure.record),
-                error: core.words(sent?.content.refusal ?? failure.error))
+            failed.append(
+                .init(
+                    record: sent?.record ?? CKRecord(failure.record),
+                    error: await face(of: sent?.content.refusal ?? failure.error)))
         }
         let told = CKSyncEngine.Event.SentRecordZoneChanges(
             savedRecords: saved, failedRecordSaves: failed,
@@ -210,4 +236,10 @@ extension CKDatabase.Scope {
         case .shared: .shared
         }
     }
+}
+
+extension SealKitError {
+    /// Who is in a share is no field of a record.
+    fileprivate static let share = SealKitError(
+        .invalidArguments, "a sync engine saves no share", remedy: "save it by its database, as CKShare")
 }

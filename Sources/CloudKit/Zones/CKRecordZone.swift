@@ -35,11 +35,12 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     public var zoneID: CKRecordZone.ID { content.zoneID }
     public var capabilities: Capabilities { Capabilities(rawValue: UInt(content.zone.capabilities.rawValue)) }
 
-    /// The zone's own share; nil where there is none, and for a zone that was not fetched.
+    /// The zone's own share; nil where there is none, for a zone that was not fetched, and while nobody is in the share,
+    /// invited to it, or let in by its URL: then it cannot be told from one that has ended, and saving
+    /// `CKShare(recordZoneID:)` goes on with it.
     public var share: CKRecord.Reference? {
-        content.zone.share.map {
-            CKRecordReference(recordID: CKRecordID(recordName: $0.recordName, zoneID: zoneID), action: .none)
-        }
+        guard content.zone.isShared, let share = content.zone.share else { return nil }
+        return CKRecordReference(recordID: CKRecordID(recordName: share.recordName, zoneID: zoneID), action: .none)
     }
 
     /// Of a new zone, what it is to be made with. A zone that is there keeps what it was made with.

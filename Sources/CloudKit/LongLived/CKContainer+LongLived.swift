@@ -1,0 +1,78 @@
+import Foundation
+import SealKit
+
+/// Operations that outlast their process: `configuration.isLongLived`.
+///
+/// There is no daemon here: what was begun goes on when an app adds it again, in this process or in a later one. It is
+/// gone once its completion block has returned.
+extension CKContainer {
+    /// What this account has begun on this device in this container and was told no end of, in the order in which it
+    /// began. While another process has the folder there is nothing.
+    public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] {
+        try await inCloudKitsWords {
+            try await keptOperations().compactMap { Self.operationID($0.operationID) }
+        }
+    }
+
+    /// One of them, with its input, to be added to its database: it tells its results from the beginning.
+    /// - Returns: nil for one that has ended, or was never begun here.
+    public func longLivedOperation(for operationID: CKOperation.ID) async throws -> CKOperation? {
+        try await inCloudKitsWords {
+            try await keptOperations().first { Self.operationID($0.operationID) == operationID }.flatMap { kept in
+                self.operation(kept, operationID)
+            }
+        }
+    }
+
+    public func fetchAllLongLivedOperationIDs(
+        completionHandler: @escaping @Sendable ([CKOperation.ID]?, (any Error)?) -> Void
+    ) { telling(completionHandler) { try await self.allLongLivedOperationIDs() } }
+
+    public func fetchLongLivedOperation(
+        withID operationID: CKOperation.ID,
+        completionHandler: @escaping @Sendable (CKOperation?, (any Error)?) -> Void
+    ) {
+        Task {
+            do { completionHandler(try await self.longLivedOperation(for: operationID), nil) } catch {
+                completionHandler(nil, CKError(any: error))
+            }
+        }
+    }
+
+    private func keptOperations() async throws(SealKitError) -> [SealKit.LongLivedOperation] {
+        let container = try await core.container()
+        try core.requireReadableJournal()
+        return try await container.longLivedOperations
+    }
+
+    /// Nil for a download, which CloudKit has none of.
+    private func operation(_ kept: SealKit.LongLivedOperation, _ id: CKOperation.ID) -> CKOperation? {
+        let operation: CKDatabaseOperation
+        switch kept {
+        case .modifyRecords(let kept): operation = CKModifyRecordsOperation(kept)
+        case .fetchRecords(let kept): operation = CKFetchRecordsOperation(kept)
+        case .download: return nil
+        }
+        operation.operationID = id
+        operation.configuration.isLongLived = true
+        operation.configuration.container = self
+        operation.database = CKDatabase.Scope(rawValue: kept.databaseScope.rawValue).map { database(with: $0) }
+        return operation
+    }
+
+    /// An operation's ID by the journal's word: a UUID's 16 bytes.
+    static func operationID(_ kept: String) -> CKOperation.ID? {
+        guard kept.utf8.count == 32 else { return nil }
+        var text = ""
+        for (index, digit) in kept.uppercased().enumerated() {
+            if [8, 12, 16, 20].contains(index) { text.append("-") }
+            text.append(digit)
+        }
+        return text
+    }
+}
+
+extension CKOperation {
+    /// The operation's ID as the journal has it.
+    var journalID: String { operationID.replacingOccurrences(of: "-", with: "").lowercased() }
+}

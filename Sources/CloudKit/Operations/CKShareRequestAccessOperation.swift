@@ -1,0 +1,29 @@
+public import Foundation
+import SealKit
+
+/// Asks the owners of shares for access.
+open class CKShareRequestAccessOperation: CKOperation, @unchecked Sendable {
+    public var shareURLs: [URL]?
+    /// Who asks, for the owner to recognise: a name, an address. Only the owner can read it. Not CloudKit's.
+    public var contact = ""
+    public var perShareAccessRequestResultBlock:
+        ((_ shareURL: URL, _ accessRequestResult: Result<Void, any Error>) -> Void)?
+    public var shareAccessRequestResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+
+    public override init() { super.init() }
+
+    public convenience init(shareURLs: [URL]) {
+        self.init()
+        self.shareURLs = shareURLs
+    }
+
+    override func work() async throws(CKError) {
+        let results = try await calling {
+            try await chosenContainer.asked(for: shareURLs?.eachOnce ?? [], contact: contact)
+        }
+        for (url, result) in results { tell { self.perShareAccessRequestResultBlock?(url, result.untyped) } }
+        try results.throwFailures()
+    }
+
+    override func ended(_ failure: CKError?) { shareAccessRequestResultBlock?(failure.asResult) }
+}

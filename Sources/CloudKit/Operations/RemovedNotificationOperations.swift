@@ -1,0 +1,65 @@
+import Foundation
+import SealKit
+
+/// Fetched notifications that were kept for it: none are.
+@available(*, deprecated, message: "notifications are not kept; fetch changes by token")
+open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable {
+    public var previousServerChangeToken: CKServerChangeToken?
+    public var resultsLimit = 0
+    public let moreComing = false
+    public var notificationChangedBlock: ((_ notification: CKNotification) -> Void)?
+    public var fetchNotificationChangesCompletionBlock:
+        ((_ serverChangeToken: CKServerChangeToken?, _ operationError: (any Error)?) -> Void)?
+
+    public override init() { super.init() }
+
+    public convenience init(previousServerChangeToken: CKServerChangeToken?) {
+        self.init()
+        self.previousServerChangeToken = previousServerChangeToken
+    }
+
+    override func work() async throws(CKError) { try await calling {} }
+
+    override func ended(_ failure: CKError?) {
+        fetchNotificationChangesCompletionBlock?(previousServerChangeToken, failure)
+    }
+}
+
+/// Marked notifications as read: there is nothing to mark.
+@available(*, deprecated, message: "notifications are not kept")
+open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
+    public var notificationIDs: [CKNotification.ID] = []
+    public var markNotificationsReadCompletionBlock:
+        ((_ notificationIDsMarkedRead: [CKNotification.ID]?, _ operationError: (any Error)?) -> Void)?
+
+    public override init() { super.init() }
+
+    public convenience init(notificationIDsToMarkRead notificationIDs: [CKNotification.ID]) {
+        self.init()
+        self.notificationIDs = notificationIDs
+    }
+
+    override func work() async throws(CKError) { try await calling {} }
+
+    override func ended(_ failure: CKError?) {
+        markNotificationsReadCompletionBlock?(failure == nil ? notificationIDs : nil, failure)
+    }
+}
+
+/// Set an app's badge: there is none here.
+@available(*, deprecated, message: "there is no badge; the app counts by itself")
+open class CKModifyBadgeOperation: CKOperation, @unchecked Sendable {
+    public var badgeValue = 0
+    public var modifyBadgeCompletionBlock: ((_ operationError: (any Error)?) -> Void)?
+
+    public override init() { super.init() }
+
+    public convenience init(badgeValue: Int) {
+        self.init()
+        self.badgeValue = badgeValue
+    }
+
+    override func work() async throws(CKError) { try await calling {} }
+
+    override func ended(_ failure: CKError?) { modifyBadgeCompletionBlock?(failure) }
+}

@@ -1,0 +1,157 @@
+@testable import CloudKit
+import Synchronization
+import Testing
+
+/// Operations that outlast their process.
+@Suite(.timeLimit(.minutes(60))) struct LongLivedTests {
+    private func run(_ operation: CKDatabaseOperation, in database: CKDatabase) async {
+        await withCheckedContinuation { done in
+            operation.completionBlock = { done.resume() }
+            database.add(operation)
+        }
+    }
+
+    private func code<Value>(_ result: Result<Value, any Error>) -> String {
+        switch result {
+        case .success: "ok"
+        case .failure(let error): "\((error as? CKError)?.errorCode ?? 0)"
+        }
+    }
+
+    private func withJournal(_ body: (Cloud.Device, CKRecordZone.ID) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await Cloud.run { cloud in
+            let device = try await cloud.device(of: "ann")
+            try device.keepOperations(in: folder.appendingPathComponent("operations"))
+            let zone = try await device.container.privateCloudDatabase.save(CKRecordZone(zoneName: "Notes"))
+            try await body(device, zone.zoneID)
+        }
+    }
+
+    /// Kept before it is sent, under its ID; gone once its end was told.
+    @Test func keptBeforeItIsSent() async throws {
+        try await withJournal { device, zone in
+            let container = device.container
+            let log = Log()
+            let record = CKRecord.note("a", in: zone)
+            let operation = CKModifyRecordsOperation(recordsToSave: [record])
+            operation.configuration.isLongLived = true
+            let id = operation.operationID
+            operation.longLivedOperationWasPersistedBlock = {
+                // The block holds the operation up: nothing is sent until it has returned.
+                let listed = DispatchSemaphore(value: 0)
+                container.fetchAllLongLivedOperationIDs { ids, _ in
+                    log.note("kept \(ids == [id])")
+                    listed.signal()
+                }
+                listed.wait()
+            }
+            operation.perRecordSaveBlock = { log.note("save \($0.recordName) \(self.code($1))") }
+            operation.modifyRecordsResultBlock = { log.note("end \(self.code($0))") }
+            await run(operation, in: container.privateCloudDatabase)
+            #expect(log.all == ["kept true", "save a ok", "end ok"])
+            #expect(operation.operationID == id)
+            #expect(record.recordChangeTag != nil)
+            let (left, ended) = (
+                try await container.allLongLivedOperationIDs(), try await container.longLivedOperation(for: id)
+            )
+            #expect(left.isEmpty)
+            #expect(ended == nil)
+
+            let fetch = CKFetchRecordsOperation(recordIDs: [record.recordID])
+            fetch.configuration.isLongLived = true
+            fetch.longLivedOperationWasPersistedBlock = { log.note("kept") }
+            fetch.perRecordResultBlock = { log.note("fetched \($0.recordName) \(self.code($1))") }
+            await run(fetch, in: container.privateCloudDatabase)
+            #expect(log.all.suffix(2) == ["kept", "fetched a ok"])
+            #expect(try await container.allLongLivedOperationIDs().isEmpty)
+        }
+    }
+
+    /// What a process that was ended has begun: with its input, and done once when it is added.
+    @Test func goneOnWith() async throws {
+        try await withJournal { device, zone in
+            let container = device.container
+            try await container.privateCloudDatabase.save(CKRecord.note("there", in: zone))
+            let ids = try await device.leaveBegun(saving: "left", fetching: "there", in: zone)
+            #expect(try await container.allLongLivedOperationIDs() == ids)
+            let found = try await container.longLivedOperation(for: ids[0])
+            let operation = try #require(found as? CKModifyRecordsOperation)
+            #expect(operation.operationID == ids[0])
+            #expect(operation.configuration.isLongLived)
+            #expect(operation.recordsToSave?.map(\.recordID.recordName) == ["left"])
+            let log = Log()
+            operation.longLivedOperationWasPersistedBlock = { log.note("kept again") }
+            operation.perRecordSaveBlock = { log.note("save \($0.recordName) \(self.code($1))") }
+            operation.modifyRecordsResultBlock = { log.note("end \(self.code($0))") }
+            // By its own database, in a queue of the app's.
+            let queue = OperationQueue()
+            await withCheckedContinuation { done in
+                operation.completionBlock = { done.resume() }
+                queue.addOperation(operation)
+            }
+            #expect(log.all == ["save left ok", "end ok"])
+            let left = try await container.privateCloudDatabase.record(
+                for: CKRecord.ID(recordName: "left", zoneID: zone))
+            #expect(left["title"] as? String == "kept")
+            #expect(try await container.allLongLivedOperationIDs() == [ids[1]])
+            let fetch = try #require(try await container.longLivedOperation(for: ids[1]) as? CKFetchRecordsOperation)
+            fetch.perRecordResultBlock = { log.note("fetched \($0.recordName) \(self.code($1))") }
+            await run(fetch, in: container.privateCloudDatabase)
+            #expect(log.all.last == "fetched there ok")
+            #expect(try await container.allLongLivedOperationIDs().isEmpty)
+        }
+    }
+
+    /// Nobody keeps it: it fails before anything is sent, and a share, which no journal keeps, is saved all the same.
+    @Test func withoutAJournal() async throws {
+        try await Cloud.runNotes { database, zone in
+            let log = Log()
+            let record = CKRecord.note("a", in: zone)
+            let operation = CKModifyRecordsOperation(recordsToSave: [record])
+            operation.configuration.isLongLived = true
+            operation.longLivedOperationWasPersistedBlock = { log.note("kept") }
+            operation.modifyRecordsResultBlock = { log.note("end \(self.code($0))") }
+            await run(operation, in: database)
+            #expect(log.all == ["end 12"])
+            await expectFailure(.unknownItem) { _ = try await database.record(for: record.recordID) }
+            let sharing = CKModifyRecordsOperation(recordsToSave: [record, CKShare(rootRecord: record)])
+            sharing.configuration.isLongLived = true
+            sharing.longLivedOperationWasPersistedBlock = { log.note("kept") }
+            sharing.modifyRecordsResultBlock = { log.note("shared \(self.code($0))") }
+            await run(sharing, in: database)
+            #expect(log.all == ["end 12", "shared ok"])
+        }
+    }
+
+    @Test(
+        "The folder of an app's state, read by somebody, tells nothing of records, and gives another account nothing.")
+    func attack99_theFolderOfAnAppsState() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await Cloud.run { cloud in
+            let (device, other) = (try await cloud.device(of: "ann"), try await cloud.device(of: "bob"))
+            try device.keepOperations(in: folder.appendingPathComponent("operations"))
+            let zone = try await device.container.privateCloudDatabase.save(CKRecordZone(zoneName: "Notes"))
+            let ids = try await device.leaveBegun(saving: "nobody-knows", fetching: "nor-this", in: zone.zoneID)
+            #expect(try await device.container.allLongLivedOperationIDs() == ids)
+            let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            #expect(files.isEmpty == false)
+            for file in files {
+                let bytes = try Data(contentsOf: file)
+                for word in ["nobody-knows", "nor-this", "Notes", "title", "kept"] {
+                    #expect(bytes.range(of: Data(word.utf8)) == nil, "\(word) in \(file.lastPathComponent)")
+                }
+                let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+                #expect((mode ?? 0) & 0o077 == 0, "\(file.lastPathComponent)")
+            }
+            device.signIn(as: other)
+            #expect(try await device.container.allLongLivedOperationIDs().isEmpty)
+            #expect(try await device.container.longLivedOperation(for: ids[0]) == nil)
+            AttackOutcome.held("sealed rows of mode 0600, and none of another account's")
+        }
+    }
+}

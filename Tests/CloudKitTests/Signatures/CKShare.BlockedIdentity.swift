@@ -1,0 +1,5 @@
+import CloudKit
+
+func blockedIdentities(_ identity: CKShare.BlockedIdentity) {
+    let _: CKUserIdentity = identity.userIdentity
+}
