@@ -4,7 +4,8 @@ import SealPrimitives
 @main
 struct SealBench {
     /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, `SealBench first-sync`,
-    /// `SealBench streams`, `SealBench sharing`, `SealBench removal`, `SealBench verification`, `SealBench cloudkit`, or
+    /// `SealBench streams`, `SealBench sharing`, `SealBench removal`, `SealBench verification`, `SealBench cloudkit`,
+    /// or
     /// one part of the first two alone (`records`, `assets`; `sealing`, `statements`, `grants`, `rosters`, `chunks`).
     /// Nothing fails on a slow machine: what misses its aim says so.
     static func main() async throws {

@@ -101,7 +101,8 @@ public enum Base64URL {
         let code = unsafe sodium_base642bin(
             &out, out.count, input, input.count, nil, &count, nil, variant)
         guard code == 0 else { throw .malformed }
-        // Without an end pointer libsodium refuses what follows, as it does bits that belong to no byte: so there is one
+        // Without an end pointer libsodium refuses what follows, as it does bits that belong to no byte: so there is
+        // one
         // spelling.
         out.removeLast(out.count - count)
         return out

@@ -96,7 +96,6 @@ struct RouteTable: Sendable {
     }
 }
 
-
 /// What the request's path has in the places of the route's parameters: as it came, percent-encoded.
 struct PathParameters: Sendable {
     /// The route's, in their order: few, so that looking through them is the quickest.
