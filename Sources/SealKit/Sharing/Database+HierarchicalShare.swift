@@ -68,8 +68,9 @@ extension Database {
 
     /// Saves records together with new hierarchical shares of some of them, each zone in one signed batch; shares that
     /// there are already, of whole zones too, take over what has changed, after the records.
-    /// - Parameter atomically: all of a zone or nothing. Otherwise a new share is one with its root, and with what that
-    ///   belongs to, and what else there is of the zone follows.
+    ///
+    /// `atomically` is all of a zone or nothing. Otherwise a new share is one with its root, and with what that belongs
+    /// to, and what else there is of the zone follows.
     /// - Returns: a result for each record, share and deletion. A share's failure fails no record, but where its root
     ///   was to be saved with it. In the shared database a new share is `badDatabase`: only its owner makes one.
     /// - Throws: as `modifyRecords(saving:deleting:)`.
