@@ -15,7 +15,7 @@ import Testing
     /// The numbers of the table of attacks.
     private func attacks() throws -> [Int] {
         try text("Tests/Support/attacks.txt").split(separator: "\n").compactMap { line in
-            line.prefixMatch(of: /(\d\d)\s/).flatMap { Int($0.1) }
+            line.prefixMatch(of: /(\d{2,3})\s/).flatMap { Int($0.1) }
         }
     }
 
