@@ -17,7 +17,7 @@ extension ServerConfiguration {
         ].map { variablePrefix + $0 })
 
     /// What the module CloudKit reads beside those, and no command.
-    private static let moduleVariables = Set(["ENVIRONMENT"].map { variablePrefix + $0 })
+    private static let moduleVariables = Set(["ENVIRONMENT", "STATE"].map { variablePrefix + $0 })
 
     /// What this project's own tests and tools read.
     private static let toolVariables = Set(
