@@ -46,6 +46,9 @@ import Testing
                 "SealKit/Public/ServerCredential.swift: var signingSeed: String",
                 // Hidden by `WebhookVerifier`.
                 "SealKit/Push/WebhookVerifier.swift: private let url: String",
+                // Hidden by `Share.Kept`.
+                "SealKit/Sharing/Share+Restore.swift: package var url: String?",
+                "SealKit/Sharing/Share+Restore.swift: package var oneTimeURLs: [String: String] = [:]",
                 // Hidden by `Share`.
                 "SealKit/Sharing/Share.swift: public internal(set) var url: String?",
                 "SealKit/Sharing/Share.swift: var oneTimeURLs: [String: String] = [:]",
@@ -123,6 +126,7 @@ import Testing
                 "SealKit/Transport/HTTPTransport+Events.swift token",  // the header itself
                 "SealKit/Transport/HTTPTransport.swift token",
                 "SealPrimitives/Labels.swift text",  // a label's
+                "SealServer/Backup/Backup.swift bytes",  // how many it needs
                 "SealServer/Configuration/ConfigurationError.swift address",  // that it listens on
                 "SealServer/Configuration/ListenFailure.swift address",  // that it cannot listen on
                 "SealServer/Application/Server.swift address",  // that it listens on

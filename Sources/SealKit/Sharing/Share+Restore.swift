@@ -148,3 +148,8 @@ extension Share.BlockedIdentity {
         self.init(user)
     }
 }
+
+extension Share.Kept: CustomReflectable {
+    /// Its URLs open the share to whoever has them: they show nowhere.
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}
