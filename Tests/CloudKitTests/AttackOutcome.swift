@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What became of an attack on an app of CloudKit's names, for the table that `make attacks` prints: noted once its test
-/// has shown it.
+/// What became of an attack on an app of CloudKit's names, for the table that `make attacks` prints: noted once its
+/// test has shown it.
 enum AttackOutcome {
     private static let file = Mutex<FileHandle?>(
         ProcessInfo.processInfo.environment["SEALKIT_ATTACK_OUTCOMES"].flatMap { FileHandle(forWritingAtPath: $0) })

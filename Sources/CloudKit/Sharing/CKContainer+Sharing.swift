@@ -47,7 +47,8 @@ extension CKContainer {
         try await participant(CKUserIdentityLookupInfo(phoneNumber: phoneNumber))
     }
 
-    /// - Throws: `unknownItem` for a name that is nobody's in this container; `invalidArguments` for what is no user's name.
+    /// - Throws: `unknownItem` for a name that is nobody's in this container; `invalidArguments` for what is no user's
+    ///   name.
     public func shareParticipant(forUserRecordID userRecordID: CKRecord.ID) async throws -> CKShare.Participant {
         try await participant(CKUserIdentityLookupInfo(userRecordID: userRecordID))
     }

@@ -35,8 +35,8 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     public var zoneID: CKRecordZone.ID { content.zoneID }
     public var capabilities: Capabilities { Capabilities(rawValue: UInt(content.zone.capabilities.rawValue)) }
 
-    /// The zone's own share; nil where there is none, for a zone that was not fetched, and while nobody is in the share,
-    /// invited to it, or let in by its URL: then it cannot be told from one that has ended, and saving
+    /// The zone's own share; nil where there is none, for a zone that was not fetched, and while nobody is in the
+    /// share, invited to it, or let in by its URL: then it cannot be told from one that has ended, and saving
     /// `CKShare(recordZoneID:)` goes on with it.
     public var share: CKRecord.Reference? {
         guard content.zone.isShared, let share = content.zone.share else { return nil }

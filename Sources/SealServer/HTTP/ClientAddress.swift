@@ -22,8 +22,8 @@ enum ClientAddress {
         // Behind family and port, as `sockaddr_in` has it.
         case .v4(let address): return withUnsafeBytes(of: address.address) { unsafe Array($0[4..<8]) }
         case .v6(let address):
-            // Behind family, port and flow, as `sockaddr_in6` has it: without the interface that a link-local address may
-            // name.
+            // Behind family, port and flow, as `sockaddr_in6` has it: without the interface that a link-local address
+            // may name.
             let all = withUnsafeBytes(of: address.address) { unsafe Array($0[8..<24]) }
             // ::ffff:a.b.c.d, as a listener for both families shows IPv4 clients.
             if all.prefix(10).allSatisfy({ $0 == 0 }), all[10] == 0xff, all[11] == 0xff { return Array(all.suffix(4)) }
