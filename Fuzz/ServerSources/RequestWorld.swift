@@ -17,7 +17,7 @@ import Synchronization
 @testable import SealStatements
 @testable import SealStorage
 
-/// A server without a network: its router, a database in a folder of its own, and one user with a zone.
+/// A server without a network: its routes, a database in a folder of its own, and one user with a zone.
 ///
 /// What a request writes is taken back before the next one, so that every run of an input does the same.
 final class RequestWorld: Sendable {
@@ -46,10 +46,9 @@ final class RequestWorld: Sendable {
             secrets: try ServerSecrets(folder: configuration.secretsFolder), configuration: configuration,
             writeTimes: WriteTimes(logger: QuietLog.logger), metrics: .off, logger: QuietLog.logger,
             replacing: ServiceReplacements(clock: { Self.now }, limits: Self.limits))
-        let router = try Server.router(services) { _, _ in }
         // An event stream needs a connection, and does not end.
         routes = Endpoints.all.filter { $0.answer != .events }.sorted { "\($0)" < "\($1)" }
-        let responder = router.buildResponder()
+        let responder = try Server.responder(services)
         respond = { try await responder.respond(to: $0, context: $1) }
 
         let owner = World.people[0]
