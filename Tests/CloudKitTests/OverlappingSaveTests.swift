@@ -65,6 +65,52 @@ import Testing
         #expect(record.changedKeys().isEmpty)
     }
 
+    @Test func whatWasSetOnAShareBetweenTwoSavesIsLostByNeither() throws {
+        let share = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Notes"))
+        share[CKShare.SystemFieldKey.shareType] = "org.example.note"
+        let first = try share.sent()
+        let invited = CKShare.Participant.oneTimeURLParticipant()
+        share.addParticipant(invited)
+        share[CKShare.SystemFieldKey.title] = "Notes"
+        share.publicPermission = .readOnly
+        let second = try share.sent()
+        invited.permission = .readWrite
+        share.take(first.share, of: first)
+        // The second save may fail: until it has come through, all of that is still to be saved.
+        #expect(share.changedKeys() == [CKShareTitleKey])
+        #expect(share.publicPermission == .readOnly)
+        #expect(share.participants.contains { $0 === invited })
+        share.take(second.share, of: second)
+        #expect(share.changedKeys().isEmpty)
+        #expect(share[CKShare.SystemFieldKey.title] as? String == "Notes")
+        #expect(share.participants.contains { $0 === invited })
+        #expect(invited.permission == .readWrite)
+        // An answer that comes late changes nothing.
+        share.take(first.share, of: first)
+        #expect(share[CKShare.SystemFieldKey.title] as? String == "Notes")
+        #expect(share.publicPermission == .readOnly)
+    }
+
+    /// Of somebody who is in the share already.
+    @Test func whatWasSetOnAParticipantBetweenTwoSavesIsLostByNeither() throws {
+        let share = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Notes"))
+        let invited = CKShare.Participant.oneTimeURLParticipant()
+        share.addParticipant(invited)
+        let first = try share.sent()
+        invited.permission = .readWrite
+        let second = try share.sent()
+        share.take(first.share, of: first)
+        #expect(invited.permission == .readWrite)
+        share.take(second.share, of: second)
+        #expect(invited.permission == .readWrite)
+        // Nothing of it is to be saved any more: what somebody else sets counts.
+        let third = try share.sent()
+        var stored = third.share
+        stored.participants.indices.forEach { stored.participants[$0].permission = .readOnly }
+        share.take(stored, of: third)
+        #expect(invited.permission == .readOnly)
+    }
+
     @Test func aSaveThatFailsLeavesWhatWasSetChanged() async throws {
         try await Cloud.runNotes { database, zone in
             let record = CKRecord.note("a", in: zone)

@@ -11,10 +11,21 @@ extension CKShare {
         var participants: [CKShareParticipant]
         /// Of title, type and thumbnail, what was set and is not saved.
         var changed: Set<String> = []
-        /// What was set since the share was last sent: it comes on top of what is stored.
-        private var edits: [(key: String?, edit: Edit)] = []
-        private var added: [CKShareParticipant] = []
-        private var removed: [CKShareParticipant] = []
+        /// What was set and no save has stored yet: it comes on top of what is stored.
+        private var edits: [(moment: Int, key: String?, edit: Edit)] = []
+        private var added: [(moment: Int, participant: CKShareParticipant)] = []
+        private var removed: [(moment: Int, participant: CKShareParticipant)] = []
+        /// Goes up with each change and each save that begins.
+        private var moment = 0
+        /// Of the save whose share this is.
+        private var taken = 0
+
+        /// Which changes one save sends.
+        struct Sent: Sendable {
+            fileprivate let moment: Int
+            /// Of each participant, its own.
+            fileprivate let participants: [ObjectIdentifier: Int]
+        }
 
         init(_ share: SealKit.Share, participants: [CKShareParticipant]) {
             self.share = share
@@ -27,26 +38,29 @@ extension CKShare {
         mutating func change(_ key: String?, _ edit: @escaping Edit) {
             edit(&share)
             if let key { changed.insert(key) }
-            edits.append((key, edit))
+            moment += 1
+            edits.append((moment, key, edit))
         }
 
         mutating func add(_ participant: CKShareParticipant) {
-            removed.removeAll { $0.isEqual(participant) }
+            moment += 1
+            removed.removeAll { $0.participant.isEqual(participant) }
             if let known = participants.first(where: { $0.isEqual(participant) }) {
                 guard known !== participant else { return }
                 known.permission = participant.permission
                 if known.participantID == participant.participantID { known.role = participant.role }
             } else {
                 participants.append(participant)
-                added.append(participant)
+                added.append((moment, participant))
             }
         }
 
         mutating func remove(_ participant: CKShareParticipant) {
             guard participant.role != .owner else { return }
             participants.removeAll { $0.isEqual(participant) && $0.role != .owner }
-            added.removeAll { $0.isEqual(participant) }
-            removed.append(participant)
+            moment += 1
+            added.removeAll { $0.participant.isEqual(participant) }
+            removed.append((moment, participant))
         }
 
         /// Those who were blocked.
@@ -60,20 +74,29 @@ extension CKShare {
         }
 
         /// - Throws: `invalidArguments` for a role or permission that there is not.
-        mutating func sent() throws(SealKitError) -> SealKit.Share {
+        mutating func sent() throws(SealKitError) -> (share: SealKit.Share, sent: Sent) {
             var sent = share
+            var moments: [ObjectIdentifier: Int] = [:]
             for participant in sent.participants {
                 let isKept = participants.contains { $0.isSamePerson(as: participant) }
                 if !isKept { sent.removeParticipant(participant) }
             }
             for participant in participants where participant.sealed.role != .owner {
-                sent.addParticipant(try participant.sent())
+                let own = try participant.sent()
+                sent.addParticipant(own.participant)
+                moments[ObjectIdentifier(participant)] = own.moment
             }
-            (edits, added, removed) = ([], [], [])
-            return sent
+            moment += 1
+            return (sent, Sent(moment: moment, participants: moments))
         }
 
-        mutating func take(_ stored: SealKit.Share) {
+        mutating func take(_ stored: SealKit.Share, of sent: Sent) {
+            // A later save was answered first.
+            guard sent.moment > taken else { return }
+            taken = sent.moment
+            edits.removeAll { $0.moment < sent.moment }
+            added.removeAll { $0.moment < sent.moment }
+            removed.removeAll { $0.moment < sent.moment }
             let known = participants
             share = stored
             participants = stored.participants.map { participant in
@@ -83,15 +106,17 @@ extension CKShare {
                             || (object.sealed.role == .owner && participant.role == .owner)
                     })
                 else { return CKShareParticipant(participant) }
-                object.take(participant)
+                object.take(participant, of: sent.participants[ObjectIdentifier(object)] ?? 0)
                 return object
             }
             participants.removeAll { participant in
-                participant.role != .owner && removed.contains { $0.isEqual(participant) }
+                participant.role != .owner && removed.contains { $0.participant.isEqual(participant) }
             }
-            participants += added.filter { participant in !participants.contains { $0.isEqual(participant) } }
+            for (_, participant) in added where !participants.contains(where: { $0.isEqual(participant) }) {
+                participants.append(participant)
+            }
             changed = Set(edits.compactMap(\.key))
-            for (_, edit) in edits { edit(&share) }
+            for (_, _, edit) in edits { edit(&share) }
         }
 
         /// Participants of a copy are its own.
@@ -99,7 +124,9 @@ extension CKShare {
             var copy = self
             let objects = participants.map { ($0, CKShareParticipant.copy(of: $0)) }
             copy.participants = objects.map(\.1)
-            copy.added = objects.filter { original, _ in added.contains { $0 === original } }.map(\.1)
+            copy.added = added.compactMap { moment, original in
+                objects.first { $0.0 === original }.map { (moment, $0.1) }
+            }
             return copy
         }
     }

@@ -215,21 +215,23 @@ open class CKShare: CKRecord, @unchecked Sendable {
     struct Sent: Sendable {
         let share: SealKit.Share
         let fields: RecordBox.Sent
+        fileprivate let content: Content.Sent
     }
 
     /// What a save sends now.
     /// - Throws: `invalidArguments` for a participant's role or permission that there is not.
     func sent() throws(SealKitError) -> Sent {
-        var share = try content.withLock { content throws(SealKitError) in try content.sent() }
+        var (share, sent) = try content.withLock { content throws(SealKitError) in try content.sent() }
         let fields = box.sent()
         share.record = fields.record
-        return Sent(share: share, fields: fields)
+        return Sent(share: share, fields: fields, content: sent)
     }
 
-    /// Takes over what was stored. What the app has set since it was sent stays, to be sent by the next save.
+    /// Takes over what was stored. What the app has set since it was sent stays, to be sent by the next save, also
+    /// where that has begun already: it may fail.
     func take(_ stored: SealKit.Share, of sent: Sent) {
         box.take(stored.record, of: sent.fields)
-        content.withLock { $0.take(stored) }
+        content.withLock { $0.take(stored, of: sent.content) }
     }
 
     // MARK: Copies and archives

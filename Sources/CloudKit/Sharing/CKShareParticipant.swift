@@ -69,9 +69,11 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
         var sealed: SealKit.Share.Participant
         var role: Role
         var permission: Permission
-        /// Set since the share was last sent.
-        var isRoleSet = false
-        var isPermissionSet = false
+        /// When they were set, where no save has stored that yet.
+        var roleSet: Int?
+        var permissionSet: Int?
+        /// Goes up with each that is set.
+        var moment = 0
         /// It came out of an archive, which has no keys.
         var isArchived = false
     }
@@ -110,12 +112,22 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
     /// The owner makes private users administrators, and back, once they have accepted.
     public var role: Role {
         get { content.value.role }
-        set { content.withLock { ($0.role, $0.isRoleSet) = (newValue, true) } }
+        set {
+            content.withLock { content in
+                content.moment += 1
+                (content.role, content.roleSet) = (newValue, content.moment)
+            }
+        }
     }
 
     public var permission: Permission {
         get { content.value.permission }
-        set { content.withLock { ($0.permission, $0.isPermissionSet) = (newValue, true) } }
+        set {
+            content.withLock { content in
+                content.moment += 1
+                (content.permission, content.permissionSet) = (newValue, content.moment)
+            }
+        }
     }
 
     @available(*, deprecated, renamed: "role")
@@ -140,8 +152,9 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
 
     // MARK: Saving
 
+    /// - Returns: what a save sends, and up to which moment that is what was set.
     /// - Throws: `invalidArguments` for a role or permission that is unknown.
-    func sent() throws(SealKitError) -> SealKit.Share.Participant {
+    func sent() throws(SealKitError) -> (participant: SealKit.Share.Participant, moment: Int) {
         try content.withLock { content throws(SealKitError) in
             guard let role = SealKit.Share.Participant.Role(rawValue: content.role.rawValue),
                 let permission = SealKit.Share.Participant.Permission(rawValue: content.permission.rawValue)
@@ -152,8 +165,7 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
             }
             var sent = content.sealed
             (sent.role, sent.permission) = (role, permission)
-            (content.isRoleSet, content.isPermissionSet) = (false, false)
-            return sent
+            return (sent, content.moment)
         }
     }
 
@@ -162,14 +174,18 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
         content.withLock { $0.sealed = $0.sealed.withKeys(of: found) }
     }
 
-    /// Takes over what was saved, or fetched. What the app has set meanwhile stays, to be sent by the next save.
-    func take(_ stored: SealKit.Share.Participant) {
+    /// Takes over what was saved. What the app has set since it was sent stays, to be sent by the next save, also where
+    /// that has begun already: it may fail.
+    func take(_ stored: SealKit.Share.Participant, of sent: Int) {
         content.withLock { content in
             content.sealed = stored
             content.isArchived = false
-            if !content.isRoleSet { content.role = Role(rawValue: stored.role.rawValue) ?? .unknown }
-            if !content.isPermissionSet {
+            if content.roleSet.map({ $0 <= sent }) ?? true {
+                (content.role, content.roleSet) = (Role(rawValue: stored.role.rawValue) ?? .unknown, nil)
+            }
+            if content.permissionSet.map({ $0 <= sent }) ?? true {
                 content.permission = Permission(rawValue: stored.permission.rawValue) ?? .unknown
+                content.permissionSet = nil
             }
         }
     }
