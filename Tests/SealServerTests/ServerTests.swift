@@ -38,14 +38,14 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
                 maximumMessageSize: maximumMessageSize),
             onRunning: { continuation.yield($0) }
         ) { routes, services in
-            routes.add(.post, "/echo/{id}") { request, context in
+            routes.add(.post, "/echo/{id}", name: "test") { request, context in
                 try Response(try await request.message(of: echo, context, services.transactions), for: request)
             }
-            routes.add(.get, "/fails") { _, _ in throw Unexpected() }
-            routes.add(.get, "/busy") { _, _ in
+            routes.add(.get, "/fails", name: "test") { _, _ in throw Unexpected() }
+            routes.add(.get, "/busy", name: "test") { _, _ in
                 throw ServerError(.requestRateLimited, "Too many.", remedy: "Wait.", retryAfter: 1.2)
             }
-            routes.add(.put, "/blob/{id}") { request, context in
+            routes.add(.put, "/blob/{id}", name: "test") { request, context in
                 guard let id = BlobID(context.pathParameters["id"] ?? "") else {
                     throw ServerError(.invalidArguments, "id")
                 }
@@ -53,7 +53,7 @@ private let echo = Endpoint<ByAnyone, Sealkit_V1_Failure, Sealkit_V1_Failure>(
                     id, from: request.body, limit: services.configuration.maximumAssetSize)
                 return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "\(size)")))
             }
-            routes.add(.get, "/blob/{id}") { _, context in
+            routes.add(.get, "/blob/{id}", name: "test") { _, context in
                 guard let id = BlobID(context.pathParameters["id"] ?? "") else {
                     throw ServerError(.invalidArguments, "id")
                 }

@@ -35,7 +35,7 @@ struct FailureMiddleware: RouterMiddleware {
     }
 
     private func unknownRoute(_ request: Request) -> ServerError {
-        if let methods = routes.find(request.uri.path)?.handlers.keys.map(\.rawValue) {
+        if let methods = routes.find(request.uri.path)?.methods.keys.map(\.rawValue) {
             return ServerError(
                 .invalidArguments, "This path does not take the method \(request.method.rawValue).",
                 remedy: "Use \(methods.sorted().joined(separator: " or ")).", status: .methodNotAllowed)

@@ -16,12 +16,13 @@ struct RouteResponder: HTTPResponder {
     }
 
     func respond(to request: Request, context: SealRequestContext) async throws -> Response {
-        guard let match = routes.find(request.uri.path), let handler = match.handlers[request.method] else {
+        guard let match = routes.find(request.uri.path), let served = match.methods[request.method] else {
             return try await handle(request, context) { _, _ in throw HTTPError(.notFound) }
         }
         var context = context
         context.pathParameters = match.parameters
         context.coreContext.endpointPath.value = match.template
-        return try await handle(request, context, handler)
+        context.endpointName = served.name
+        return try await handle(request, context, served.handler)
     }
 }

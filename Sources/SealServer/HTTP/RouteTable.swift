@@ -8,12 +8,19 @@ import Hummingbird
 struct RouteTable: Sendable {
     typealias Handler = @Sendable (Request, SealRequestContext) async throws -> Response
 
+    /// What answers a method of a path.
+    struct Served: Sendable {
+        /// The endpoint's, for metrics and telemetry.
+        let name: String
+        let handler: Handler
+    }
+
     /// A path that is one of the server's.
     struct Match: Sendable {
         /// As the table of endpoints writes the path.
         let template: String
         let parameters: PathParameters
-        let handlers: [HTTPRequest.Method: Handler]
+        let methods: [HTTPRequest.Method: Served]
     }
 
     private struct Node: Sendable {
@@ -23,13 +30,15 @@ struct RouteTable: Sendable {
         var parameter: (name: Substring, next: Int)?
         /// Empty where no path ends.
         var template = ""
-        var handlers: [HTTPRequest.Method: Handler] = [:]
+        var methods: [HTTPRequest.Method: Served] = [:]
     }
 
     private var nodes = [Node()]
 
     /// Adds a route. Its parameters are in braces; one that stands beside another one has the same name.
-    mutating func add(_ method: HTTPRequest.Method, _ template: String, _ handler: @escaping Handler) {
+    mutating func add(
+        _ method: HTTPRequest.Method, _ template: String, name: String, _ handler: @escaping Handler
+    ) {
         var place = 0
         for part in Self.parts(of: template) {
             let isParameter = part.first == "{"
@@ -46,26 +55,26 @@ struct RouteTable: Sendable {
             place = nodes.count - 1
         }
         nodes[place].template = template
-        nodes[place].handlers[method] = handler
+        nodes[place].methods[method] = Served(name: name, handler: handler)
     }
 
     /// All that were added.
     var routes: [(method: HTTPRequest.Method, template: String)] {
-        nodes.flatMap { node in node.handlers.keys.map { ($0, node.template) } }
+        nodes.flatMap { node in node.methods.keys.map { ($0, node.template) } }
     }
 
     /// - Parameter path: as it came, percent-encoded: so are its parameters.
     func find(_ path: String) -> Match? {
         var parameters = PathParameters()
         guard let place = descend(Self.parts(of: path)[...], from: 0, &parameters) else { return nil }
-        return Match(template: nodes[place].template, parameters: parameters, handlers: nodes[place].handlers)
+        return Match(template: nodes[place].template, parameters: parameters, methods: nodes[place].methods)
     }
 
     /// What is written out goes before a parameter.
     private func descend(
         _ parts: ArraySlice<Substring>, from place: Int, _ parameters: inout PathParameters
     ) -> Int? {
-        guard let part = parts.first else { return nodes[place].handlers.isEmpty ? nil : place }
+        guard let part = parts.first else { return nodes[place].methods.isEmpty ? nil : place }
         let rest = parts.dropFirst()
         if let next = nodes[place].written[part], let end = descend(rest, from: next, &parameters) { return end }
         guard let (name, next) = nodes[place].parameter else { return nil }

@@ -10,6 +10,9 @@ struct SealRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// Set once the route is known.
     var pathParameters = PathParameters()
+    /// What the table of endpoints calls the route, so that nothing of the request is in it; one name for whatever is
+    /// not in the table.
+    var endpointName = "unknown"
     /// Set by the middleware that checks session tokens.
     var session: Session?
     /// Set before anything else is done: they see to it that the body comes at a pace.
@@ -49,12 +52,6 @@ struct SealRequestContext: RequestContext {
     /// Hummingbird's own router would have filled it.
     @available(*, unavailable, renamed: "pathParameters")
     var parameters: Parameters { coreContext.parameters }
-
-    /// What the table of endpoints calls the route, so that nothing of the request is in it; one name for whatever is
-    /// not in the table.
-    func endpointName(_ request: Request) -> String {
-        endpointPath.flatMap { Endpoints.route(request.method.rawValue, template: $0)?.name } ?? "unknown"
-    }
 
     /// For a log line about a request: method, and the route's template, so that no id from a path is kept.
     func logged(_ request: Request) -> Logger.Metadata {

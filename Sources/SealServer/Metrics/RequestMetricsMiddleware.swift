@@ -13,7 +13,7 @@ struct RequestMetricsMiddleware: RouterMiddleware {
         guard metrics.isOn else { return try await next(request, context) }
         let start = ContinuousClock.now
         let response = try await next(request, context)
-        let name = context.endpointName(request)
+        let name = context.endpointName
         metrics.count(.requests, name, String(response.status.code))
         metrics.time(.requestSeconds, name, microseconds: (ContinuousClock.now - start).microseconds)
         return response

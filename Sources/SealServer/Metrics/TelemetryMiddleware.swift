@@ -61,7 +61,7 @@ extension TelemetryKey {
         let isPublic = parameters["database"].map { $0 == "public" }
         let path = context.endpointPath ?? ""
         self.init(
-            kind: .request, operation: context.endpointName(request),
+            kind: .request, operation: context.endpointName,
             container: hasContainer ? (try? DatabasePath.container(context)) ?? "" : "",
             environment: ["development", "production"].contains(environment) ? environment : "",
             database: isPublic.map { $0 ? "public" : "private" } ?? (path.contains("/public/") ? "public" : ""),

@@ -21,13 +21,6 @@ public enum Endpoints {
     /// What the operator's listener serves, and the other one does not: a table of its own.
     public static let operatorFamily = (title: "Operator routes", routes: routes(`operator`))
 
-    /// The route that a server's router calls by its method and template: for names in logs and metrics.
-    public static func route(_ method: String, template: String) -> Route? { byTemplate[method + " " + template] }
-
-    private static let byTemplate = Dictionary(
-        (all + operatorFamily.routes).map { ($0.method.rawValue + " " + $0.template, $0) },
-        uniquingKeysWith: { first, _ in first })
-
     /// A family's members, so that none is forgotten in a list.
     private static func routes(_ family: some Sendable) -> [Route] {
         Mirror(reflecting: family).children.compactMap { ($0.value as? any AnyEndpoint)?.route }

@@ -22,15 +22,19 @@ import Testing
         }
     }
 
-    @Test func everyRouteIsFoundByWhatTheServerCallsIt() {
+    @Test func everyRouteIsFoundAndCalledByItsName() {
+        var table = RouteTable()
         for route in Endpoints.all {
-            #expect(Endpoints.route(route.method.rawValue, template: route.template)?.name == route.name)
+            table.add(route.method.http, route.template, name: route.name) { _, _ in Response(status: .ok) }
         }
-        #expect(Endpoints.route("GET", template: "NotFound") == nil)
+        for route in Endpoints.all {
+            let match = table.find(route.template)
+            #expect(match?.template == route.template)
+            #expect(match?.methods[route.method.http]?.name == route.name)
+        }
+        #expect(table.find("/NotFound") == nil)
     }
 
-    /// What an account, or a key, may do as often as it likes beside the rate of requests is said here too: it takes
-    /// nothing from a database that is worth a count, or a rule of its own counts it.
     @Test func whatIsCountedWithTheRequestAlone() {
         let known: Set<String> = [
             "health", "limits", "token-keys", "webhook-keys", "share-page", "share-page/head",

@@ -75,7 +75,7 @@ final class EndpointRouter {
         _ route: Route, _ respond: @escaping @Sendable (Request, SealRequestContext) async throws -> Response
     ) {
         served[route.name, default: 0] += 1
-        routes.add(route.method.http, route.template, respond)
+        routes.add(route.method.http, route.template, name: route.name, respond)
     }
 
     /// To be called once all controllers have added theirs.
