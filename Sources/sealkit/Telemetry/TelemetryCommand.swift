@@ -35,7 +35,7 @@ struct TelemetryCommand: AdministeringCommand {
     var of: TelemetryKind = .requests
 
     @Option(help: "A line for each operation, container, environment, database, client, group or code.")
-    var by: TelemetryDimension = .operation
+    var by: ServerOperator.Telemetry.Dimension = .operation
 
     @Option(help: ArgumentHelp("One operation alone, as records/modify.", valueName: "name"))
     var operation: String?
@@ -90,7 +90,7 @@ struct TelemetryCommand: AdministeringCommand {
         let length = last ?? TelemetryLength(seconds: 86_400)
         let from = from.flatMap { Timestamp.parse($0) } ?? (until ?? Date()).addingTimeInterval(-length.seconds)
         let telemetry = try await server.telemetry(
-            from: from, until: until, step: step?.step, of: of.kind, by: by.dimension, filters: filters, limit: limit)
+            from: from, until: until, step: step?.step, of: of.kind, by: by, filters: filters, limit: limit)
         if csv {
             for line in TelemetryText.csv(telemetry, by: by.rawValue) { try Output.standardOutput(line) }
         } else if options.json {
@@ -150,18 +150,4 @@ enum TelemetryKind: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-enum TelemetryDimension: String, ExpressibleByArgument, CaseIterable {
-    case operation, container, environment, database, client, group, code
-
-    var dimension: ServerOperator.Telemetry.Dimension {
-        switch self {
-        case .operation: .operation
-        case .container: .container
-        case .environment: .environment
-        case .database: .database
-        case .client: .client
-        case .group: .group
-        case .code: .code
-        }
-    }
-}
+extension ServerOperator.Telemetry.Dimension: ExpressibleByArgument {}
