@@ -112,9 +112,7 @@ final class AccountSource: Sendable {
     private func journal() -> OperationJournal? {
         guard let journalFile else { return nil }
         do {
-            try? FileManager.default.createDirectory(
-                at: journalFile.deletingLastPathComponent(), withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
+            StateFolder.make(for: journalFile)
             return try OperationJournal(file: journalFile)
         } catch {
             state.withLock { $0.journalFailure = error }

@@ -48,6 +48,11 @@ final class ContainerCore: Sendable {
         CKError(error, mayBeReset: mayBeReset, adding: others)
     }
 
+    /// The same of whatever a call of SealKit's, or of this module's, has ended with.
+    func words(any error: any Error) -> CKError {
+        (error as? SealKitError).map { words($0) } ?? CKError(any: error)
+    }
+
     func words<Value>(_ result: Result<Value, SealKitError>) -> Result<Value, CKError> { result.mapError { words($0) } }
 
     /// Whether what the server says of a reset may be told to an app.

@@ -7,9 +7,7 @@ extension CKDatabase {
 
     /// Runs a call of SealKit's, failing in CloudKit's words.
     func inCloudKitsWords<T>(_ body: () async throws -> T) async throws(CKError) -> T {
-        do { return try await body() } catch {
-            throw (error as? SealKitError).map { core.words($0) } ?? CKError(any: error)
-        }
+        do { return try await body() } catch { throw core.words(any: error) }
     }
 
     // MARK: Records

@@ -44,9 +44,7 @@ final class PushPositions: Sendable {
         state.withLock { state in
             state.ids[place] = id
             guard let file, let data = try? JSONEncoder().encode(state.ids) else { return }
-            try? FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
+            StateFolder.make(for: file)
             try? PrivateFile.locked(file) { () throws(SealKitError) in try PrivateFile.replace(file, with: data) }
         }
     }

@@ -124,13 +124,13 @@ extension CKContainer {
     }
 
     private func each<Item, Value>(
-        _ items: [Item], _ body: (Item) async throws(SealKitError) -> Value
+        _ items: [Item], _ body: (Item) async throws -> Value
     ) async throws(SealKitError) -> [(Item, Result<Value, CKError>)] {
         var results: [(Item, Result<Value, CKError>)] = []
         for item in items {
-            do throws(SealKitError) { results.append((item, .success(try await body(item)))) } catch {
-                guard !Self.concernsAll(error) else { throw error }
-                results.append((item, .failure(core.words(error))))
+            do { results.append((item, .success(try await body(item)))) } catch {
+                if let error = error as? SealKitError, Self.concernsAll(error) { throw error }
+                results.append((item, .failure(core.words(any: error))))
             }
         }
         return results
@@ -141,14 +141,7 @@ extension CKContainer {
         for urls: [URL], rootKeys: [String]?? = nil
     ) async throws(SealKitError) -> [(URL, Result<CKShare.Metadata, CKError>)] {
         _ = try await core.container()
-        var results: [(URL, Result<CKShare.Metadata, CKError>)] = []
-        for url in urls {
-            do { results.append((url, .success(try await metadata(for: url, rootKeys: rootKeys)))) } catch {
-                if let error = error as? SealKitError, Self.concernsAll(error) { throw error }
-                results.append((url, .failure((error as? SealKitError).map { core.words($0) } ?? CKError(any: error))))
-            }
-        }
-        return results
+        return try await each(urls) { try await self.metadata(for: $0, rootKeys: rootKeys) }
     }
 
     /// - Throws: a `SealKitError`; a `CKError` that says how an address is proven.
@@ -172,7 +165,7 @@ extension CKContainer {
         _ metadatas: [CKShare.Metadata]
     ) async throws(SealKitError) -> [(CKShare.Metadata, Result<CKShare, CKError>)] {
         _ = try await core.container()
-        return try await each(metadatas) { metadata throws(SealKitError) in try await self.accepted(metadata) }
+        return try await each(metadatas) { try await self.accepted($0) }
     }
 
     func accepted(_ metadata: CKShare.Metadata) async throws(SealKitError) -> CKShare {
@@ -221,8 +214,8 @@ extension CKContainer {
 
     func asked(for urls: [URL], contact: String) async throws(SealKitError) -> [(URL, Result<Void, CKError>)] {
         let container = try await core.container()
-        return try await each(urls) { url throws(SealKitError) in
-            try await container.requestShareAccess(url.absoluteString, contact: contact)
+        return try await each(urls) {
+            try await container.requestShareAccess($0.absoluteString, contact: contact)
         }
     }
 }
