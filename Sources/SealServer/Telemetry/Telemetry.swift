@@ -57,7 +57,8 @@ final class Telemetry: Sendable {
     func flush() async {
         guard let recorder else { return }
         let minutes = hashed(recorder.take())
-        guard !minutes.isEmpty else { return }
+        // What is too old goes also while nobody asks for anything.
+        guard !minutes.isEmpty || held.withLock({ $0.file != nil }) else { return }
         var used: TelemetryFile?
         do {
             let file = try file()

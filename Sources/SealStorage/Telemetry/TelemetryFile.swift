@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 
 /// Telemetry's own SQLite file: sums by minute, hour and day, and registers of who was active, by day and month. What
 /// is written last may be lost with the power (`synchronous=NORMAL`), and nothing is ever half of it. Nobody's data is
@@ -39,6 +40,8 @@ package final class TelemetryFile: Sendable {
     package let path: String
     let queue: DatabaseQueue
     private let limit: Int64
+    /// The hour for which series that nothing is left of were looked for last.
+    private let sweptHour = Mutex<Int64>(0)
     /// Of the file's limit so much for each series: then new ones are told apart no more.
     private static let bytesPerSeries: Int64 = 20 << 10
 
@@ -100,6 +103,11 @@ package final class TelemetryFile: Sendable {
     /// - Parameter now: seconds since 1970.
     /// - Throws: `StorageError`.
     package func write(_ minutes: [TelemetryMinute], now: Int64) async throws {
+        let hour = Step.hour.start(of: now)
+        let isHourly = sweptHour.withLock { swept in
+            defer { swept = hour }
+            return swept != hour
+        }
         try await Self.storage {
             try await queue.write { [limit] database in
                 var room = limit / Self.bytesPerSeries
@@ -118,6 +126,7 @@ package final class TelemetryFile: Sendable {
                     }
                 }
                 try Self.removeOld(now: now, database)
+                if isHourly { try Self.removeUnusedSeries(database) }
                 try Self.fit(limit, database)
             }
             // Pages of what is gone go back to the disk, some at a time.
@@ -194,8 +203,10 @@ package final class TelemetryFile: Sendable {
                 sql: "DELETE FROM active WHERE stretch = ? AND start < ?",
                 arguments: [stretch.rawValue, now - Step.day.keptFor])
         }
-        // Once an hour: it reads both tables.
-        guard now % Step.hour.rawValue < Step.minute.rawValue else { return }
+    }
+
+    /// It reads both tables.
+    private static func removeUnusedSeries(_ database: Database) throws {
         try database.execute(sql: "DELETE FROM series WHERE id NOT IN (SELECT series FROM sums)")
     }
 

@@ -95,6 +95,25 @@ import Testing
         }
     }
 
+    /// Whenever something is written: on a quiet server that may never be in an hour's first minute.
+    @Test func whatNothingIsLeftOfTakesNoRoom() async throws {
+        let folder = TemporaryFolder()
+        // Room for twenty.
+        let file = try TelemetryFile(path: folder.file("t.sqlite"), limit: 400 << 10)
+        defer { file.close() }
+        var full = TelemetryMinute(start: Self.day + 1_800)
+        for number in 0..<20 {
+            full.sums[TelemetryCountingTests.key(container: "c\(number)"), default: TelemetrySum()]
+                .add(bytesIn: 1, bytesOut: 1, microseconds: 1)
+        }
+        try await file.write([full], now: full.start)
+        let later = full.start + 732 * 86_400
+        for (start, container) in [(later, "one"), (later + 3_600, "two")] {
+            try await file.write([Self.minute(start, 1, TelemetryCountingTests.key(container: container))], now: start)
+        }
+        #expect(try await Self.counts(file, .minute, by: .container)["two"] == [later + 3_600: 1])
+    }
+
     @Test func theOldestMinutesGoWhereThereIsNoMoreRoom() async throws {
         let folder = TemporaryFolder()
         let file = try TelemetryFile(path: folder.file("t.sqlite"), limit: 1 << 20)
