@@ -87,6 +87,27 @@ extension WritingStories {
                 [.init(try next(third, [("color", .string("red")), ("size", .int64(3))]), keepsKey: true)],
                 [WritingStory.stored("Note")], ["saved"])
         }
+        let (colored, plain): (Written, Written) = (
+            [("color", .string("red")), ("size", .int64(2)), ("title", .string("Butter"))],
+            [("size", .int64(5)), ("title", .string("Bread"))]
+        )
+        let withColor = try next(pair, colored, by: owner)
+        let without = try next(withColor, plain, by: owner)
+        try story(
+            &group, "a key that only the first of two conflicts has does not come back", policy: "allKeys",
+            [save("Note", changed, changed: ["size"], last: (pair, two))]
+        ) {
+            $0.round(
+                [.init(try next(pair, changed), keepsKey: true)],
+                [WritingStory.refused("serverRecordChanged", shows: try shown(withColor, colored))], ["merges"],
+                again: ["Note"])
+            $0.round(
+                [.init(try next(withColor, [("color", .string("red"))] + changed), keepsKey: true)],
+                [WritingStory.refused("serverRecordChanged", shows: try shown(without, plain))], ["merges"],
+                again: ["Note"])
+            $0.round(
+                [.init(try next(without, changed), keepsKey: true)], [WritingStory.stored("Note")], ["saved"])
+        }
         let same = try next(note, milk, by: owner)
         try meets("the same values, sealed again, are no conflict") {
             $0.round(

@@ -112,7 +112,10 @@ class _Script:
             raise Disagreement("others are sent")
         sent = []
         for (item, scope), expected in zip(placed, sends, strict=True):
-            sealed = Statement.decode(expected.hex("statement"))
+            try:
+                sealed = Statement.decode(expected.hex("statement"))
+            except Refused as refusal:
+                raise Disagreement(f"what is sent is no statement: {refusal}") from None
             taken = Taken.of([(name, digest) for name, digest, _ in self.along(item)])
             statement = next_statement(item, self.rosters[scope], self.writer, sealed.client_time, taken)
             statement = replace(statement, wrapped_key=sealed.wrapped_key, salt=sealed.salt)
@@ -150,8 +153,9 @@ class _Script:
         found = {}
         for one in step.children("found") if "found" in step else []:
             shown, values = whole_record(one)
-            if shown.beside is not None:
-                found[shown.beside.name] = shown, values
+            if shown.beside is None:
+                raise AssertionError("a record without a name")
+            found[shown.beside.name] = shown, values
         for number, item in enumerate(self.items):
             if answers[number].stored == item.name:
                 along = self.along(item)
