@@ -22,13 +22,13 @@ final class KnownBlobs {
         self.blobFolder = blobFolder
         var lists: [BlobList.Reader] = []
         let isSealed = blobFolder != BackupPlace.blobFolder(of: nil)
-        for name in try place.names().reversed().prefix(Self.mostLists) {
+        for entry in try place.entries().reversed().prefix(Self.mostLists) {
             // A file that an older one names stays as it is: sealed again it has another sum. What is not sealed is the
             // same each time, and the newest list is enough.
             guard isSealed || lists.isEmpty else { break }
-            let folder = place.path(of: name)
-            guard let manifest = try? BackupManifest(readFrom: folder), manifest.blobFolder == blobFolder,
-                let list = try Self.list(folder + "/" + manifest.blobList.name, manifest.blobList.sum)
+            guard let manifest = entry.manifest, manifest.blobFolder == blobFolder,
+                let list = try Self.list(
+                    place.path(of: entry.name) + "/" + manifest.blobList.name, manifest.blobList.sum)
             else { continue }
             lists.append(list)
         }
