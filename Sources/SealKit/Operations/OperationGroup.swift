@@ -1,3 +1,4 @@
+import Foundation
 import SealPrimitives
 
 /// Calls that belong together, to find them again in the server's log: CloudKit's `CKOperationGroup`.
@@ -43,20 +44,18 @@ public struct OperationGroup: Sendable, Hashable {
     /// Percent-encoded; nil without a name.
     var nameHeaderValue: String? {
         guard let name, !name.isEmpty else { return nil }
-        var (value, count) = ("", 0)
+        var (kept, count) = (String.UnicodeScalarView(), 0)
         for scalar in name.unicodeScalars {
-            let bytes = Array(String(scalar).utf8)
-            count += bytes.count
+            count += UTF8.width(scalar)
             guard count <= Self.mostNameBytes else { break }
-            for byte in bytes {
-                let isPlain = Self.plain.contains(byte)
-                value += isPlain ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte]).uppercased()
-            }
+            kept.append(scalar)
         }
-        return value
+        return String(kept).addingPercentEncoding(withAllowedCharacters: Self.plain)
     }
 
-    private static let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+    /// RFC 3986's unreserved ones.
+    private static let plain = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
     /// Digits and hexadecimal digits only, so that nothing else can reach a log.
     var headerValue: String {
