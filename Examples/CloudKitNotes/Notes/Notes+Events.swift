@@ -29,7 +29,7 @@ extension Notes: CKSyncEngineDelegate {
         case .didFetchRecordZoneChanges(let end): note(end.error)
         default: return
         }
-        // What cannot be written is not kept in memory either, so that the engine tells it again after the next start.
+        // What cannot be written is told again after the next start: the engine's state is in that file as well.
         do { try kept.write(to: file) } catch { problems.append("\(file.path) cannot be written: \(error)") }
         tell()
     }

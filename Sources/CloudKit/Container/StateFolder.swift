@@ -1,6 +1,7 @@
 import Foundation
 
-/// The folder of what this module keeps on the disk: the journal of long-lived operations, and where notifications were.
+/// The folder of what this module keeps on the disk: the journal of long-lived operations, and where notifications
+/// were.
 enum StateFolder {
     /// Makes it for its owner alone, unless it is there. Whoever writes the file is told what became of that.
     static func make(for file: URL) {
