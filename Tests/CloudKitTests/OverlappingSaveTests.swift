@@ -106,7 +106,10 @@ import Testing
         // Nothing of it is to be saved any more: what somebody else sets counts.
         let third = try share.sent()
         var stored = third.share
-        stored.participants.indices.forEach { stored.participants[$0].permission = .readOnly }
+        for var participant in third.share.participants {
+            participant.permission = .readOnly
+            stored.addParticipant(participant)
+        }
         share.take(stored, of: third)
         #expect(invited.permission == .readOnly)
     }

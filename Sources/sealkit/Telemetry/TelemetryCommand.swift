@@ -149,5 +149,3 @@ enum TelemetryKind: String, ExpressibleByArgument, CaseIterable {
         }
     }
 }
-
-extension ServerOperator.Telemetry.Dimension: ExpressibleByArgument {}

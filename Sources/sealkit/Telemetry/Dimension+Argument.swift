@@ -1,0 +1,4 @@
+public import ArgumentParser
+public import SealKit
+
+extension ServerOperator.Telemetry.Dimension: ExpressibleByArgument {}
