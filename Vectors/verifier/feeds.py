@@ -65,3 +65,28 @@ class Feed:
 
     def came(self, name: str) -> bool:
         return name in self.names or (self.last is not None and name in self.last.names)
+
+
+@dataclass
+class Listing:
+    """A list that is asked for in parts, each after the last of the one before."""
+
+    order: str  # bytes, places or once
+    last: str
+    passed: set[str] = field(default_factory=set)
+
+    def take(self, names: list[str], more_coming: bool) -> bool:
+        """False where it goes back, or leads nowhere."""
+        for name in names:
+            if not self._leads_on(name):
+                return False
+            self.passed.add(name)
+            self.last = name
+        return bool(names) or not more_coming
+
+    def _leads_on(self, name: str) -> bool:
+        if self.order == "once":
+            return name not in self.passed
+        if self.order == "places":
+            return int(name) > int(self.last)
+        return name.encode() > self.last.encode()

@@ -10,6 +10,7 @@ from .codec import READ_WRITE, ZERO_DIGEST
 from .deletions import Taken, refers
 from .fields import fields_digest, plain
 from .roster import Roster
+from .scope import Scope
 from .statements import DELETE, SAVE, FormerScope, Statement, statement_hash
 from .values import Value
 
@@ -182,6 +183,23 @@ def next_statement(item: Item, roster: Roster, writer: bytes, time: int, taken: 
     )
 
 
+def public_statement(
+    scope: Scope, kind: int, name: str, record_type: str, last: Statement | None, author: bytes, time: int
+) -> Statement:
+    """R-PUB-1 to R-PUB-6, without salt and fields."""
+    return Statement(
+        kind=kind, container=scope.container, environment=scope.environment, owner=scope.owner, zone=scope.zone,
+        zone_incarnation=1, record=name, type=record_type,
+        creator=last.creator if last is not None and last.kind == SAVE else author, author=author, client_time=time,
+        revision=(last.revision if last is not None else 0) + 1,
+        previous=statement_hash(last.encode()) if last is not None else ZERO_DIGEST, scope_id=ZERO_DIGEST,
+        scope_incarnation=0, epoch=0, former_scope=None, wrapped_key=b"", key_carried=False, roster_sequence=0,
+        roster_head=ZERO_DIGEST, checkpoint=ZERO_DIGEST,
+        parent=last.parent if kind == DELETE and last is not None else None, share=None, salt=_NO_SALT,
+        fields=ZERO_DIGEST,
+    )
+
+
 # Settlement
 
 
@@ -198,16 +216,36 @@ class Answer:
 
 def conflict(item: Item, there: Version, is_gone: bool, policy: str, is_last: bool) -> str:
     """Another version stands in the way: what becomes of the item."""
-    if item.deletes:
-        if is_gone:
+    kind = "deletion" if item.deletes else "new" if item.fetched is None else "fetched"
+    if is_gone:
+        return outcome(kind, "gone", policy, is_last)
+    return outcome(kind, "same" if item.shows_the_same(there) else "other", policy, is_last)
+
+
+def outcome(kind: str, there: str, policy: str, is_last: bool) -> str:
+    """The same, by what the item is and what there is."""
+    if kind == "deletion":
+        if there == "gone":
             return "isGone"
         return "keepsChanging" if is_last else "deletesNewest"
-    if is_gone:
-        if item.fetched is not None:
+    if there == "gone":
+        if kind == "fetched":
             return "deleted"
         return "keepsChanging" if is_last else "makesAgain"
-    merges = policy in ("changedKeys", "allKeys") or item.shows_the_same(there)
+    if there.startswith("unopened"):
+        if policy != "allKeys" or is_last:
+            return "unopened"
+        return "replaces" if there == "unopened" else "otherType"
+    merges = policy in ("changedKeys", "allKeys") or there == "same"
     return "merges" if merges and not is_last else "changed"
+
+
+def objection(there: bytes | None, is_gone: bool, last: bytes | None, is_denied: bool, is_rekeying: bool) -> str:
+    """What an answer is found out by, whatever the policy."""
+    is_same = there is not None and not is_gone and there == last
+    if is_denied and is_same:
+        return "hidden"
+    return "written" if is_rekeying and not is_same else "none"
 
 
 @dataclass

@@ -6,6 +6,9 @@ package enum ClientJudgeVectors {
     ) throws(VectorError) {
         let steps = try test.objects("steps")
         switch type {
+        case "Listing":
+            var script = try ListingScript(test)
+            try script.run(steps)
         case "Roster":
             var script = try RosterScript<H>(test, shared: shared)
             try script.run(steps)

@@ -26,12 +26,7 @@ struct WritingScript {
         zone = try logs.object("zone").scope()
         isAtomic = try test.bool("atomic")
         ground = ZoneGround(zone: zone, asked: nil)
-        switch try test.string("policy") {
-        case "ifUnchanged": policy = .ifUnchanged
-        case "changedKeys": policy = .changedKeys
-        case "allKeys": policy = .allKeys
-        default: throw .missing("policy")
-        }
+        policy = try WritePolicy(vector: test.string("policy"))
         var seen: [Sighting] = []
         for fields in try test.objects("items") {
             let item = try WrittenItem(fields)
@@ -390,8 +385,20 @@ extension WritingPlaces.Verdict {
     }
 }
 
+extension WritePolicy {
+    init(vector name: String) throws(VectorError) {
+        switch name {
+        case "ifUnchanged": self = .ifUnchanged
+        case "changedKeys": self = .changedKeys
+        case "allKeys": self = .allKeys
+        case "restoring": self = .restoring
+        default: throw .missing("policy")
+        }
+    }
+}
+
 extension WriteConflict.Outcome {
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .deletesNewest: "deletesNewest"
         case .makesAgain: "makesAgain"

@@ -20,6 +20,7 @@ extension ClientJudgeVectors: Construction {
         "To a participant of shares alone, `asksFor` are the parents that are to be looked up, ascending by name, `found` is what that shows, by its newest statement, which is verified, and `heldBack` are the records that are not shown (R-PLACE-3, R-PLACE-4): that is no refusal.",
         "`taken`: what the server says goes along with the deletion of `target`, nearest to it first: records as they are shown, whose reference is `field`. It is `covered`, and the deletion's `fields` are `digest`, or the verdict is what stands against it (R-TAKEN-7). `nothing`: nothing is shown under that name, because of the code that the answer `says`, or without a word (R-SEEN-10). `noAnswer` is a code that says nothing of the record.",
         "Feed: what comes in parts, which is read from the beginning (`isWhole`) or from somewhere else (\"Read\", step 3). A step is a part, asked for at the token `from` and going on at `to`: `records` of a zone's feed, by their statements (`recordsBesideOthers`: not the first zone of an answer), `zones` of a list, or `results` of a query. `circle`: it leads nowhere, or was there before. `asks`: of these names, `brought` are those that came, in what began at the beginning, and in the last part.",
+        "Listing: a list that is asked for in parts, each after the `last` of the one before, at first after `after`: `names` by their `bytes`, `places` of a feed, or names each of which comes `once`, in no order. `circle`: one does not come after the one before, or has come before, or more is coming after nothing; the rest is not asked for.",
     ]
 
     static func generate(into builder: inout VectorBuilder) throws {
@@ -27,5 +28,6 @@ extension ClientJudgeVectors: Construction {
         try records.generate(into: &builder)
         try RosterStories().generate(into: &builder)
         try ReadingStories(records: records).generate(into: &builder)
+        try ListingStories.generate(into: &builder)
     }
 }

@@ -16,6 +16,9 @@ extension ClientWriteVectors: Construction {
         "`whole`: the server refuses a request as a whole, with that code: `refreshesRosters`, `asksForScopes` or `asksForRights` (the zone may be shared in another way than was known), `ends`. It counts as a round. `nothing` and `shown`: what the server says of a record afterwards, held against what was remembered when it was stored (R-SEEN-9, R-TAKEN-8).",
         "Restored: of a record, by revision and hash, what was `seen`, what the `copied` version was, and what a restored server has `stored`; where that is `lost`, the next statement's `revision` (with that `gap`) and `previous` (R-LOST-4).",
         "Repetition: what was `sent`, and got no answer; `there` is the hash of what there is now, which `isGone` or not, and the request `isRepeatable` for a day. `stored`, `isGone`; `mayHaveComeLater`: the app merges; `open`: it goes as if it had never been sent.",
+        "Conflict: what becomes of an `item` (a save of a `new` record or a `fetched` one, or a `deletion`) under a `policy`, where there is another version in its way: one that shows the `same` to an app, an `other` one, one that is `unopened` (signed by somebody who may write, and it does not open), also `unopenedOfOtherType`, or a deletion (`gone`); `isLast`, in the eighth round. Verdicts as above, and `replaces` (what the app gave, all of it, in the place of what does not open), `unopened` and `otherType` (the app's).",
+        "Objection: what an answer is found out by, whatever the policy. `there` is the hash of what is shown and verified, which `isGone` or not, `last` that of what the item follows; the server said that there was nothing (`isDenied`), the item's values stay as they are under another key (`isRekeying`). `hidden`: it shows what it said was not there. `written`: somebody else has written other values.",
+        "Public: what `author` signs in the public database's `scope` to `save` or `delete` a record of that name and `type`, after `last`: the `statement`, of which salt and fields' digest are the signer's (R-PUB-1 to R-PUB-6).",
     ]
 
     static func generate(into builder: inout VectorBuilder) throws {
@@ -23,6 +26,7 @@ extension ClientWriteVectors: Construction {
         try WritingStories(reading: ReadingStories(records: records)).generate(into: &builder)
         try builder.group("Restored") { try restored(&$0, records) }
         try builder.group("Repetition") { try repetition(&$0, records) }
+        try WritingRules(records: records).generate(into: &builder)
     }
 
     private static func restored(_ group: inout VectorBuilder.GroupBuilder, _ records: RecordStories) throws {

@@ -9,7 +9,7 @@ from ..changes import Head
 from ..codec import user_id, user_record_name
 from ..deletions import Leaf, Taken
 from ..errors import Disagreement, Reason, Refused
-from ..feeds import Feed, Part
+from ..feeds import Feed, Listing, Part
 from ..fields import plain
 from ..following import Doubted, Follower, Signed, Tail
 from ..placement import cycles
@@ -228,6 +228,20 @@ def feed(case: Case) -> None:
         step.expect("verdict", "accepted" if leads_on else "circle")
         if not leads_on:
             judged.refused("circle", None)
+    judged.finish()
+
+
+@check("client-judge", "Listing")
+def listing(case: Case) -> None:
+    order, judged = case.fields.text("order"), Judged()
+    listing = Listing(order, "" if order == "once" else case.fields.text("after"))
+    for step in case.fields.children("steps"):
+        leads_on = listing.take(step.texts("names"), bool(step.raw("moreComing")))
+        step.expect("verdict", "accepted" if leads_on else "circle")
+        if not leads_on:
+            judged.refused("circle", None)
+            break
+        step.expect("last", listing.last)
     judged.finish()
 
 

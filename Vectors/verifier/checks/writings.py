@@ -10,12 +10,12 @@ from ..errors import Disagreement, Refused
 from ..registry import Case, check
 from ..remembering import Known, Named, NotCovered, Reader, Shown, Verdict
 from ..roster import Roster
-from ..statements import DELETE, Statement
+from ..statements import DELETE, SAVE, Statement
 from ..values import Value, decode_value
 from ..vectorfile import Fields
 from ..writing import (
     ROUNDS, Answer, Item, Places, Round, Version, conflict, course_of_whole, deletion_of, going, keeps_key,
-    next_statement, readiness, repetition, restored,
+    next_statement, objection, outcome, public_statement, readiness, repetition, restored,
 )
 from .clients import Judged, named_record, whole_record
 from .common import entries_of, scope_of
@@ -338,3 +338,33 @@ def repeated(case: Case) -> None:
     sent = Statement.decode(fields.hex("sent"))
     is_gone, is_repeatable = bool(fields.raw("isGone")), bool(fields.raw("isRepeatable"))
     fields.expect("verdict", repetition(sent, fields.hex("there"), is_gone, is_repeatable))
+
+
+@check("client-write", "Conflict")
+def conflicts(case: Case) -> None:
+    fields = case.fields
+    fields.expect(
+        "verdict", outcome(fields.text("item"), fields.text("there"), fields.text("policy"), bool(fields.raw("isLast")))
+    )
+
+
+@check("client-write", "Objection")
+def objections(case: Case) -> None:
+    fields = case.fields
+    there, last = (fields.hex(name) if name in fields else None for name in ("there", "last"))
+    is_gone = there is not None and bool(fields.raw("isGone"))
+    is_denied, is_rekeying = bool(fields.raw("isDenied")), bool(fields.raw("isRekeying"))
+    fields.expect("verdict", objection(there, is_gone, last, is_denied, is_rekeying))
+
+
+@check("client-write", "Public")
+def public(case: Case) -> None:
+    fields = case.fields
+    last = Statement.decode(fields.hex("last")) if "last" in fields else None
+    kind = SAVE if "save" in fields else DELETE
+    name = fields.text("save" if kind == SAVE else "delete")
+    statement = public_statement(
+        scope_of(fields.child("scope")), kind, name, fields.text("type"), last, user_id(fields.text("author")),
+        fields.number("clientTime"),
+    )
+    fields.expect("statement", statement.encode())
