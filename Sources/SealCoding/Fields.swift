@@ -59,7 +59,7 @@ extension WireField {
 
 extension Sealkit_V1_DerivedDeletion {
     /// - Throws: `malformed` for a path that is none.
-    public func siblings() throws(SealError) -> [Digest] { try [Digest](treePath: path) }
+    public func siblings() throws(SealError) -> [Digest] { try [Digest](treePath: [UInt8](path)) }
 }
 
 extension DerivedDeletion {
@@ -92,7 +92,7 @@ extension StatementProof {
         else { throw .malformed }
         self.init(
             signature: [UInt8](wire.signature), leafCount: leafCount, index: index,
-            path: try [Digest](treePath: wire.path))
+            path: try [Digest](treePath: [UInt8](wire.path)))
     }
 
     public var wire: Sealkit_V1_StatementProof {

@@ -5,7 +5,7 @@ public import SealStatements
 public enum OpenedField: Sendable {
     case plain(Value)
     case encrypted(Value)
-    case asset(SealedAsset)
+    indirect case asset(SealedAsset)
 }
 
 /// Opens the fields of a record whose statement has been verified, and only of such a one.

@@ -6,7 +6,7 @@ public enum FieldDraft: Sendable {
     case plain(Value)
     case encrypted(Value)
     /// An asset whose bytes are sealed and uploaded already.
-    case asset(SealedAsset)
+    indirect case asset(SealedAsset)
     /// Unchanged since the predecessor, whose verified statement covers this digest: the stored bytes stay.
     case carried(Digest)
 

@@ -6,7 +6,7 @@ public enum StoredField: Sendable, Hashable {
     case plain(Value)
     /// Sealed by the author's client: the value's tag stays visible, the value does not.
     case encrypted(ValueTag, sealed: [UInt8])
-    case asset(AssetCommitment)
+    indirect case asset(AssetCommitment)
 
     /// What the digest covers beside the name: class, value tag and stored bytes (PROTOCOL.md, "Fields").
     /// - Throws: `malformed` for a value with a `fault`.

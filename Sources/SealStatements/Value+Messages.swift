@@ -41,14 +41,13 @@ extension ReferenceValue {
 extension [Digest] {
     /// A tree's siblings from the leaf up, one after the other.
     /// - Throws: `malformed`.
-    public init(treePath bytes: some Collection<UInt8>) throws(SealError) {
-        guard bytes.count % Digest.byteCount == 0, bytes.count <= 32 * Digest.byteCount else { throw .malformed }
+    public init(treePath bytes: [UInt8]) throws(SealError) {
+        let (count, rest) = bytes.count.quotientAndRemainder(dividingBy: Digest.byteCount)
+        guard rest == 0, count <= 32 else { throw .malformed }
+        var reader = CanonicalReader(bytes)
         self = []
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            append(try Digest(rest.prefix(Digest.byteCount)))
-            rest = rest.dropFirst(Digest.byteCount)
-        }
+        reserveCapacity(count)
+        for _ in 0..<count { append(try reader.digest()) }
     }
 }
 

@@ -136,7 +136,7 @@ public enum Value: Sendable, Hashable {
     /// Seconds since 2001-01-01T00:00:00Z, finite: the number that Foundation's `Date` is, so that a date comes back as
     /// it was.
     case date(Double)
-    case location(Location)
+    indirect case location(Location)
     case reference(ReferenceValue)
     /// Elements of one kind. Without elements it is a list of no kind.
     case list([Value])

@@ -6,7 +6,7 @@ public enum WireField: Sendable {
     case stored(StoredField, blob: String?)
     case digest(Digest)
     /// Of the public database: not sealed, and nowhere else.
-    case publicAsset(PublicAsset, blob: String)
+    indirect case publicAsset(PublicAsset, blob: String)
 
     /// The digest that the statement covers.
     public func digest(name: String) throws(SealError) -> Digest {

@@ -6,8 +6,8 @@ public enum ReadField: Sendable {
     case plain(Value)
     case encrypted(Value)
     /// - Parameter blob: where its bytes are.
-    case asset(SealedAsset, blob: String)
-    case publicAsset(PublicAsset, blob: String)
+    indirect case asset(SealedAsset, blob: String)
+    indirect case publicAsset(PublicAsset, blob: String)
     /// It was not asked for.
     case omitted
 }

@@ -94,9 +94,9 @@ public struct RecordWriting: Sendable {
     ///   - keepsKey: the record's key stays.
     /// - Returns: nil for what cannot be sent.
     public static func draft(
-        of field: @autoclosure () -> Field, isChanged: Bool, known: Digest?, keepsKey: Bool
+        of field: @autoclosure () -> Field, isChanged: @autoclosure () -> Bool, known: Digest?, keepsKey: Bool
     ) -> FieldDraft? {
-        if keepsKey, !isChanged, let known { return .carried(known) }
+        if keepsKey, let known, !isChanged() { return .carried(known) }
         switch field() {
         case .plain(let value): return .plain(value)
         case .encrypted(let value): return .encrypted(value)

@@ -187,7 +187,7 @@ extension Database {
     ) async throws(SealKitError) -> [RawExportContent.Asset] {
         guard case .record(let opened) = record.outcome else { return [] }
         var assets: [RawExportContent.Asset] = []
-        for (field, state) in opened.fields.sorted(by: { $0.key < $1.key }) {
+        for (field, state) in opened.fields {
             guard case .asset(let asset) = state, let remote = asset.remote else { continue }
             let file = "asset-\(count + assets.count).blob"
             assets.append(.init(record: record.wire.recordName, field: field, file: file))

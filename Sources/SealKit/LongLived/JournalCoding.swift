@@ -40,9 +40,9 @@ extension CanonicalWriter {
         reference(record.share)
     }
 
-    private mutating func fields(_ fields: [String: Record.FieldState]) throws(SealError) {
+    private mutating func fields(_ fields: FieldList<Record.FieldState>) throws(SealError) {
         number(UInt32(fields.count))
-        for (key, state) in fields.sorted(by: { $0.key < $1.key }) {
+        for (key, state) in fields {
             string(key)
             switch state {
             case .plain(let value):
@@ -145,8 +145,8 @@ extension CanonicalReader {
         return record
     }
 
-    private mutating func fields() throws(SealError) -> [String: Record.FieldState] {
-        var fields: [String: Record.FieldState] = [:]
+    private mutating func fields() throws(SealError) -> FieldList<Record.FieldState> {
+        var fields = FieldList<Record.FieldState>()
         for _ in 0..<(try count(UInt32.self, ofAtLeast: 5)) {
             let key = try text()
             switch try byte() {

@@ -31,7 +31,7 @@ final class UploadJournal: Sendable {
         var kept: [Field: Kept] = [:]
         for (index, record) in records.enumerated() {
             // Numbered: a field's name is in no row that is not sealed.
-            for (number, key) in record.fields.keys.sorted().enumerated() {
+            for (number, key) in record.fields.keys.enumerated() {
                 guard case .asset? = record.fields[key] else { continue }
                 let (field, name) = (Field(recordID: record.recordID, key: key), "asset/\(index).\(number)")
                 names[field] = name

@@ -183,11 +183,9 @@ extension Database {
             var verifier = StatementVerifier(roster: from.roster)
             let verified = try verifier.verify(
                 base.statement.canonicalBytes(), proof: base.proof, recordName: base.statement.recordName)
-            let digests = base.digests.sorted { FieldSet.isOrdered($0.key, $1.key) }
             return try RecordDraft(
-                rewrapping: verified, fields: digests.map { FieldDigest(name: $0.key, digest: $0.value) },
-                recordKey: key,
-                into: into.roster, by: core.userID(), clientTime: currentTime())
+                rewrapping: verified, fields: base.digests.listed, recordKey: key, into: into.roster, by: core.userID(),
+                clientTime: currentTime())
         }
     }
 }

@@ -64,7 +64,7 @@ struct RecordReader {
 
     /// - Parameter record: without fields.
     private func opened(_ read: ReadRecord, as record: Record) throws(SealError) -> Record {
-        var fields: [String: Record.FieldState] = [:]
+        var fields = FieldList<Record.FieldState>()
         fields.reserveCapacity(read.fields.count)
         let author = read.statement.author
         func remote(_ content: Asset.Remote.Content, _ blob: String, _ name: String) -> Record.FieldState {
@@ -86,7 +86,7 @@ struct RecordReader {
         var record = record
         record.fields = fields
         record.base?.recordKey = key
-        record.base?.digests = Dictionary(uniqueKeysWithValues: read.digests.map { ($0.name, $0.digest) })
+        record.base?.digests = FieldList(read.digests)
         record.base?.fields = fields
         return record
     }

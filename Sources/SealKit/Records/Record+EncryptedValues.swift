@@ -3,7 +3,7 @@ extension Record {
     /// does not compile. A reference is refused when the record is saved (`invalidArguments`), since the server follows
     /// references.
     public struct EncryptedValues: Sendable {
-        var fields: [String: FieldState]
+        var fields: FieldList<FieldState>
         var changed: Set<String>
 
         /// Reading one of another type gives nil; writing nil removes the key.
@@ -31,7 +31,7 @@ extension Record {
         }
 
         public func allKeys() -> [String] {
-            fields.compactMap { if case .encrypted = $0.value { $0.key } else { nil } }.sorted()
+            fields.compactMap { if case .encrypted = $0.value { $0.key } else { nil } }
         }
 
         /// Encrypted keys that were set, and all keys that were removed, since the record was fetched or saved.

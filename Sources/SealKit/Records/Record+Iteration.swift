@@ -6,7 +6,7 @@ extension Record: Sequence {
     public typealias Element = (key: String, value: any RecordValueConvertible)
 
     public func makeIterator() -> AnyIterator<Element> {
-        var keys = fields.keys.sorted().makeIterator()
+        var keys = fields.keys.makeIterator()
         return AnyIterator {
             while let key = keys.next() {
                 if let value = fields[key].flatMap({ Content($0) })?.value { return (key, value) }

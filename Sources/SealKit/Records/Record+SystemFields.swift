@@ -33,7 +33,7 @@ extension Record {
             writer.number(UInt8(base.proof.path.count))
             for node in base.proof.path { writer.digest(node) }
             writer.number(UInt32(base.digests.count))
-            for (name, digest) in base.digests.sorted(by: { FieldSet.isOrdered($0.key, $1.key) }) {
+            for (name, digest) in base.digests {
                 writer.string(name)
                 writer.digest(digest)
             }
@@ -106,14 +106,14 @@ extension Record {
         base = Base(
             statement: statement, hash: Statement.hash(bytes),
             proof: StatementProof(signature: signature, leafCount: leafCount, index: index, path: path),
-            digests: Dictionary(uniqueKeysWithValues: digests.map { ($0.name, $0.digest) }), isUnverified: true)
+            digests: FieldList(digests), isUnverified: true)
         for digest in digests { fields[digest.name] = .omitted }
     }
 
     /// The words of all plain string fields, for a full-text search of one's own: CloudKit's `allTokens()`. Encrypted
     /// values are left out: a list of their words would end up where the server reads it.
     public func allTokens() -> [String] {
-        fields.sorted { $0.key < $1.key }.flatMap { _, state -> [String] in
+        fields.flatMap { _, state -> [String] in
             switch state {
             case .plain(.string(let text)): text.split(whereSeparator: \.isWhitespace).map(String.init)
             case .plain(.list(let elements)):

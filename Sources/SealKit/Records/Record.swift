@@ -53,7 +53,7 @@ public struct Record: Sendable {
     /// share is saved.
     public internal(set) var share: Reference?
 
-    var fields: [String: FieldState] = [:]
+    var fields = FieldList<FieldState>()
     var changed: Set<String> = []
     /// What the record looked like when it was fetched or saved last, verified.
     var base: Base?
@@ -71,7 +71,7 @@ public struct Record: Sendable {
     enum FieldState: Sendable {
         case plain(Value)
         case encrypted(Value)
-        case asset(Asset)
+        indirect case asset(Asset)
         /// It exists, but was not asked for.
         case omitted
     }
@@ -81,9 +81,9 @@ public struct Record: Sendable {
         private let signed: Signed
         /// nil for a deletion, and for what came with encoded system fields.
         var recordKey: SecretBytes?
-        var digests: [String: Digest]
+        var digests: FieldList<Digest>
         /// The fields as they were; nil where only their digests are known.
-        var fields: [String: FieldState]?
+        var fields: FieldList<FieldState>?
         /// From encoded system fields, which anybody could have written: not to be signed after yet.
         var isUnverified: Bool
 
@@ -102,8 +102,8 @@ public struct Record: Sendable {
 
         init(
             statement: Statement, hash: Digest, proof: StatementProof, recordKey: SecretBytes? = nil,
-            digests: [String: Digest] = [:],
-            fields: [String: FieldState]? = nil, isUnverified: Bool = false
+            digests: FieldList<Digest> = [:],
+            fields: FieldList<FieldState>? = nil, isUnverified: Bool = false
         ) {
             signed = Signed(statement, hash, proof)
             self.recordKey = recordKey
@@ -154,7 +154,7 @@ public struct Record: Sendable {
     /// Keys that have a value here: plain and encrypted ones, and assets; not those that were not asked for
     /// (``omittedKeys``).
     public func allKeys() -> [String] {
-        fields.compactMap { if case .omitted = $0.value { nil } else { $0.key } }.sorted()
+        fields.compactMap { if case .omitted = $0.value { nil } else { $0.key } }
     }
 
     /// Keys that were set or removed since the record was fetched or saved.
@@ -162,7 +162,7 @@ public struct Record: Sendable {
 
     /// Keys that exist on the server, but were not asked for.
     public var omittedKeys: [String] {
-        fields.compactMap { if case .omitted = $0.value { $0.key } else { nil } }.sorted()
+        fields.compactMap { if case .omitted = $0.value { $0.key } else { nil } }
     }
 
     // MARK: Encrypted fields

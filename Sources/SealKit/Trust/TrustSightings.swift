@@ -8,29 +8,36 @@ import SealStatements
 struct TrustSightings: SightingStore {
     /// The zone's own scope, in that life.
     private let own: ScopePlace
-    private let zone: Data
+    private let zone: [UInt8]
     private let late: TrustStore.LateStatements?
     private let db: GRDB.Database
+    // Run for each record.
+    private let selecting, remembering, rememberingNew: RecordStatement
 
     /// - Parameter late: nil where no late statements are accepted.
-    init(_ own: ScopePlace, late: TrustStore.LateStatements?, _ db: GRDB.Database) {
+    init(_ own: ScopePlace, late: TrustStore.LateStatements?, _ db: GRDB.Database) throws {
         (self.own, self.late, self.db) = (own, late, db)
-        zone = Data(own.scope.bytes)
+        zone = own.scope.bytes
+        selecting = try RecordStatement(Self.select, db)
+        remembering = try RecordStatement(Self.insert + Self.orReplace, db)
+        rememberingNew = try RecordStatement(Self.insert + " NOTHING", db)
     }
 
     // MARK: Records
 
-    private static let remembering = """
+    private static let insert = """
         INSERT INTO seen (zone, incarnation, name, revision, hash, kind, type, creator, roster, place, noted, met)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11) ON CONFLICT (zone, incarnation, name) DO
         """
-    private static let rememberingNew = remembering + " NOTHING"
-    private static let rememberingNewest =
-        remembering + """
-             UPDATE SET revision = excluded.revision, hash = excluded.hash, kind = excluded.kind, type = excluded.type,
-                creator = excluded.creator, roster = excluded.roster, place = excluded.place, noted = excluded.noted,
-                met = MIN(met, excluded.met)
-            """
+    private static let orReplace = """
+         UPDATE SET revision = excluded.revision, hash = excluded.hash, kind = excluded.kind, type = excluded.type,
+            creator = excluded.creator, roster = excluded.roster, place = excluded.place, noted = excluded.noted,
+            met = MIN(met, excluded.met)
+        """
+    private static let select = """
+        SELECT revision, hash, kind, type, creator, roster, place, met FROM seen
+        WHERE zone = ?1 AND incarnation = ?2 AND name = ?3
+        """
 
     /// In the place of the moment at which a record was met: that was before this account was out of its zone.
     static let metBeforeAbsence = Int64.max
@@ -38,45 +45,49 @@ struct TrustSightings: SightingStore {
     func remember(_ sighting: Sighting, at moment: Int64, onlyNew: Bool) throws -> Bool {
         let statement = sighting.statement
         let place = sighting.place
-        try db.cachedStatement(sql: onlyNew ? Self.rememberingNew : Self.rememberingNewest).execute(
-            arguments: [
-                zone, own.incarnation, statement.recordName, Int64(bitPattern: statement.revision),
-                Data(sighting.hash.bytes),
-                Int64(statement.kind.rawValue), statement.recordType, Data(statement.creator.id.bytes),
-                Int64(bitPattern: statement.rosterSequence), place == own ? nil : Data(place.bytes), moment,
-            ])
-        return db.changesCount == 1
+        let insert = onlyNew ? rememberingNew : remembering
+        try name(statement.recordName, to: insert)
+        try insert.bind(Int64(bitPattern: statement.revision), 4)
+        try insert.bind(sighting.hash.bytes, 5)
+        try insert.bind(Int64(statement.kind.rawValue), 6)
+        try insert.bind(statement.recordType, 7)
+        try insert.bind(statement.creator.id.bytes, 8)
+        try insert.bind(Int64(bitPattern: statement.rosterSequence), 9)
+        try insert.bind(place == own ? nil : place.bytes, 10)
+        try insert.bind(moment, 11)
+        return try insert.change()
+    }
+
+    /// The record that a statement is about: its first three parameters.
+    private func name(_ name: String, to statement: RecordStatement) throws {
+        try statement.bind(zone, 1)
+        try statement.bind(Int64(own.incarnation), 2)
+        try statement.bind(name, 3)
     }
 
     func seen(_ name: String, comparedWith sighting: Sighting?) throws -> Seen {
-        let select = try db.cachedStatement(
-            sql: """
-                SELECT revision, hash, kind, type, creator, roster, place, met FROM seen
-                WHERE zone = ? AND incarnation = ? AND name = ?
-                """)
-        let rows = try Row.fetchCursor(select, arguments: [zone, own.incarnation, name])
-        // A row is good as long as its cursor.
-        return try withExtendedLifetime(rows) {
-            guard let row = try rows.next() else { return .never }
-            let isBeforeAbsence = row[7] as Int64 == Self.metBeforeAbsence
+        try self.name(name, to: selecting)
+        return try selecting.row { row in
+            let isBeforeAbsence = row.number(7) == Self.metBeforeAbsence
+            let (revision, hash) = (UInt64(bitPattern: row.number(0)), try Digest(row.bytes(1) ?? []))
             // Most of what is read was read before: nothing else of it has to be decoded.
-            if let sighting, UInt64(bitPattern: row[0] as Int64) == sighting.revision,
-                try row.withUnsafeData(atIndex: 1, { $0?.elementsEqual(sighting.hash.bytes) ?? false })
-            {
+            if let sighting, revision == sighting.revision, hash == sighting.hash {
                 return .same(isBeforeAbsence: isBeforeAbsence)
             }
-            return .other(try statement(row), isBeforeAbsence: isBeforeAbsence)
-        }
+            return .other(try statement(row, revision: revision, hash: hash), isBeforeAbsence: isBeforeAbsence)
+        } ?? .never
     }
 
-    private func statement(_ row: Row) throws -> SeenStatement {
-        let place = (row[6] as Data?).map { ScopePlace([UInt8]($0)) } ?? own
-        guard let kind = SealStatements.Statement.Kind(rawValue: row[2]), let place else { throw SealError.malformed }
+    private func statement(_ row: RecordStatement, revision: UInt64, hash: Digest) throws -> SeenStatement {
+        let place = row.bytes(6).map { ScopePlace($0) } ?? own
+        guard let byte = UInt8(exactly: row.number(2)), let kind = SealStatements.Statement.Kind(rawValue: byte),
+            let place
+        else { throw SealError.malformed }
         return SeenStatement(
-            kind: kind, recordType: row[3], creator: UserID(try ID16(row[4] as Data)),
-            revision: UInt64(bitPattern: row[0] as Int64), hash: try Digest(row[1] as Data),
+            kind: kind, recordType: row.text(3), creator: UserID(try ID16(row.bytes(4) ?? [])), revision: revision,
+            hash: hash,
             place: SealStatements.Statement.FormerScope(scopeID: place.scope, incarnation: place.incarnation),
-            rosterSequence: UInt64(bitPattern: row[5] as Int64))
+            rosterSequence: UInt64(bitPattern: row.number(5)))
     }
 
     func living(
@@ -91,7 +102,7 @@ struct TrustSightings: SightingStore {
                 ORDER BY name
                 """,
             arguments: [
-                zone, own.incarnation, Int64(SealStatements.Statement.Kind.save.rawValue),
+                Data(zone), own.incarnation, Int64(SealStatements.Statement.Kind.save.rawValue),
                 moment ?? Self.metBeforeAbsence - 1,
             ])
         var found: [(name: String, place: ScopePlace?)] = []
@@ -111,17 +122,17 @@ struct TrustSightings: SightingStore {
                 INSERT INTO went (zone, incarnation, name, hash, noted) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (zone, incarnation, name) DO UPDATE SET hash = excluded.hash, noted = excluded.noted
                 """
-        ).execute(arguments: [zone, own.incarnation, name, Data(hash.bytes), moment])
+        ).execute(arguments: [Data(zone), own.incarnation, name, Data(hash.bytes), moment])
     }
 
     func hasAnyGone() throws -> Bool {
         let any = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM went WHERE zone = ? AND incarnation = ?)")
-        return try Bool.fetchOne(any, arguments: [zone, own.incarnation]) ?? false
+        return try Bool.fetchOne(any, arguments: [Data(zone), own.incarnation]) ?? false
     }
 
     func gone(_ name: String) throws -> Digest? {
         let went = try db.cachedStatement(sql: "SELECT hash FROM went WHERE zone = ? AND incarnation = ? AND name = ?")
-        return try Data.fetchOne(went, arguments: [zone, own.incarnation, name]).map { try Digest($0) }
+        return try Data.fetchOne(went, arguments: [Data(zone), own.incarnation, name]).map { try Digest($0) }
     }
 
     // MARK: Moments
@@ -140,7 +151,7 @@ struct TrustSightings: SightingStore {
                 SELECT EXISTS (SELECT 1 FROM seen WHERE zone = ?1 AND incarnation = ?2 AND name = ?3 AND noted > ?4)
                     OR EXISTS (SELECT 1 FROM went WHERE zone = ?1 AND incarnation = ?2 AND name = ?3 AND noted > ?4)
                 """)
-        return try Bool.fetchOne(noted, arguments: [zone, own.incarnation, name, moment]) ?? false
+        return try Bool.fetchOne(noted, arguments: [Data(zone), own.incarnation, name, moment]) ?? false
     }
 
     // MARK: Feeds
@@ -152,7 +163,7 @@ struct TrustSightings: SightingStore {
         }
         return try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT caughtUpEpoch FROM feed WHERE zone = ? AND incarnation = ?"),
-            arguments: [zone, own.incarnation])
+            arguments: [Data(zone), own.incarnation])
     }
 
     // MARK: Late statements

@@ -18,7 +18,7 @@ extension TrustStore {
     ) async throws(SealKitError) -> [Verdict] {
         guard !sightings.isEmpty else { return [] }
         return try await writing { db in
-            var judge = RecordJudge(TrustSightings(place, late: accepted, db))
+            var judge = RecordJudge(try TrustSightings(place, late: accepted, db))
             return try judge.admit(sightings, asked: asked, accepting: accepted?.hashes ?? [], readable: scopes)
         }
     }
@@ -27,7 +27,7 @@ extension TrustStore {
     private func judging<T: Sendable>(
         _ place: ScopePlace, _ body: @escaping @Sendable (RecordJudge<TrustSightings>) throws -> T
     ) async throws(SealKitError) -> T {
-        try await reading { db in try body(RecordJudge(TrustSightings(place, late: nil, db))) }
+        try await reading { db in try body(RecordJudge(try TrustSightings(place, late: nil, db))) }
     }
 
     /// As `RecordJudge.memory`.

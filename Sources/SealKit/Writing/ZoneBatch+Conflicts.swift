@@ -166,8 +166,9 @@ extension Record {
     /// As `WrittenVersion` has it, of what another record was made of.
     fileprivate func showsTheSame(as draft: Record) -> Bool {
         guard draft.recordChangeTag != nil, let base, let known = draft.base else { return false }
-        return WrittenVersion(base.statement, digests: base.digests, fields: fields.written).showsTheSame(
-            as: WrittenVersion(known.statement, digests: known.digests, fields: known.fields?.written))
+        return WrittenVersion(base.statement, digests: base.digests.byName { $0 }, fields: fields.written).showsTheSame(
+            as: WrittenVersion(
+                known.statement, digests: known.digests.byName { $0 }, fields: known.fields?.written))
     }
 
     /// The version that this one was made from, as far as it is at hand: what came with system fields only has none.
@@ -181,6 +182,6 @@ extension Record {
     }
 }
 
-extension [String: Record.FieldState] {
-    fileprivate var written: [String: RecordWriting.Field] { mapValues { $0.written } }
+extension FieldList<Record.FieldState> {
+    fileprivate var written: [String: RecordWriting.Field] { byName(\.written) }
 }

@@ -135,8 +135,7 @@ extension ZoneBatch {
     )] {
         guard case .save(let record) = item else { return [] }
         var fields: [(name: String, field: WireField, digest: Digest)] = []
-        for key in record.fields.keys.sorted(by: FieldSet.isOrdered) {
-            guard let state = record.fields[key] else { continue }
+        for (key, state) in record.fields {
             let field = try PublicWriting.content(
                 of: state.writtenInPublic, isChanged: record.changed.contains(key), known: record.base?.digests[key],
                 after: record.base?.written)

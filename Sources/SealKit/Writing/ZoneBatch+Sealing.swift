@@ -151,7 +151,7 @@ extension Record {
     fileprivate func fieldDrafts(keepsKey: Bool) -> [(name: String, field: FieldDraft)] {
         var drafts: [(name: String, field: FieldDraft)] = []
         drafts.reserveCapacity(fields.count)
-        for (key, state) in fields.sorted(by: { FieldSet.isOrdered($0.key, $1.key) }) {
+        for (key, state) in fields {
             let draft = RecordWriting.draft(
                 of: state.written, isChanged: changed.contains(key), known: base?.digests[key], keepsKey: keepsKey)
             if let draft { drafts.append((key, draft)) }

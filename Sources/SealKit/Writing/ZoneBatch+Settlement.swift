@@ -146,7 +146,7 @@ extension ZoneBatch {
         switch sent.record {
         case nil: deleteResults[sent.id] = .success(())
         case var record?:
-            var digests: [String: Digest] = [:]
+            var digests = FieldList<Digest>()
             digests.reserveCapacity(sealed.fields.count)
             for field in sealed.fields { digests[field.name] = field.digest }
             record.base = Record.Base(

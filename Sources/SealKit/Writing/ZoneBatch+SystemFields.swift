@@ -47,8 +47,7 @@ extension ZoneBatch {
         var verifier = StatementVerifier(roster: view.roster)
         let statement = try verifier.verify(
             base.statement.canonicalBytes(), proof: base.proof, recordName: base.statement.recordName)
-        let digests = base.digests.sorted { FieldSet.isOrdered($0.key, $1.key) }
-        try statement.check(digests.map { FieldDigest(name: $0.key, digest: $0.value) })
+        try statement.check(base.digests.listed)
         var base = base
         base.recordKey = try RecordOpener(statement, epochKey: view.key(for: base.statement)).recordKey
         base.isUnverified = false
