@@ -13,6 +13,8 @@ import Testing
     init() throws { temporary = try TemporaryFolder() }
 
     private static let part = 128 * 65_536
+    /// How often a part on its way is tried within a minute: after a tenth of a second, then twice that, and so on.
+    private static let tries = 10
 
     private func file(_ content: Data) throws -> URL {
         let url = temporary.url.appendingPathComponent(UUID().uuidString)
@@ -77,7 +79,7 @@ import Testing
     @Test func aSaveThatFailedIsGoneOnWith() async throws {
         let ann = try await Person()
         let zone = try await ann.makeZone()
-        let gone = Array(repeating: LossyTransport.Loss.request, count: 4)
+        let gone = Array(repeating: LossyTransport.Loss.request, count: Self.tries)
         let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "/parts/1", gone)
         let device = try ann.through(network, pacing: FakePacing().pacing)
         let url = try file(pattern(2 * Self.part + 5))
@@ -86,7 +88,7 @@ import Testing
         let draft = record
         #expect(await failure { try await device.own.save(draft) } == .networkFailure)
         let saved = try await device.own.save(draft)
-        #expect(parts(network) == ["0", "1", "1", "1", "1", "1", "2"])
+        #expect(parts(network) == ["0"] + Array(repeating: "1", count: Self.tries + 1) + ["2"])
         #expect(Set(network.calls.filter { $0.hasSuffix("/begin") }).count == 1, "under one id")
         #expect(try await content(of: saved.recordID, ann) == pattern(2 * Self.part + 5))
     }
@@ -96,7 +98,7 @@ import Testing
         device: Person, network: LossyTransport, draft: Record
     ) {
         let zone = try await ann.makeZone()
-        let gone = Array(repeating: LossyTransport.Loss.request, count: 4)
+        let gone = Array(repeating: LossyTransport.Loss.request, count: Self.tries)
         let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "/parts/1", gone)
         let device = try ann.through(network, pacing: FakePacing().pacing)
         var record = device.note(in: zone, "with a file")
@@ -151,6 +153,35 @@ import Testing
         let given = network.calls.filter { $0.hasSuffix("/abandon") }
         #expect(given.isEmpty)
         #expect(try await content(of: saved.recordID, ann) == pattern(2 * Self.part + 5))
+    }
+
+    /// A server that is started again meanwhile costs a large upload some seconds.
+    @Test func aPartOnItsWayWaitsForTheServer() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let gone = Array(repeating: LossyTransport.Loss.request, count: Self.tries - 1)
+        let network = LossyTransport(try HTTPTransport(server: ann.server.origin), losing: "/parts/1", gone)
+        let device = try ann.through(network, pacing: FakePacing().pacing)
+        var record = device.note(in: zone, "with a file")
+        record["file"] = Asset(fileURL: try file(pattern(Self.part + 5)))
+        let saved = try await device.own.save(record)
+        #expect(try await content(of: saved.recordID, ann) == pattern(Self.part + 5))
+    }
+
+    /// A process that ends and goes on with nothing leaves nothing on the bill, and no file.
+    @Test func whatNobodyGoesOnWithIsAbandoned() async throws {
+        let ann = try await Person()
+        let before = try await ann.account.storageUsage().bytes
+        let (device, network, draft) = try await brokenSave(ann, of: try file(pattern(Self.part + 5)))
+        let broken = try await ann.account.storageUsage().bytes
+        #expect(broken > before + Int64(Self.part))
+        await device.container.abandonBrokenUploads()
+        let after = try await ann.account.storageUsage().bytes
+        #expect(after < before + 100_000)
+        // Saved all the same, it is another upload.
+        let saved = try await device.own.save(draft)
+        #expect(Set(network.calls.filter { $0.hasSuffix("/begin") }).count == 2)
+        #expect(try await content(of: saved.recordID, ann) == pattern(Self.part + 5))
     }
 
     /// A connection still pulls for a request that was answered early, while the next one is on its way.

@@ -88,7 +88,7 @@ import Testing
         let ann = try await Person()
         let zone = try await ann.makeZone()
         let network = LossyTransport(
-            try HTTPTransport(server: ann.server.origin), losing: "/parts/1", Array(repeating: .request, count: 4))
+            try HTTPTransport(server: ann.server.origin), losing: "/parts/1", Array(repeating: .request, count: 10))
         let device = try MortalDevice(ann, transport: network)
         let file = device.folder.url.appendingPathComponent("film")
         let bytes = pattern(Self.part + 100_000)

@@ -67,7 +67,14 @@ final class BrokenUploads: Sendable {
     /// Each holds a file open, and a mebibyte.
     private static let most = 16
 
-    private let kept = Mutex<[(key: Key, upload: AssetUpload)]>([])
+    private struct Kept {
+        let key: Key
+        let upload: AssetUpload
+        /// Nil where another process may go on with it.
+        let abandon: (@Sendable () async -> Void)?
+    }
+
+    private let kept = Mutex<[Kept]>([])
 
     /// Whoever takes one has it alone.
     func take(_ key: Key) -> AssetUpload? {
@@ -78,10 +85,22 @@ final class BrokenUploads: Sendable {
     }
 
     /// The oldest goes where there are too many: the server gives it up by itself.
-    func keep(_ upload: AssetUpload, _ key: Key) {
+    /// - Parameter abandon: tells the server that it is not gone on with; nil where another process may do that.
+    func keep(_ upload: AssetUpload, _ key: Key, abandon: (@Sendable () async -> Void)?) {
         kept.withLock { kept in
-            kept.append((key, upload))
+            kept.append(Kept(key: key, upload: upload, abandon: abandon))
             if kept.count > Self.most { kept.removeFirst() }
+        }
+    }
+
+    /// Nobody in this process goes on with any of them.
+    func abandonAll() async {
+        let all = kept.withLock { kept in
+            defer { kept = [] }
+            return kept
+        }
+        await withTaskGroup { group in
+            for one in all { if let abandon = one.abandon { group.addTask { await abandon() } } }
         }
     }
 }
@@ -109,11 +128,11 @@ extension AssetUploads {
             return upload
         } catch {
             if error.mayGoOn {
-                broken.keep(upload, key)
+                var abandon: (@Sendable () async -> Void)?
+                if journal == nil { abandon = { await self.abandon(upload) } }
+                broken.keep(upload, key, abandon: abandon)
             } else {
-                // The caller is told why the upload failed, which a failure of this must not hide; what gets no part
-                // any more the server gives up within a day by itself.
-                _ = try? await call(Endpoints.assets.abandon, upload, Sealkit_V1_AbandonUploadRequest())
+                await abandon(upload)
             }
             throw error
         }
@@ -142,9 +161,14 @@ extension AssetUploads {
             try upload.chunks.readAll()
             if try upload.chunks.root() == root { return upload }
         }
-        // What gets no part any more the server gives up within a day by itself.
-        _ = try? await call(Endpoints.assets.abandon, upload, Sealkit_V1_AbandonUploadRequest())
+        await abandon(upload)
         return nil
+    }
+
+    /// Beside why the upload ended, which a failure of this must not hide: what gets no part any more the server gives
+    /// up within a day by itself.
+    private func abandon(_ upload: AssetUpload) async {
+        _ = try? await call(Endpoints.assets.abandon, upload, Sealkit_V1_AbandonUploadRequest())
     }
 
     /// The process was ended between the upload's last step and its note.

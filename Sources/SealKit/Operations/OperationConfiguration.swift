@@ -8,7 +8,7 @@ public struct OperationConfiguration: Sendable, Hashable {
     /// Who waits for the result.
     ///
     /// - `userInteractive`, `userInitiated` and `default`: somebody waits. A server that cannot be reached is tried for
-    ///   about a second, and what fails on the way there or back for about a minute.
+    ///   about a second; a part of a file that is on its way, and what fails there or back, for about a minute.
     /// - `utility` and `background`: nobody does. The call waits for network and server until
     ///   `timeoutIntervalForResource`.
     public var qualityOfService: QualityOfService

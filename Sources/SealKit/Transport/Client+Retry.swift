@@ -118,12 +118,16 @@ private struct Retry {
 
     private func isWorthRepeating(_ failure: SealKitError) -> Bool {
         switch failure.code {
-        case .networkFailure, .networkUnavailable: configuration.waitsForNetwork || failures < Retry.quickAttempts
+        case .networkFailure, .networkUnavailable:
+            configuration.waitsForNetwork || isUnderWay || failures < Retry.quickAttempts
         case .serverResponseLost, .serviceUnavailable: again != .once
         case .requestRateLimited, .zoneBusy: true
         default: false
         }
     }
+
+    /// What was sent already would be lost with the next server's restart.
+    private var isUnderWay: Bool { callClass == Endpoints.assets.part.route.name }
 
     private func sleep(_ duration: Duration) async throws(SealKitError) {
         do { try await client.pacing.sleep(duration) } catch { throw cancelled }

@@ -62,7 +62,8 @@ package struct Quotas: Sendable {
         }
         throw ServerError(
             .quotaExceeded, "An account stores at most \(limit) bytes on this server.",
-            remedy: "Delete records or assets that are not needed, or ask the server's operator for more room.")
+            remedy: "Delete records or assets that are not needed, or ask the server's operator for more room. "
+                + "An upload that broke off, and was not given up, counts as a whole for a day.")
     }
 
     /// - Parameter records: how many the zone would have then.

@@ -106,10 +106,13 @@ struct Client {
 
     func makeKnown(_ output: Output) async { await container.makeKnown(output) }
 
-    /// Each command is a session of its own: none is left behind.
+    /// Each command is a session of its own: none is left behind, and no upload that nobody goes on with.
     func end() async {
-        let account = account
-        await Interruption.settle { try? await account.logOut() }
+        let (account, container) = (account, container)
+        await Interruption.settle {
+            await container.abandonBrokenUploads()
+            try? await account.logOut()
+        }
     }
 }
 

@@ -248,7 +248,7 @@ import Testing
             let network = try HostileNetwork(ann.server)
             let losing = LossyTransport(
                 network, losing: "/parts/1",
-                Array(repeating: .late(SealKitError(.networkFailure, "the network went")), count: 4))
+                Array(repeating: .late(SealKitError(.networkFailure, "the network went")), count: 10))
             let device = try ann.through(losing, pacing: FakePacing().pacing)
             var record = device.note(in: zone, "x", name: "with a file, changed at \(place)")
             record["file"] = Asset(fileURL: url)
