@@ -72,6 +72,13 @@ import Testing
             ["origin": "https://a%2Db.example"],
             .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
         await check(["smtp-url": "smtp://h"], .missing(setting: "smtp-from"))
+        // One alone would be a server that was meant to send mail, and does not.
+        for (name, value) in [
+            ("smtp-from", "a@example.org"), ("smtp-check", "required"), ("smtp-starttls", "off"),
+            ("smtp-password", "word"),
+        ] {
+            await check([name: value], .missing(setting: "smtp-url"))
+        }
         let relay = ["smtp-url": "smtps://h", "smtp-from": "a@example.org"]
         await check(relay.merging(["smtp-username": "codes"]) { $1 }, .missingSecret(setting: "smtp-password"))
         let missing = "\(ConfigurationError.missingSecret(setting: "smtp-password"))"

@@ -69,6 +69,13 @@ import Testing
         }
     }
 
+    @Test func aListIsNoValueOfASettingThatHasOne() async throws {
+        let path = folder.file("sealkit.yaml")
+        #expect(
+            try await refusal("registration: open\nlisten: [\"127.0.0.1:1\", \"127.0.0.1:2\"]")
+                == .invalidInFile(setting: "listen", expected: "one value, and no list", path: path, line: 2))
+    }
+
     @Test func whatIsNoYAMLIsRefusedWithoutSayingWhatStandsThere() async throws {
         let path = folder.file("sealkit.yaml")
         let broken = try await refusal("listen: 127.0.0.1:1\nsmtp: {password: \"canary\n")

@@ -27,6 +27,9 @@ extension ServerConfiguration {
         "records-per-zone": ["records", "per", "zone"], "zones-per-user": ["zones", "per", "user"],
     ]
 
+    /// Those that may be written as lists in a file.
+    static let lists: Set<String> = ["webhook-allow", "fallback-url"]
+
     /// `tls.key`.
     static func fileName(of setting: String) -> String { settings[setting, default: [setting]].joined(separator: ".") }
 
@@ -115,7 +118,7 @@ extension ServerConfiguration {
         ]
         var lines: [[String]: Int] = [:]
         if let file {
-            let found = try SettingsFile(path: file, settings: Set(settings.values))
+            let found = try SettingsFile(path: file, settings: settings)
             lines = found.lines
             let names = Dictionary(uniqueKeysWithValues: settings.map { ($1, $0) })
             let values = found.values.map { key, value in
@@ -211,6 +214,9 @@ extension ServerConfiguration {
                     authorityFile: text("smtp-ca-file"),
                     startTLS: try choice("smtp-starttls", MailConfiguration.StartTLS.self) ?? .required,
                     check: try choice("smtp-check", MailConfiguration.Check.self) ?? .warn)
+            } else if ServerConfiguration.settings.keys.contains(where: { $0.hasPrefix("smtp-") && text($0) != nil }) {
+                // Whoever wrote one of them meant the server to send mail.
+                throw .missing(setting: "smtp-url")
             }
             switch (text("sms-webhook"), text("sms-token")) {
             case (let url?, let token): result.sms = SMSConfiguration(url: url, token: token)

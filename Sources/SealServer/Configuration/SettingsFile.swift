@@ -11,10 +11,12 @@ struct SettingsFile {
     private(set) var lines: [[String]: Int] = [:]
     private let path: String
     private let settings: Set<[String]>
+    private let names: [[String]: String]
 
-    /// - Parameter settings: all that there are.
-    init(path: String, settings: Set<[String]>) throws(ConfigurationError) {
-        (self.path, self.settings) = (path, settings)
+    /// - Parameter settings: all that there are, by their names as flags.
+    init(path: String, settings: [String: [String]]) throws(ConfigurationError) {
+        (self.path, self.settings) = (path, Set(settings.values))
+        names = Dictionary(uniqueKeysWithValues: settings.map { ($1, $0) })
         try ConfigurationError.requireFile("config", path)
         guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8)
         else {
@@ -37,16 +39,19 @@ struct SettingsFile {
     }
 
     private mutating func take(_ mapping: Node.Mapping, below prefix: [String]) throws(ConfigurationError) {
-        for (key, value) in mapping {
-            let line = key.mark?.line ?? value.mark?.line ?? 1
+        for (key, node) in mapping {
+            let line = key.mark?.line ?? node.mark?.line ?? 1
             guard let text = key.scalar?.string else { throw .unreadableFile(path: path, line: line) }
             let name = prefix + text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
             if settings.contains(name) {
-                guard let value = Self.text(value) else {
-                    guard let inner = value.mapping?.first?.key.scalar?.string else {
+                guard let value = Self.text(node) else {
+                    guard let inner = node.mapping?.first?.key.scalar?.string else {
                         throw .unreadableFile(path: path, line: line)
                     }
                     throw unknown(name + [inner], line)
+                }
+                if node.sequence != nil, let flag = names[name], !ServerConfiguration.lists.contains(flag) {
+                    throw .invalidInFile(setting: flag, expected: "one value, and no list", path: path, line: line)
                 }
                 guard values.updateValue(value, forKey: name) == nil else {
                     throw .repeatedSetting(name: name.joined(separator: "."), path: path, line: line)
@@ -54,9 +59,9 @@ struct SettingsFile {
                 lines[name] = line
             } else {
                 guard settings.contains(where: { $0.starts(with: name) }) else { throw unknown(name, line) }
-                if let inner = value.mapping {
+                if let inner = node.mapping {
                     try take(inner, below: name)
-                } else if value.null == nil {
+                } else if node.null == nil {
                     throw unknown(name, line)
                 }
             }
