@@ -35,6 +35,9 @@ static size_t read_source(char *target, size_t size, size_t items, void *context
 static size_t keep_line(char *line, size_t size, size_t items, void *context) {
     struct sealkit_curl_answer *answer = context;
     size_t count = size * items;
+    // A relay that has refused something says goodbye after it.
+    static const char goodbye[] = {'2', '2', '1'};
+    if (count >= sizeof goodbye && answer->count > 0 && memcmp(line, goodbye, sizeof goodbye) == 0) return count;
     answer->count = count < sizeof answer->line ? count : sizeof answer->line;
     memcpy(answer->line, line, answer->count);
     return count;

@@ -62,7 +62,7 @@ import Testing
         _ = try await sealkit(["account", "create", "--server", server.origin, "--key-file", file])
         let text = try await sealkit(["account", "status", "--key-file", file])
         #expect(text.hasPrefix("available at \(server.origin)\n0 records, "))
-        #expect(text.hasSuffix(" bytes stored of 1000000\n"))
+        #expect(text.hasSuffix(" KiB stored of 976.6 KiB\n"), "\(text)")
         let json = try await sealkit(["account", "status", "--key-file", file, "--json"])
         #expect(json.contains("\"bytes\":"))
         #expect(!json.contains("\"bytes\":0"))

@@ -15,7 +15,7 @@ extension SyncEngine {
     func tell(_ event: Event, before: Change? = nil, after: Change? = nil) async throws(SealKitError) {
         await place.events.take()
         defer { place.events.give() }
-        guard newest === self, let delegate = configuration.delegate else { throw SealKitError.cancelled }
+        let delegate = try listener()
         if let before { ownState.apply(before) }
         await deliver(event, to: delegate)
         guard newest === self else { throw SealKitError.cancelled }
@@ -23,11 +23,22 @@ extension SyncEngine {
         await tellState(to: delegate)
     }
 
+    /// Who is told.
+    private func listener() throws(SealKitError) -> any SyncEngineDelegate {
+        guard newest === self else { throw SealKitError.cancelled }
+        guard let delegate = configuration.delegate else {
+            throw SealKitError(
+                .operationCancelled, "the sync engine's delegate is gone: nobody can be told what came",
+                remedy: "keep the delegate for as long as its engine, which holds it weakly")
+        }
+        return delegate
+    }
+
     /// Changes the state and tells of it, without another event.
     func note(_ change: @escaping Change) async throws(SealKitError) {
         await place.events.take()
         defer { place.events.give() }
-        guard newest === self, let delegate = configuration.delegate else { throw SealKitError.cancelled }
+        let delegate = try listener()
         ownState.apply(change)
         await tellState(to: delegate)
     }
@@ -39,7 +50,7 @@ extension SyncEngine {
         try checkGoingOn()
         await place.events.take()
         defer { place.events.give() }
-        guard newest === self, let delegate = configuration.delegate else { throw SealKitError.cancelled }
+        let delegate = try listener()
         return await SyncHandling.during(place) { await Task { await body(delegate) }.value }
     }
 

@@ -41,6 +41,13 @@ public struct Verification: Sendable {
     /// How often a code may be tried, before the server sends no more than a new one.
     public static let tries = 5
 
+    /// Whether something that was typed may be a code, digits with spaces or hyphens between them: anything else would
+    /// cost a try.
+    public static func mayBeCode(_ typed: String) -> Bool {
+        let code = typed.filter { $0 != " " && $0 != "-" }
+        return !code.isEmpty && code.allSatisfy { $0.isASCII && $0.isNumber }
+    }
+
     let id: [UInt8]
     /// As the code was asked for.
     let address: String

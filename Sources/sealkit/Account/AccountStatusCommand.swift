@@ -20,8 +20,8 @@ struct AccountStatusCommand: AccountHolderCommand {
         var text = "\(status) at \(server)"
         do {
             let usage = try await client.account.storageUsage()
-            text += "\n\(usage.recordCount.counted("record")), \(usage.bytes.counted("byte")) stored"
-            if let limit = usage.bytesLimit { text += " of \(limit)" }
+            text += "\n\(usage.recordCount.counted("record")), \(ByteCount.text(usage.bytes)) stored"
+            if let limit = usage.bytesLimit { text += " of \(ByteCount.text(limit))" }
             json["records"] = .integer(Int64(usage.recordCount))
             json["bytes"] = .integer(usage.bytes)
             json["bytesLimit"] = usage.bytesLimit.map(JSONValue.integer) ?? .null

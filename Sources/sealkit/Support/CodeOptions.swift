@@ -67,8 +67,12 @@ struct CodeOptions: ParsableArguments {
             output.note("That was not it; \(triesLeft.counted("try", "tries")) left.")
         }
         guard isAsked else { return try givenCode() }
-        let answer = try Prompt.answer("Code (an empty line for \(purpose)): ") ?? ""
-        return answer.isEmpty ? nil : answer
+        while true {
+            let answer = try Prompt.answer("Code (an empty line for \(purpose)): ") ?? ""
+            guard !answer.isEmpty else { return nil }
+            if Verification.mayBeCode(answer) { return answer }
+            output.note("A code has digits alone; that was not tried.")
+        }
     }
 
     /// What is known of the code's way: nothing of it is about the address.
