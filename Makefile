@@ -52,7 +52,8 @@ package-check: deb ## Builds the Debian package, checks it by lintian, and insta
 	@Tests/Support/package-check
 
 demo: build ## Three people share documents; a fourth, the server, and one who was removed see nothing
-	@/usr/bin/python3 Tests/Demo/demo.py --sealkit $(SEALKIT)
+	$($(CONFIGURATION)) notes
+	@/usr/bin/python3 Tests/Demo/demo.py --sealkit $(SEALKIT) --notes .build/$(CONFIGURATION)/notes
 
 test: setup ## Runs everything that is tested, and prints the totals
 	@Tests/Support/run-tests

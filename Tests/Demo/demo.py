@@ -5,7 +5,7 @@ Runs the built `sealkit` as separate processes: the server, and one process for 
 goes through a proxy that writes it down. In the end everything that the server kept, logged, mailed and sent or received
 is searched for what only the people may know.
 
-    Tests/Demo/demo.py --sealkit .build/debug/sealkit        KEEP=1 keeps the folder
+    Tests/Demo/demo.py --sealkit .build/debug/sealkit --notes .build/debug/notes        KEEP=1 keeps the folder
 """
 
 import argparse
@@ -32,6 +32,8 @@ from proxy import RecordingProxy  # noqa: E402
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 ZONE = "Documents"
 BINARY_BYTES = 8 << 20
+# Of the app in Examples/CloudKitNotes.
+NOTES_CONTAINER = "iCloud.org.example.notes"
 
 
 class Failure(Exception):
@@ -101,14 +103,24 @@ class Person:
             self.demo.canaries.secret(f"{self.name}'s seed", seed_bytes(self.key_file))
         return made["recoveryKey"]
 
-    def list(self, owner=None):
-        rows = self("record", "list", "--zone", ZONE, *(["--owner", owner] if owner else []))
+    def notes(self, *arguments):
+        """Runs the CloudKit app as this person, on a device of its own; gives its lines."""
+        done = self.demo.program(
+            self.demo.notes, ["--folder", str(self.key_file.parent / "notes"), *arguments], SEALKIT_KEY_FILE=str(self.key_file))
+        if done.returncode != 0 or done.stderr:
+            raise Failure(f"{self.name}: notes {arguments[0]} ended with {done.returncode}: {done.stderr.decode(errors='replace').strip()}")
+        return done.stdout.decode().splitlines()
+
+    def list(self, owner=None, zone=ZONE, container=None):
+        rows = self(
+            "record", "list", "--zone", zone, *(["--owner", owner] if owner else []), *(["--container", container] if container else []))
         return {row["record"]["recordName"]: row["record"] for row in rows if "record" in row}
 
 
 class Demo:
-    def __init__(self, binary, folder):
+    def __init__(self, binary, notes, folder):
         self.binary = binary
+        self.notes = notes
         self.folder = folder
         self.checks = Checks()
         self.canaries = Canaries()
@@ -122,15 +134,18 @@ class Demo:
 
     # Processes
 
-    def environment(self):
+    def environment(self, **more):
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SEALKIT_")}
-        clean.update(HOME=str(self.folder / "home"), TMPDIR=str(self.folder / "tmp"))
+        clean.update(HOME=str(self.folder / "home"), TMPDIR=str(self.folder / "tmp"), **more)
         return clean
 
     def sealkit(self, arguments, text=None):
+        return self.program(self.binary, arguments, text)
+
+    def program(self, binary, arguments, text=None, **environment):
         self.current = subprocess.Popen(
-            [str(self.binary), *arguments], stdin=subprocess.PIPE if text is not None else subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment(), start_new_session=True)
+            [str(binary), *arguments], stdin=subprocess.PIPE if text is not None else subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment(**environment), start_new_session=True)
         try:
             out, err = self.current.communicate(text.encode() if text is not None else None, timeout=120)
             return subprocess.CompletedProcess(arguments, self.current.returncode, out, err)
@@ -187,6 +202,7 @@ class Demo:
         self.carol_reads()
         self.refusals()
         self.bob_writes()
+        self.cloudkit_app()
         self.remove_carol()
         self.recover()
         self.restart()
@@ -362,6 +378,34 @@ class Demo:
         self.checks.that(
             error["serverRecord"]["fields"]["title"]["value"] == changed, "Ann saves over it unawares: a conflict, with Bob's version shown")
 
+    def cloudkit_app(self):
+        """Ann in an app that was written for Apple's CloudKit, Bob at the command line, and one zone."""
+        section("An app written for Apple's CloudKit")
+        zone = {"zone": "Notes", "container": NOTES_CONTAINER}
+        ann, bob = (person("account", "whoami", "--container", NOTES_CONTAINER)[0]["userRecordName"] for person in (self.ann, self.bob))
+        self.checks.that(self.ann.notes("whoami") == [ann], "Ann's account is the app's, by her key file alone")
+        first = f"Tomatoes go left {self.canaries.word('a note')}"
+        self.ann.notes("add", first)
+        [(name, record)] = self.ann.list(**zone).items()
+        self.checks.that(record["fields"]["text"]["value"] == first, "Ann wrote a note in the app; the command line reads it")
+        [url] = self.ann.notes("share", bob)
+        part, raw = link_secret(url)
+        self.canaries.secret("the notes' URL, after the #", part)
+        self.canaries.secret("the notes' URL, link secret", raw)
+        self.bob("share", "accept", "-", "--container", NOTES_CONTAINER, text=url + "\n")
+        changed = f"Tomatoes go right {self.canaries.word('a changed note')}"
+        self.bob(
+            "record", "save", "--zone", "Notes", "--owner", ann, "--container", NOTES_CONTAINER, "--name", name, "--update",
+            "--seal", f"text={changed}", "--seal", f"changed:date={time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(time.time() + 60))}")
+        self.checks.that(
+            any(line.endswith(changed) for line in self.ann.notes("list")), "she shared her notes in the app; Bob changed it at the command line, and the app shows his words")
+        last = f"Beans go right {self.canaries.word('another note')}"
+        self.ann.notes("add", last)
+        texts = {record["fields"]["text"]["value"] for record in self.bob.list(ann, **zone).values() if record["recordType"] == "Note"}
+        self.checks.that(texts == {changed, last}, "what she added in the app Bob reads at the command line")
+        self.checks.that(
+            any(line.startswith(bob) and line.endswith("edits") for line in self.ann.notes("people")), "the app says who is in her notes: Bob, who edits")
+
     def remove_carol(self):
         section("Removing Carol")
         before = self.copy_database("before")
@@ -460,6 +504,7 @@ class Demo:
         section("Shown")
         say(f"  {self.checks.count} checks passed in {time.monotonic() - self.started:.0f} s:")
         say("  three people shared real documents, end to end encrypted, with files, over a real server;")
+        say("  an app that was written for Apple's CloudKit and the command line edited one zone;")
         say("  strangers, a reader who wrote and a removed participant were refused, and the removed one's old keys")
         say("  open nothing that came later; of all words, values and secrets searched for, none was found in the")
         say("  server's disk, log and mail or in the traffic.")
@@ -484,9 +529,12 @@ def end(process):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sealkit", type=pathlib.Path, default=REPOSITORY / ".build/debug/sealkit")
-    binary = parser.parse_args().sealkit.resolve()
-    if not binary.exists():
-        sys.exit(f"there is no {binary}: build it first (make build)")
+    parser.add_argument("--notes", type=pathlib.Path, default=REPOSITORY / ".build/debug/notes")
+    given = parser.parse_args()
+    binary, notes = given.sealkit.resolve(), given.notes.resolve()
+    for needed in (binary, notes):
+        if not needed.exists():
+            sys.exit(f"there is no {needed}: build it first (make demo)")
 
     def stop(number, _):
         raise SystemExit(128 + number)
@@ -494,7 +542,7 @@ def main():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="sealkit-demo-"))
-    demo = Demo(binary, folder)
+    demo = Demo(binary, notes, folder)
     status = 1
     try:
         demo.run()

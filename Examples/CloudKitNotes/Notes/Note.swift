@@ -14,6 +14,18 @@ public struct Note: Codable, Sendable, Equatable {
     }
 }
 
+/// Whose notebook a note is in, and its name there.
+public struct NoteID: Hashable, Sendable {
+    public let notebook: String
+    public let name: String
+
+    init(notebook: String, name: String) { (self.notebook, self.name) = (notebook, name) }
+
+    init(_ id: CKRecord.ID) { self.init(notebook: id.zoneID.ownerName, name: id.recordName) }
+
+    var recordID: CKRecord.ID { CKRecord.ID(recordName: name, zoneID: Notes.zoneID(of: notebook)) }
+}
+
 extension Note {
     static let recordType = "Note"
 
