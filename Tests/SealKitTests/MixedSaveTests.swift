@@ -69,4 +69,52 @@ import Testing
         #expect(try results[note.recordID]?.get() is Record)
         #expect(try await ann.own.share(for: zone).title == "Bob's word")
     }
+
+    /// One item's failure is its own: a new share and its root are one, and nothing else waits for them.
+    @Test func whatIsNotAtomicFailsByItself() async throws {
+        let (ann, bob) = (try await Person(), try await Person())
+        let zone = try await ann.makeZone("lists")
+        let stale = try await ann.own.save(ann.note(in: zone, "one", name: "stale"))
+        var newer = stale
+        newer.encryptedValues["body"] = "two"
+        _ = try await ann.own.save(newer)
+        let gone = try await ann.own.save(ann.note(in: zone, "x", name: "gone"))
+        var mine = stale
+        mine.encryptedValues["body"] = "mine"
+        let (root, other) = (ann.note(in: zone, "list", name: "list"), ann.note(in: zone, "other", name: "other"))
+        var share = Share(rootRecord: root)
+        share.addParticipant(try await ann.participant(bob, .readWrite))
+        let results = try await ann.own.modifyRecords(
+            saving: [mine, root, share, other], deleting: [gone.recordID], atomically: false)
+        #expect(results.saveResults[mine.recordID]?.failureCode == .serverRecordChanged)
+        #expect(results.saveResults.values.compactMap(\.failureCode) == [.serverRecordChanged])
+        #expect(try results.saveResults[other.recordID]?.get() is Record)
+        let saved = try #require(try results.saveResults[share.recordID]?.get() as? Share)
+        #expect(results.deleteResults[gone.recordID]?.failureCode == nil)
+        #expect(await failure { _ = try await ann.own.record(for: gone.recordID) } == .unknownItem)
+        _ = try await bob.join(saved.url)
+        #expect(try await ann.own.record(for: root.recordID).share?.recordName == share.recordID.recordName)
+    }
+
+    @Test func withItsRootANewShareFails() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone("lists")
+        let (there, other) = (ann.note(in: zone, "there", name: "list"), ann.note(in: zone, "other", name: "other"))
+        _ = try await ann.own.save(there)
+        // Made anew, where there is one already.
+        let root = ann.note(in: zone, "again", name: "list")
+        let share = Share(rootRecord: root)
+        let loose = try await ann.own.modifyRecords(saving: [root, share, other], atomically: false).saveResults
+        #expect(loose[root.recordID]?.failureCode == .serverRecordChanged)
+        #expect(loose[share.recordID]?.failureCode != nil)
+        #expect(try loose[other.recordID]?.get() is Record)
+        #expect(await failure { _ = try await ann.own.share(withID: share.recordID) } == .unknownItem)
+
+        // All or nothing, the other one is not saved either.
+        let last = ann.note(in: zone, "last", name: "last")
+        let strict = try await ann.own.modifyRecords(saving: [root, share, last]).saveResults
+        #expect(strict[root.recordID]?.failureCode == .serverRecordChanged)
+        #expect(strict[last.recordID]?.failureCode == .batchRequestFailed)
+        #expect(await failure { _ = try await ann.own.record(for: last.recordID) } == .unknownItem)
+    }
 }

@@ -52,7 +52,14 @@ public struct LongLivedFetch: Sendable {
         try rows.journal.claim(rows.id)
         defer { rows.journal.release(rows.id) }
         try database.core.requireAccess(to: database.scope)
-        return try await database.records(for: recordIDs, desiredKeys: desiredKeys)
+        let results = try await database.records(for: recordIDs, desiredKeys: desiredKeys)
+        await rows.noteFinished()
+        return results
+    }
+
+    /// When it had its results first, by this device's clock.
+    var finished: Date? {
+        get async throws(SealKitError) { try await rows.finished().map { Date(microseconds: $0) } }
     }
 
     /// Forgets it. An operation that has ended already is no error.

@@ -70,7 +70,13 @@ public struct LongLivedModification: Sendable {
             }
         }
         if let loss { throw loss }
+        await rows.noteFinished()
         return (results.saves, results.deletions)
+    }
+
+    /// When all of its results were there first, by this device's clock.
+    var finished: Date? {
+        get async throws(SealKitError) { try await rows.finished().map { Date(microseconds: $0) } }
     }
 
     /// What one zone's items have become, noted before it is told.

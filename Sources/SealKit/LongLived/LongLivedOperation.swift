@@ -1,3 +1,4 @@
+package import Foundation
 import SealPrimitives
 
 /// What was begun and not ended, perhaps by a process that is gone (<doc:LongLived>).
@@ -12,6 +13,26 @@ public enum LongLivedOperation: Sendable {
         case .modifyRecords(let operation): operation.operationID
         case .download(let operation): operation.operationID
         case .fetchRecords(let operation): operation.operationID
+        }
+    }
+
+    /// When all of its results were there first, by this device's clock; nil before that, and for a download.
+    package var finished: Date? {
+        get async throws(SealKitError) {
+            switch self {
+            case .modifyRecords(let operation): try await operation.finished
+            case .download: nil
+            case .fetchRecords(let operation): try await operation.finished
+            }
+        }
+    }
+
+    /// Forgets it.
+    package func end() async throws(SealKitError) {
+        switch self {
+        case .modifyRecords(let operation): try await operation.end()
+        case .download(let operation): try await operation.end()
+        case .fetchRecords(let operation): try await operation.end()
         }
     }
 

@@ -26,6 +26,28 @@ struct OperationRows: Sendable {
         return steps
     }
 
+    private static let finishedName = "finished"
+
+    /// All of its results are there; when is noted once. Without the note they are kept until the operation is ended.
+    func noteFinished() async {
+        guard (try? await journal.row(Self.finishedName, of: id)) == nil else { return }
+        var writer = CanonicalWriter(capacity: 8)
+        writer.time(currentTime())
+        try? await put(writer.bytes, as: Self.finishedName)
+    }
+
+    /// Microseconds since 1970; nil while results are missing.
+    func finished() async throws(SealKitError) -> Int64? {
+        guard let row = try await journal.row(Self.finishedName, of: id) else { return nil }
+        let bytes = try open(row)
+        return try reading { () throws(SealError) in
+            var reader = CanonicalReader(bytes)
+            let time: Int64 = try reader.number()
+            try reader.finish()
+            return time
+        }
+    }
+
     /// - Returns: nil for an operation that has ended.
     /// - Throws: `internalError` where it does not open.
     func input() async throws(SealKitError) -> JournaledInput? {

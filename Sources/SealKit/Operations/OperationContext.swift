@@ -12,6 +12,14 @@ struct OperationContext: Sendable {
 
     /// nil: what the transport was set up with, and CloudKit's defaults.
     var chosen: OperationConfiguration? { configuration ?? group?.defaultConfiguration }
+
+    /// What is nil stays as it is.
+    fileprivate func with(_ configuration: OperationConfiguration?, _ group: OperationGroup?) -> OperationContext {
+        var context = self
+        if let configuration { context.configuration = configuration }
+        if let group { context.group = group }
+        return context
+    }
 }
 
 extension Database {
@@ -52,15 +60,19 @@ extension OperationConfiguration {
     ) async throws(E) -> R {
         try await configured(configuration, group, body: body)
     }
+
+    /// For what `body` begins without waiting for it: a task has what was bound where it was made.
+    package static func bound<R>(
+        _ configuration: OperationConfiguration?, group: OperationGroup?, _ body: () throws -> R
+    ) rethrows -> R {
+        try OperationContext.$current.withValue(OperationContext.current.with(configuration, group), operation: body)
+    }
 }
 
 private func configured<R, E: Error>(
     _ configuration: OperationConfiguration?, _ group: OperationGroup?, body: () async throws(E) -> R
 ) async throws(E) -> R {
-    var context = OperationContext.current
-    if let configuration { context.configuration = configuration }
-    if let group { context.group = group }
-    return try await OperationContext.$current.bound(to: context, body)
+    try await OperationContext.$current.bound(to: OperationContext.current.with(configuration, group), body)
 }
 
 extension TaskLocal {
