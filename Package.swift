@@ -296,7 +296,8 @@ let package = Package(
         + (hasCloudKit
             ? [
                 .testTarget(
-                    name: "CloudKitTests", dependencies: ["CloudKit", "SealKit", "SealKitTesting"],
+                    name: "CloudKitTests",
+                    dependencies: ["CloudKit", "SealKit", "SealKitTesting", "SealPrimitives", "SealStatements"],
                     // What CloudKit has deprecated is tested as well.
                     swiftSettings: house + [.treatWarning("DeprecatedDeclaration", as: .warning)]),
                 // An app of CloudKit's: Examples/CloudKitNotes/README.md

@@ -2,6 +2,25 @@ import CloudKit
 import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct AccountTests {
+    @Test func databasesOfOneContainerAreOne() async throws {
+        try await Cloud.run { cloud in
+            let container = try await cloud.container(of: "ann")
+            #expect(container.database(with: .private) == container.privateCloudDatabase)
+            #expect(container.privateCloudDatabase != container.sharedCloudDatabase)
+            #expect(Set([container.privateCloudDatabase, container.database(with: .private)]).count == 1)
+        }
+    }
+
+    /// What apps keep their flags with.
+    @Test func userDefaultsTakeValues() {
+        let key = UUID().uuidString
+        defer { UserDefaults.standard.removeObject(forKey: key) }
+        UserDefaults.standard.setValue(3, forKey: key)
+        #expect(UserDefaults.standard.value(forKey: key) as? Int == 3)
+        UserDefaults.standard.setValue(nil, forKey: key)
+        #expect(UserDefaults.standard.value(forKey: key) == nil)
+    }
+
     @Test func statusAndName() async throws {
         try await Cloud.run { cloud in
             let device = try await cloud.device(of: "ann")

@@ -19,6 +19,8 @@ import Testing
         #expect(try archived(CKRecordZone(zoneID: zone)) == CKRecordZone(zoneID: zone))
         let place = CLLocation(latitude: 1, longitude: 2)
         #expect(try archived(place) == place)
+        let file = URL(fileURLWithPath: "/tmp/scan")
+        #expect(try archived(CKAsset(fileURL: file))?.fileURL == file)
     }
 
     @Test func arraysAndDictionariesOfThem() throws {

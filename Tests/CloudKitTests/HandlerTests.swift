@@ -1,4 +1,5 @@
 import CloudKit
+import Synchronization
 import Testing
 
 /// Completion handlers: the same calls, told once.
@@ -22,6 +23,26 @@ import Testing
         _ call: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { done in call { done.resume(with: $0) } }
+    }
+
+    /// What goes for a call with a handler is what was said where it was made.
+    @Test func configured() async throws {
+        try await Cloud.runNotes { database, zone in
+            let bad = CKOperation.Configuration()
+            bad.timeoutIntervalForRequest = -1
+            let error = Mutex<CKError?>(nil)
+            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+                database.configuredWith(configuration: bad) { database in
+                    database.fetch(withRecordZoneID: zone) { _, failure in
+                        error.withLock { $0 = failure as? CKError }
+                        done.resume()
+                    }
+                }
+            }
+            #expect(error.withLock { $0 }?.code == .invalidArguments)
+            let zones = try await database.allRecordZones()
+            #expect(zones.count == 2)
+        }
     }
 
     @Test func records() async throws {

@@ -105,6 +105,34 @@ import Testing
         }
     }
 
+    /// What has its results and was not told them, since its process ended there, is there for a day.
+    @Test func whatHasFinishedGoesAfterADay() async throws {
+        try await withJournal { device, zone in
+            let container = device.container
+            try await container.privateCloudDatabase.save(CKRecord.note("there", in: zone))
+            let ids = try await device.leaveBegun(saving: "left", fetching: "there", in: zone)
+            try await device.finish(ids[0])
+            let day: TimeInterval = 86_400
+            let (now, later) = (Date(), Date(timeIntervalSinceNow: day + 60))
+            #expect(try await container.keptOperations(at: now).count == 2)
+            #expect(try await container.keptOperations(at: later).count == 1)
+            #expect(try await container.allLongLivedOperationIDs() == [ids[1]])
+        }
+    }
+
+    /// Kinds that no journal keeps run as if it were not set.
+    @Test func othersAreNotKept() async throws {
+        try await withJournal { device, zone in
+            let log = Log()
+            let operation = CKFetchRecordZonesOperation(recordZoneIDs: [zone])
+            operation.configuration.isLongLived = true
+            operation.longLivedOperationWasPersistedBlock = { log.note("kept") }
+            operation.fetchRecordZonesResultBlock = { log.note("end \(self.code($0))") }
+            await run(operation, in: device.container.privateCloudDatabase)
+            #expect(log.all == ["end ok"])
+        }
+    }
+
     /// Nobody keeps it: it fails before anything is sent, and a share, which no journal keeps, is saved all the same.
     @Test func withoutAJournal() async throws {
         try await Cloud.runNotes { database, zone in

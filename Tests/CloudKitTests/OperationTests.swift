@@ -261,6 +261,84 @@ import Testing
         }
     }
 
+    /// Whoever adds thousands of them has none of them afterwards.
+    @Test func whatHasEndedIsLetGo() async throws {
+        try await Cloud.runNotes { database, zone in
+            weak var saving: CKModifyRecordsOperation?
+            weak var fetching: CKFetchRecordsOperation?
+            do {
+                let (save, fetch) = (
+                    CKModifyRecordsOperation(recordsToSave: [CKRecord.note("a", in: zone)]),
+                    CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a", zoneID: zone)])
+                )
+                (saving, fetching) = (save, fetch)
+                await run(save, in: database)
+                await run(fetch, in: database)
+            }
+            // Their queue lets them go a moment after it has called their completion blocks.
+            for _ in 0..<500 where saving != nil || fetching != nil { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(saving == nil)
+            #expect(fetching == nil)
+        }
+    }
+
+    /// The older block takes records alone: what is none is not passed by.
+    @Test func aRecordThatDoesNotComeKeepsTheTokenOfWhoCannotBeTold() async throws {
+        try await Cloud.run { cloud in
+            let device = try await cloud.device(of: "ann")
+            let database = device.container.privateCloudDatabase
+            let zone = try await database.save(CKRecordZone(zoneName: "Notes")).zoneID
+            let record = CKRecord.note("a", in: zone)
+            record.encryptedValues["title"] = "as it was"
+            try await database.save(record)
+            try await database.save(CKRecord.note("b", in: zone))
+            let laptop = try await device.another(named: "laptop")
+            laptop.alter(record.recordID)
+            let log = Log()
+            func operation() -> CKFetchRecordZoneChangesOperation {
+                let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [zone])
+                operation.recordZoneFetchCompletionBlock = { _, token, _, _, error in
+                    log.note("zone \(token == nil) \(self.name(error))")
+                }
+                operation.fetchRecordZoneChangesCompletionBlock = { log.note("end \(self.name($0))") }
+                return operation
+            }
+            let old = operation()
+            old.recordChangedBlock = { log.note("changed \($0.recordID.recordName)") }
+            await run(old, in: laptop.container.privateCloudDatabase)
+            #expect(log.all == ["changed b", "zone true 2", "end 2"])
+            let new = operation()
+            new.recordWasChangedBlock = { log.note("\($0.recordName) \(self.name($1))") }
+            await run(new, in: laptop.container.privateCloudDatabase)
+            #expect(Set(log.all.dropFirst(3).prefix(2)) == ["a 15", "b ok"])
+            #expect(log.all.suffix(2) == ["zone false ok", "end ok"])
+        }
+    }
+
+    /// A hint that only the container knows to be true comes by operations too.
+    @Test func aResetIsToldByOperations() async throws {
+        try await Cloud.run { cloud in
+            let (device, lost) = (try await cloud.device(of: "ann"), try await cloud.device(of: "before"))
+            let database = device.container.privateCloudDatabase
+            let zone = try await database.save(CKRecordZone(zoneName: "Notes")).zoneID
+            try await device.deleteZone("Notes", sayingReset: true)
+            let hints = Mutex<[Bool]>([])
+            func ask() async {
+                let feed = CKFetchRecordChangesOperation(recordZoneID: zone, previousServerChangeToken: nil)
+                feed.fetchRecordChangesCompletionBlock = { _, _, error in
+                    let hint = (error as? CKError)?.userInfo[CKErrorUserDidResetEncryptedDataKey]
+                    hints.withLock { $0.append(hint as? Bool ?? false) }
+                }
+                await run(feed, in: database)
+            }
+            // Of an account that has the keys that it began with, that is the server's word alone.
+            await ask()
+            device.signIn(as: device, replacing: try await lost.container.userRecordID())
+            await ask()
+            #expect(hints.withLock { $0 } == [false, true])
+        }
+    }
+
     /// A subclass that does its work in `main()` ends when that returns.
     @Test func aSubclassWithItsOwnMain() async throws {
         try await Cloud.runNotes { database, _ in
@@ -343,6 +421,22 @@ import Testing
             #expect(
                 log.all == ["a ok", "\(zone.zoneName) ok", "change a ok", "end \(zone.zoneName) ok"])
         }
+    }
+}
+
+/// As apps stand in for records that a server would give.
+private final class StandIn: CKRecord, @unchecked Sendable {
+    override var recordChangeTag: String? { "tag" }
+    override var modificationDate: Date? { Date(timeIntervalSinceReferenceDate: 1) }
+    override func value(forKey key: String) -> Any? { "\(key)!" }
+}
+
+extension OperationTests {
+    @Test func standInsOverrideWhatCloudKitsClassesAllow() throws {
+        let record = StandIn(recordType: "Note")
+        #expect(record.recordChangeTag == "tag")
+        #expect(record.modificationDate != nil)
+        #expect(record.value(forKeyPath: "title") as? String == "title!")
     }
 }
 

@@ -34,6 +34,12 @@ import Testing
             #expect(try await found(NSPredicate(format: "number IN %@", [1, 5])) == ["1", "5"])
             #expect(try await found(NSPredicate(format: "tags CONTAINS %@", "n2")) == ["2"])
             #expect(try await found(NSPredicate(format: "number = %@", argumentArray: [NSNumber(value: 2)])) == ["2"])
+            let ids = ["2", "5"].map { CKRecord.ID(recordName: $0, zoneID: zone) }
+            #expect(try await found(NSPredicate(format: "recordID IN %@", ids)) == ["2", "5"])
+            #expect(try await found(NSPredicate(format: "recordID = %@", ids[0])) == ["2"])
+            let references = ids.map { CKRecord.Reference(recordID: $0, action: .none) }
+            #expect(try await found(NSPredicate(format: "recordID IN %@", references)) == ["2", "5"])
+            #expect(NSPredicate(format: "%K = %@ AND n < %d", "a", "b", 3).predicateFormat == "a = \"b\" AND n < 3")
             let both = NSCompoundPredicate(andPredicateWithSubpredicates: [
                 NSPredicate(format: "folder = %@", "work"),
                 NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(format: "number = 1")),

@@ -1,4 +1,5 @@
-import CloudKit
+@testable import CloudKit
+import SealKit
 import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct SubscriptionTests {
@@ -34,6 +35,34 @@ import Testing
             await expectFailure(.unknownItem) { _ = try await database.subscription(for: "all") }
             await expectFailure(.unknownItem) { try await database.deleteSubscription(withID: "all") }
             #expect(try await database.subscriptions(for: ["all"])["all"]?.code == .unknownItem)
+        }
+    }
+
+    @Test func aQuerysFiresForEachChangeWhereNothingElseIsSaid() {
+        let subscription = CKQuerySubscription(
+            recordType: "Note", predicate: NSPredicate(value: true), subscriptionID: "query")
+        #expect(
+            subscription.querySubscriptionOptions
+                == [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion])
+        #expect(subscription.recordType == "Note")
+    }
+
+    /// An app that saves what it has fetched takes no receiver away.
+    @Test func aWebhookStays() async throws {
+        try await Cloud.runNotes { _, zone in
+            let url = "https://hooks.example.org/notes"
+            let all: [CKSubscription] = [
+                CKDatabaseSubscription(subscriptionID: "all"),
+                CKRecordZoneSubscription(zoneID: zone, subscriptionID: "zone"),
+                CKQuerySubscription(recordType: "Note", predicate: NSPredicate(value: true), subscriptionID: "query"),
+            ]
+            for subscription in all {
+                subscription.webhook = url
+                let face = CKSubscription.face(of: try subscription.sealed())
+                #expect(face.webhook == url)
+                #expect(try face.sealed().webhook == url)
+                #expect((face.copy() as? CKSubscription)?.webhook == url)
+            }
         }
     }
 

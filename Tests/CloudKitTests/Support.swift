@@ -70,6 +70,20 @@ struct Cloud {
             return try [saving, fetching].map { try #require(CKContainer.operationID($0)) }
         }
 
+        /// A process does what one of them is about, and ends before it has told anybody.
+        func finish(_ id: String) async throws {
+            for case .modifyRecords(let operation) in try await device.container.longLivedOperations
+            where CKContainer.operationID(operation.operationID) == id {
+                _ = try await operation.results()
+            }
+        }
+
+        /// The server gives a record's first sealed field with another bit.
+        func alter(_ id: CKRecord.ID) {
+            let zoneID = RecordZone.ID(zoneName: id.zoneID.zoneName)
+            inject(.flippedBit(in: Record.ID(recordName: id.recordName, zoneID: zoneID)))
+        }
+
         func signOut() { device.accounts.signOut() }
         func lock() { device.accounts.lock() }
         func signIn() { device.accounts.signIn(device.account, trust: device.trust) }

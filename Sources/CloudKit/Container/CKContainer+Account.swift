@@ -24,6 +24,7 @@ extension CKContainer {
         }
     }
 
+    @preconcurrency
     public func accountStatus(completionHandler: @escaping @Sendable (CKAccountStatus, (any Error)?) -> Void) {
         telling({ (result: Result<CKAccountStatus, any Error>) in
             switch result {
@@ -39,6 +40,7 @@ extension CKContainer {
         try await inCloudKitsWords { CKRecordID(try await core.container().userRecordID()) }
     }
 
+    @preconcurrency
     public func fetchUserRecordID(completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void) {
         telling(completionHandler) { try await self.userRecordID() }
     }

@@ -108,6 +108,11 @@ public final class CKContainer: NSObject, Sendable {
         }
     }
 
+    /// Runs a call of SealKit's, failing in CloudKit's words.
+    func inCloudKitsWords<T>(_ body: () async throws -> T) async throws(CKError) -> T {
+        try await core.inWords(body)
+    }
+
     public var containerIdentifier: String? { core.identifier.isEmpty ? nil : core.identifier }
 
     public func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
@@ -124,6 +129,7 @@ public final class CKContainer: NSObject, Sendable {
     }
 
     /// Runs calls with another configuration, or as part of a group: for all that `body` awaits.
+    @discardableResult
     public func configuredWith<R, E: Error>(
         configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
         body: (CKContainer) async throws(E) -> R
@@ -131,6 +137,15 @@ public final class CKContainer: NSObject, Sendable {
         try await OperationConfiguration.bound(configuration?.sealed, group: group?.sealed) { () async throws(E) in
             try await body(self)
         }
+    }
+
+    /// The same of the calls with handlers that `body` makes.
+    @discardableResult
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
+        body: (CKContainer) throws -> R
+    ) rethrows -> R {
+        try OperationConfiguration.bound(configuration?.sealed, group: group?.sealed) { try body(self) }
     }
 
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKContainer)?.core === core }

@@ -53,6 +53,11 @@ final class ContainerCore: Sendable {
         (error as? SealKitError).map { words($0) } ?? CKError(any: error)
     }
 
+    /// Runs a call of SealKit's, failing in CloudKit's words.
+    func inWords<T>(_ body: () async throws -> T) async throws(CKError) -> T {
+        do { return try await body() } catch { throw words(any: error) }
+    }
+
     func words<Value>(_ result: Result<Value, SealKitError>) -> Result<Value, CKError> { result.mapError { words($0) } }
 
     /// Whether what the server says of a reset may be told to an app.

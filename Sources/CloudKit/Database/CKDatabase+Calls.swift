@@ -7,7 +7,7 @@ extension CKDatabase {
 
     /// Runs a call of SealKit's, failing in CloudKit's words.
     func inCloudKitsWords<T>(_ body: () async throws -> T) async throws(CKError) -> T {
-        do { return try await body() } catch { throw core.words(any: error) }
+        try await core.inWords(body)
     }
 
     // MARK: Records
@@ -24,10 +24,14 @@ extension CKDatabase {
             found = try await database.records(for: recordIDs.map(\.sealed), desiredKeys: desiredKeys)
         }
         var results: Results<CKRecord.ID, CKRecord> = [:]
+        results.reserveCapacity(recordIDs.count)
+        var plain = PlainFaces()
         for id in recordIDs where results[id] == nil {
             guard let result = found[id.sealed] else { continue }
             do throws(SealKitError) {
-                results[id] = .success(try await database.wholeFace(of: try result.get()))
+                let record = try result.get()
+                results[id] = .success(
+                    record.isOfShare ? try await database.wholeFace(of: record) : plain.face(of: record))
             } catch {
                 results[id] = .failure(core.words(error))
             }
@@ -35,9 +39,14 @@ extension CKDatabase {
         return results
     }
 
+    /// What gives the journal's modification of an operation that outlasts the process; nil for one that does not.
+    typealias Journal = (
+        _ saving: [any SavableRecord], _ database: SealKit.Database, _ core: ContainerCore
+    ) async throws(SealKitError) -> SealKit.LongLivedModification?
+
     func modify(
         saving records: [CKRecord], deleting recordIDs: [CKRecord.ID],
-        policy: CKModifyRecordsOperation.RecordSavePolicy, isAtomic: Bool, journal: LongLivedModifying? = nil,
+        policy: CKModifyRecordsOperation.RecordSavePolicy, isAtomic: Bool, keptBy journal: Journal? = nil,
         progress: (@Sendable (_ recordID: SealKit.Record.ID, _ fraction: Double) -> Void)? = nil
     ) async throws(SealKitError) -> (
         saveResults: Results<CKRecord.ID, CKRecord>, deleteResults: Results<CKRecord.ID, Void>
@@ -63,7 +72,7 @@ extension CKDatabase {
             case .success(let stored): saveResults[id] = .success(sent.taking(stored))
             case .failure(let error):
                 saveResults[id] = .failure(await database.face(of: sent.refusal ?? error, core))
-            case nil: saveResults[id] = .failure(CKError(Self.lacks(id.recordName)))
+            case nil: saveResults[id] = .failure(core.words(Self.lacks(id.recordName)))
             }
         }
         let deleteResults = Dictionary(
@@ -77,16 +86,13 @@ extension CKDatabase {
     /// At once, or by the journal.
     private func modify(
         _ database: SealKit.Database, _ saving: [any SavableRecord], _ deleting: [SealKit.Record.ID],
-        _ policy: SealKit.Database.SavePolicy, isAtomic: Bool, _ journal: LongLivedModifying?,
+        _ policy: SealKit.Database.SavePolicy, isAtomic: Bool, _ journal: Journal?,
         _ progress: RecordProgress?
     ) async throws(SealKitError) -> (
         saveResults: [SealKit.Record.ID: Result<any SavableRecord, SealKitError>],
         deleteResults: [SealKit.Record.ID: Result<Void, SealKitError>]
     ) {
-        let begun = try await journal?.modification(
-            in: database, saving: saving, deleting: deleting, policy: policy, isAtomic: isAtomic,
-            failure: core.journalFailure)
-        guard let begun else {
+        guard let begun = try await journal?(saving, database, core) else {
             return try await database.modifyRecords(
                 saving: saving, deleting: deleting, savePolicy: policy, atomically: isAtomic,
                 perRecordProgress: progress)
@@ -226,7 +232,7 @@ extension CKDatabase {
     func fetchSubscriptions(
         _ ids: [CKSubscription.ID]
     ) async throws(SealKitError) -> Results<CKSubscription.ID, CKSubscription> {
-        Self.each(ids, of: try await sealed().subscriptions(for: ids)) { CKSubscription.face(of: $0) }
+        each(ids, of: try await sealed().subscriptions(for: ids)) { CKSubscription.face(of: $0) }
     }
 
     func modifySubscriptions(
@@ -239,27 +245,23 @@ extension CKDatabase {
         for subscription in subscriptions {
             // What cannot be sent is that item's failure.
             do throws(SealKitError) { saving.append(try subscription.sealed()) } catch {
-                refused[subscription.subscriptionID] = .failure(CKError(error))
+                refused[subscription.subscriptionID] = .failure(core.words(error))
             }
         }
         let results = try await sealed().modifySubscriptions(saving: saving, deleting: ids)
-        let saved = Self.each(saving.map(\.subscriptionID), of: results.saveResults) { CKSubscription.face(of: $0) }
-        return (saved.merging(refused) { $1 }, Self.each(ids, of: results.deleteResults) { $0 })
+        let saved = each(saving.map(\.subscriptionID), of: results.saveResults) { CKSubscription.face(of: $0) }
+        return (saved.merging(refused) { $1 }, each(ids, of: results.deleteResults) { $0 })
     }
 
     /// Of each that was asked for, what an answer has: one that it passes over has failed.
-    private static func each<Sealed, Face>(
+    private func each<Sealed, Face>(
         _ ids: [CKSubscription.ID], of answer: [CKSubscription.ID: Result<Sealed, SealKitError>],
         _ face: (Sealed) -> Face
     ) -> Results<CKSubscription.ID, Face> {
-        Dictionary(ids.map { ($0, (answer[$0] ?? .failure(lacks($0))).map(face).inCloudKitsWords) }) { first, _ in
+        Dictionary(ids.map { ($0, core.words((answer[$0] ?? .failure(Self.lacks($0))).map(face))) }) { first, _ in
             first
         }
     }
-}
-
-extension Result where Failure == SealKitError {
-    var inCloudKitsWords: Result<Success, CKError> { mapError { CKError($0) } }
 }
 
 extension Result where Failure == CKError {

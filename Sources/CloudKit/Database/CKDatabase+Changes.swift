@@ -4,22 +4,22 @@ import SealKit
 /// Feeds of changes, by async functions.
 extension CKDatabase {
     public enum RecordZoneChange {
-        public struct Modification: Sendable {
+        public struct Modification: Sendable, Hashable {
             public let record: CKRecord
         }
 
-        public struct Deletion: Sendable {
+        public struct Deletion: Sendable, Hashable {
             public let recordID: CKRecord.ID
             public let recordType: CKRecord.RecordType
         }
     }
 
     public enum DatabaseChange {
-        public struct Modification: Sendable {
+        public struct Modification: Sendable, Hashable {
             public let zoneID: CKRecordZone.ID
         }
 
-        public struct Deletion: Sendable {
+        public struct Deletion: Sendable, Hashable {
             public enum Reason: Int, Sendable {
                 /// An app deleted the zone, or it is not shared any more: delete the local copy.
                 case deleted = 1

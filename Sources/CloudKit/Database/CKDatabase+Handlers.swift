@@ -31,19 +31,23 @@ func telling<Value>(
 extension CKDatabase {
     // MARK: Records
 
+    @preconcurrency
     public func fetch(
         withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.record(for: recordID) } }
 
+    @preconcurrency
     public func save(
         _ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.save(record) } }
 
+    @preconcurrency
     public func delete(
         withRecordID recordID: CKRecord.ID,
         completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.deleteRecord(withID: recordID) } }
 
+    @preconcurrency
     public func fetch(
         withRecordIDs recordIDs: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil,
         completionHandler:
@@ -52,6 +56,7 @@ extension CKDatabase {
             ) -> Void
     ) { telling(completionHandler) { try await self.records(for: recordIDs, desiredKeys: desiredKeys) } }
 
+    @preconcurrency
     public func modifyRecords(
         saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
         savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged, atomically: Bool = true,
@@ -73,11 +78,13 @@ extension CKDatabase {
 
     /// All matches, page by page.
     @available(*, deprecated, message: "use fetch(withQuery:inZoneWith:desiredKeys:resultsLimit:completionHandler:)")
+    @preconcurrency
     public func perform(
         _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?,
         completionHandler: @escaping @Sendable ([CKRecord]?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.everyMatch(query, in: zoneID) } }
 
+    @preconcurrency
     public func fetch(
         withQuery query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,
         desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int = CKQueryOperation.maximumResults,
@@ -97,6 +104,7 @@ extension CKDatabase {
         }
     }
 
+    @preconcurrency
     public func fetch(
         withCursor queryCursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]? = nil,
         resultsLimit: Int = CKQueryOperation.maximumResults,
@@ -118,25 +126,30 @@ extension CKDatabase {
 
     // MARK: Zones
 
+    @preconcurrency
     public func fetchAllRecordZones(
         completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.allRecordZones() } }
 
+    @preconcurrency
     public func fetch(
         withRecordZoneID zoneID: CKRecordZone.ID,
         completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.recordZone(for: zoneID) } }
 
+    @preconcurrency
     public func save(
         _ zone: CKRecordZone, completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.save(zone) } }
 
     /// A zone that is not there is no failure.
+    @preconcurrency
     public func delete(
         withRecordZoneID zoneID: CKRecordZone.ID,
         completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.deleteRecordZone(withID: zoneID) } }
 
+    @preconcurrency
     public func fetch(
         withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
         completionHandler:
@@ -145,6 +158,7 @@ extension CKDatabase {
             ) -> Void
     ) { telling(completionHandler) { try await self.recordZones(for: zoneIDs) } }
 
+    @preconcurrency
     public func modifyRecordZones(
         saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID],
         completionHandler:
@@ -164,6 +178,7 @@ extension CKDatabase {
 
     // MARK: Feeds
 
+    @preconcurrency
     public func fetchRecordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
         desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil,
@@ -183,6 +198,7 @@ extension CKDatabase {
         }
     }
 
+    @preconcurrency
     public func fetchDatabaseChanges(
         since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil,
         completionHandler:
@@ -202,25 +218,30 @@ extension CKDatabase {
 
     // MARK: Subscriptions
 
+    @preconcurrency
     public func fetchAllSubscriptions(
         completionHandler: @escaping @Sendable ([CKSubscription]?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.allSubscriptions() } }
 
+    @preconcurrency
     public func fetch(
         withSubscriptionID subscriptionID: CKSubscription.ID,
         completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.subscription(for: subscriptionID) } }
 
+    @preconcurrency
     public func save(
         _ subscription: CKSubscription,
         completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.save(subscription) } }
 
+    @preconcurrency
     public func delete(
         withSubscriptionID subscriptionID: CKSubscription.ID,
         completionHandler: @escaping @Sendable (CKSubscription.ID?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.deleteSubscription(withID: subscriptionID) } }
 
+    @preconcurrency
     public func fetch(
         withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
         completionHandler:
@@ -229,6 +250,7 @@ extension CKDatabase {
             ) -> Void
     ) { telling(completionHandler) { try await self.subscriptions(for: subscriptionIDs) } }
 
+    @preconcurrency
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription], deleting subscriptionIDsToDelete: [CKSubscription.ID],
         completionHandler:

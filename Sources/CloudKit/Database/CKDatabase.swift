@@ -35,6 +35,7 @@ public final class CKDatabase: NSObject, Sendable {
     }
 
     /// Runs calls with another configuration, or as part of a group: for all that `body` awaits.
+    @discardableResult
     public func configuredWith<R, E: Error>(
         configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
         body: (CKDatabase) async throws(E) -> R
@@ -42,6 +43,28 @@ public final class CKDatabase: NSObject, Sendable {
         try await OperationConfiguration.bound(configuration?.sealed, group: group?.sealed) { () async throws(E) in
             try await body(self)
         }
+    }
+
+    /// The same of the calls with handlers that `body` makes.
+    @discardableResult
+    public func configuredWith<R>(
+        configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
+        body: (CKDatabase) throws -> R
+    ) rethrows -> R {
+        try OperationConfiguration.bound(configuration?.sealed, group: group?.sealed) { try body(self) }
+    }
+
+    /// Databases are handles, as their containers are.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKDatabase else { return false }
+        return other.core === core && other.databaseScope == databaseScope
+    }
+
+    public override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(ObjectIdentifier(core))
+        hasher.combine(databaseScope)
+        return hasher.finalize()
     }
 
     public override var description: String { "<CKDatabase: \(databaseScope) of \(core.identifier)>" }

@@ -77,8 +77,3 @@ extension CKError.Code {
         .integrityFailure: .serverRejectedRequest, .rollback: .serverRejectedRequest,
     ]
 }
-
-/// Runs a call of SealKit's, failing in CloudKit's words.
-func inCloudKitsWords<T>(_ body: () async throws -> T) async throws(CKError) -> T {
-    do { return try await body() } catch { throw CKError(any: error) }
-}

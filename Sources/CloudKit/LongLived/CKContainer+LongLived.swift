@@ -4,7 +4,8 @@ import SealKit
 /// Operations that outlast their process: `configuration.isLongLived`.
 ///
 /// There is no daemon here: what was begun goes on when an app adds it again, in this process or in a later one. It is
-/// gone once its completion block has returned.
+/// gone once its completion block has returned, or a day after it has finished. Fetches and changes of records are
+/// kept; shares, whose participants no journal keeps, and operations of other kinds run as if it were not set.
 extension CKContainer {
     /// What this account has begun on this device in this container and was told no end of, in the order in which it
     /// began. While another process has the folder there is nothing.
@@ -24,10 +25,12 @@ extension CKContainer {
         }
     }
 
+    @preconcurrency
     public func fetchAllLongLivedOperationIDs(
         completionHandler: @escaping @Sendable ([CKOperation.ID]?, (any Error)?) -> Void
     ) { telling(completionHandler) { try await self.allLongLivedOperationIDs() } }
 
+    @preconcurrency
     public func fetchLongLivedOperation(
         withID operationID: CKOperation.ID,
         completionHandler: @escaping @Sendable (CKOperation?, (any Error)?) -> Void
@@ -39,11 +42,22 @@ extension CKContainer {
         }
     }
 
-    private func keptOperations() async throws(SealKitError) -> [SealKit.LongLivedOperation] {
+    /// Without those that have finished a day ago, which go: nobody has asked what became of them.
+    func keptOperations(at now: Date = Date()) async throws(SealKitError) -> [SealKit.LongLivedOperation] {
         let container = try await core.container()
         try core.requireReadableJournal()
-        return try await container.longLivedOperations
+        var kept: [SealKit.LongLivedOperation] = []
+        for operation in try await container.longLivedOperations {
+            if let finished = try await operation.finished, now.timeIntervalSince(finished) > Self.secondsKept {
+                try await operation.end()
+            } else {
+                kept.append(operation)
+            }
+        }
+        return kept
     }
+
+    private static let secondsKept: TimeInterval = 86_400
 
     /// Nil for a download, which CloudKit has none of.
     private func operation(_ kept: SealKit.LongLivedOperation, _ id: CKOperation.ID) -> CKOperation? {
@@ -70,9 +84,4 @@ extension CKContainer {
         }
         return text
     }
-}
-
-extension CKOperation {
-    /// The operation's ID as the journal has it.
-    var journalID: String { operationID.replacingOccurrences(of: "-", with: "").lowercased() }
 }

@@ -3,22 +3,22 @@ import SealKit
 
 /// Accepts shares.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
-    public var shareMetadatas: [CKShare.Metadata]?
+    open var shareMetadatas: [CKShare.Metadata]?
     @available(*, deprecated, message: "use perShareResultBlock")
-    public var perShareCompletionBlock:
+    open var perShareCompletionBlock:
         ((_ shareMetadata: CKShare.Metadata, _ acceptedShare: CKShare?, _ error: (any Error)?) -> Void)?
     {
         get { oldEach }
         set { oldEach = newValue }
     }
-    public var perShareResultBlock:
+    open var perShareResultBlock:
         ((_ shareMetadata: CKShare.Metadata, _ acceptedShareResult: Result<CKShare, any Error>) -> Void)?
     @available(*, deprecated, message: "use acceptSharesResultBlock")
-    public var acceptSharesCompletionBlock: ((_ operationError: (any Error)?) -> Void)? {
+    open var acceptSharesCompletionBlock: ((_ operationError: (any Error)?) -> Void)? {
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var acceptSharesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var acceptSharesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEach: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)?
     private var oldEnd: (((any Error)?) -> Void)?

@@ -3,11 +3,11 @@ import Foundation
 /// Finds people, which CloudKit has given up: nobody is found.
 @available(*, deprecated, message: "nobody is found any more; use CKFetchShareParticipantsOperation")
 open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
-    public var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
-    public var userIdentityDiscoveredBlock:
+    open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
+    open var userIdentityDiscoveredBlock:
         ((_ identity: CKUserIdentity, _ lookupInfo: CKUserIdentity.LookupInfo) -> Void)?
-    public var discoverUserIdentitiesCompletionBlock: ((_ operationError: (any Error)?) -> Void)?
-    public var discoverUserIdentitiesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var discoverUserIdentitiesCompletionBlock: ((_ operationError: (any Error)?) -> Void)?
+    open var discoverUserIdentitiesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     public override init() { super.init() }
 
@@ -27,9 +27,9 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
 /// Finds people of the address book, which CloudKit has given up: nobody is found.
 @available(*, deprecated, message: "nobody is found any more; use CKFetchShareParticipantsOperation")
 open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendable {
-    public var userIdentityDiscoveredBlock: ((_ identity: CKUserIdentity) -> Void)?
-    public var discoverAllUserIdentitiesCompletionBlock: ((_ operationError: (any Error)?) -> Void)?
-    public var discoverAllUserIdentitiesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var userIdentityDiscoveredBlock: ((_ identity: CKUserIdentity) -> Void)?
+    open var discoverAllUserIdentitiesCompletionBlock: ((_ operationError: (any Error)?) -> Void)?
+    open var discoverAllUserIdentitiesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     public override init() { super.init() }
 

@@ -3,24 +3,24 @@ import SealKit
 
 /// Fetches which zones changed.
 open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-    public var previousServerChangeToken: CKServerChangeToken?
+    open var previousServerChangeToken: CKServerChangeToken?
     /// 0 lets the server decide.
-    public var resultsLimit = 0
+    open var resultsLimit = 0
     /// Goes on until nothing more is coming.
-    public var fetchAllChanges = true
-    public var recordZoneWithIDChangedBlock: ((_ zoneID: CKRecordZone.ID) -> Void)?
-    public var recordZoneWithIDWasDeletedBlock: ((_ zoneID: CKRecordZone.ID) -> Void)?
-    public var recordZoneWithIDWasPurgedBlock: ((_ zoneID: CKRecordZone.ID) -> Void)?
-    public var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock: ((_ zoneID: CKRecordZone.ID) -> Void)?
-    public var changeTokenUpdatedBlock: ((_ serverChangeToken: CKServerChangeToken) -> Void)?
+    open var fetchAllChanges = true
+    open var recordZoneWithIDChangedBlock: ((_ zoneID: CKRecordZone.ID) -> Void)?
+    open var recordZoneWithIDWasDeletedBlock: ((_ zoneID: CKRecordZone.ID) -> Void)?
+    open var recordZoneWithIDWasPurgedBlock: ((_ zoneID: CKRecordZone.ID) -> Void)?
+    open var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock: ((_ zoneID: CKRecordZone.ID) -> Void)?
+    open var changeTokenUpdatedBlock: ((_ serverChangeToken: CKServerChangeToken) -> Void)?
     @available(*, deprecated, message: "use fetchDatabaseChangesResultBlock")
-    public var fetchDatabaseChangesCompletionBlock:
+    open var fetchDatabaseChangesCompletionBlock:
         ((_ serverChangeToken: CKServerChangeToken?, _ moreComing: Bool, _ operationError: (any Error)?) -> Void)?
     {
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var fetchDatabaseChangesResultBlock:
+    open var fetchDatabaseChangesResultBlock:
         (
             (
                 _ operationResult: Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>

@@ -4,17 +4,17 @@ import SealKit
 /// Fetches what changed in one zone: one part of it.
 @available(*, deprecated, message: "use CKFetchRecordZoneChangesOperation")
 open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-    public var recordZoneID: CKRecordZone.ID?
-    public var previousServerChangeToken: CKServerChangeToken?
+    open var recordZoneID: CKRecordZone.ID?
+    open var previousServerChangeToken: CKServerChangeToken?
     /// 0 lets the server decide.
-    public var resultsLimit = 0
+    open var resultsLimit = 0
     /// Nil for all fields, empty for system fields only.
-    public var desiredKeys: [String]?
-    public var recordChangedBlock: ((_ record: CKRecord) -> Void)?
-    public var recordWithIDWasDeletedBlock: ((_ recordID: CKRecord.ID) -> Void)?
+    open var desiredKeys: [String]?
+    open var recordChangedBlock: ((_ record: CKRecord) -> Void)?
+    open var recordWithIDWasDeletedBlock: ((_ recordID: CKRecord.ID) -> Void)?
     /// Known before the last block is called.
     public private(set) var moreComing = false
-    public var fetchRecordChangesCompletionBlock:
+    open var fetchRecordChangesCompletionBlock:
         (
             (
                 _ serverChangeToken: CKServerChangeToken?, _ clientChangeTokenData: Data?,

@@ -54,23 +54,23 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     @available(*, deprecated, renamed: "ZoneConfiguration")
     public typealias ZoneOptions = CKFetchRecordZoneChangesConfiguration
 
-    public var recordZoneIDs: [CKRecordZone.ID]?
-    public var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
+    open var recordZoneIDs: [CKRecordZone.ID]?
+    open var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
     @available(*, deprecated, renamed: "configurationsByRecordZoneID")
-    public var optionsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? {
+    open var optionsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? {
         get { configurationsByRecordZoneID }
         set { configurationsByRecordZoneID = newValue }
     }
     /// Goes on until nothing more is coming.
-    public var fetchAllChanges = true
+    open var fetchAllChanges = true
     @available(*, deprecated, message: "use recordWasChangedBlock")
-    public var recordChangedBlock: ((_ record: CKRecord) -> Void)? {
+    open var recordChangedBlock: ((_ record: CKRecord) -> Void)? {
         get { oldEach }
         set { oldEach = newValue }
     }
-    public var recordWasChangedBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
-    public var recordWithIDWasDeletedBlock: ((_ recordID: CKRecord.ID, _ recordType: CKRecord.RecordType) -> Void)?
-    public var recordZoneChangeTokensUpdatedBlock:
+    open var recordWasChangedBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
+    open var recordWithIDWasDeletedBlock: ((_ recordID: CKRecord.ID, _ recordType: CKRecord.RecordType) -> Void)?
+    open var recordZoneChangeTokensUpdatedBlock:
         (
             (
                 _ recordZoneID: CKRecordZone.ID, _ serverChangeToken: CKServerChangeToken?,
@@ -78,7 +78,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             ) -> Void
         )?
     @available(*, deprecated, message: "use recordZoneFetchResultBlock")
-    public var recordZoneFetchCompletionBlock:
+    open var recordZoneFetchCompletionBlock:
         (
             (
                 _ recordZoneID: CKRecordZone.ID, _ serverChangeToken: CKServerChangeToken?,
@@ -89,7 +89,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         get { oldZone }
         set { oldZone = newValue }
     }
-    public var recordZoneFetchResultBlock:
+    open var recordZoneFetchResultBlock:
         (
             (
                 _ recordZoneID: CKRecordZone.ID,
@@ -99,11 +99,11 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             ) -> Void
         )?
     @available(*, deprecated, message: "use fetchRecordZoneChangesResultBlock")
-    public var fetchRecordZoneChangesCompletionBlock: ((_ operationError: (any Error)?) -> Void)? {
+    open var fetchRecordZoneChangesCompletionBlock: ((_ operationError: (any Error)?) -> Void)? {
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var fetchRecordZoneChangesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var fetchRecordZoneChangesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEach: ((CKRecord) -> Void)?
     private var oldZone: ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
@@ -145,8 +145,18 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             for id in ids where request[id.sealed] != nil {
                 switch answers[id.sealed] ?? .failure(CKDatabase.lacks(id.zoneName)) {
                 case .success(let changes):
+                    let modifications = await sealed.faces(of: changes.modifications, database.core)
+                    if let loss = untold(modifications) {
+                        tell(modifications, changes.deletions)
+                        outcomes.append((id, .failure(loss)))
+                        tell {
+                            self.oldZone?(id, nil, nil, false, loss)
+                            self.recordZoneFetchResultBlock?(id, .failure(loss))
+                        }
+                        continue
+                    }
                     let goesOn = fetchAllChanges && changes.moreComing
-                    tell(changes, await sealed.faces(of: changes.modifications, database.core), of: id, goesOn: goesOn)
+                    tell(changes, modifications, of: id, goesOn: goesOn)
                     if goesOn {
                         asked[id.sealed] = request[id.sealed]
                         asked[id.sealed]?.previousServerChangeToken = changes.changeToken
@@ -171,19 +181,34 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         fetchRecordZoneChangesResultBlock?(failure.asResult)
     }
 
+    /// What did not come and cannot be told, as the older block takes records alone: the zone's token stays where it was,
+    /// and its records are fetched again.
+    private func untold(_ modifications: [(CKRecord.ID, Result<CKRecord, CKError>)]) -> CKError? {
+        guard recordWasChangedBlock == nil, oldEach != nil else { return nil }
+        do throws(CKError) { try modifications.throwFailures() } catch { return error }
+        return nil
+    }
+
+    private func tell(
+        _ modifications: [(CKRecord.ID, Result<CKRecord, CKError>)],
+        _ deletions: [(recordID: SealKit.Record.ID, recordType: String)]
+    ) {
+        tell {
+            for (recordID, result) in modifications {
+                if let record = result.value { self.oldEach?(record) }
+                self.recordWasChangedBlock?(recordID, result.untyped)
+            }
+            for (recordID, recordType) in deletions {
+                self.recordWithIDWasDeletedBlock?(CKRecordID(recordID), recordType)
+            }
+        }
+    }
+
     private func tell(
         _ changes: SealKit.Database.RecordZoneChanges, _ modifications: [(CKRecord.ID, Result<CKRecord, CKError>)],
         of id: CKRecordZone.ID, goesOn: Bool
     ) {
-        for (recordID, result) in modifications {
-            tell {
-                if let record = result.value { self.oldEach?(record) }
-                self.recordWasChangedBlock?(recordID, result.untyped)
-            }
-        }
-        for (recordID, recordType) in changes.deletions {
-            tell { self.recordWithIDWasDeletedBlock?(CKRecordID(recordID), recordType) }
-        }
+        tell(modifications, changes.deletions)
         let (token, isMore) = (CKServerChangeToken(changes.changeToken), changes.moreComing)
         tell {
             if goesOn {

@@ -3,17 +3,17 @@ import SealKit
 
 /// Fetches zones by their IDs, or all of them.
 open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
-    public var recordZoneIDs: [CKRecordZone.ID]?
-    public var perRecordZoneResultBlock:
+    open var recordZoneIDs: [CKRecordZone.ID]?
+    open var perRecordZoneResultBlock:
         ((_ recordZoneID: CKRecordZone.ID, _ result: Result<CKRecordZone, any Error>) -> Void)?
     @available(*, deprecated, message: "use fetchRecordZonesResultBlock")
-    public var fetchRecordZonesCompletionBlock:
+    open var fetchRecordZonesCompletionBlock:
         ((_ recordZonesByZoneID: [CKRecordZone.ID: CKRecordZone]?, _ operationError: (any Error)?) -> Void)?
     {
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var fetchRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var fetchRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEnd: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
     private var isOfAll = false

@@ -3,27 +3,26 @@ import SealKit
 
 /// Fetches records by their IDs.
 open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
-    public var recordIDs: [CKRecord.ID]?
+    open var recordIDs: [CKRecord.ID]?
     /// Nil for all fields, empty for system fields only.
-    public var desiredKeys: [CKRecord.FieldKey]?
+    open var desiredKeys: [CKRecord.FieldKey]?
     /// How much of a record with its assets has come, from 0 to 1.
-    public var perRecordProgressBlock: ((_ recordID: CKRecord.ID, _ progress: Double) -> Void)?
+    open var perRecordProgressBlock: ((_ recordID: CKRecord.ID, _ progress: Double) -> Void)?
     @available(*, deprecated, message: "use perRecordResultBlock")
-    public var perRecordCompletionBlock:
-        ((_ record: CKRecord?, _ recordID: CKRecord.ID?, _ error: (any Error)?) -> Void)?
+    open var perRecordCompletionBlock: ((_ record: CKRecord?, _ recordID: CKRecord.ID?, _ error: (any Error)?) -> Void)?
     {
         get { oldEach }
         set { oldEach = newValue }
     }
-    public var perRecordResultBlock: ((_ recordID: CKRecord.ID, _ result: Result<CKRecord, any Error>) -> Void)?
+    open var perRecordResultBlock: ((_ recordID: CKRecord.ID, _ result: Result<CKRecord, any Error>) -> Void)?
     @available(*, deprecated, message: "use fetchRecordsResultBlock")
-    public var fetchRecordsCompletionBlock:
+    open var fetchRecordsCompletionBlock:
         ((_ recordsByRecordID: [CKRecord.ID: CKRecord]?, _ operationError: (any Error)?) -> Void)?
     {
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var fetchRecordsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var fetchRecordsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEach: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
     private var oldEnd: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
@@ -59,12 +58,18 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
             let ids =
                 isCurrentUsers
                 ? [CKRecordID(try await database.core.container().userRecordID())] : recordIDs?.eachOnce ?? []
-            if configuration.isLongLived, kept == nil { kept = try await begin(ids, in: database) }
+            if configuration.isLongLived, kept == nil {
+                let sealed = try await database.sealed()
+                kept = try await keep(unless: database.core.journalFailure) { () async throws(SealKitError) in
+                    try await sealed.beginFetchingRecords(
+                        for: ids.map(\.sealed), desiredKeys: desiredKeys, operationID: journalID)
+                }
+            }
             let results = try await database.fetch(ids, desiredKeys: desiredKeys, as: kept)
             return ids.map { ($0, results[$0] ?? .failure(CKError(CKDatabase.lacks($0.recordName)))) }
         }
-        for (id, result) in results {
-            tell {
+        tell {
+            for (id, result) in results {
                 if case .success = result { self.perRecordProgressBlock?(id, 1) }
                 self.oldEach?(result.value, id, result.error)
                 self.perRecordResultBlock?(id, result.untyped)
@@ -74,26 +79,10 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         try results.throwFailures()
     }
 
-    /// Writes down what is about to be fetched: nothing is asked for before that.
-    private func begin(_ ids: [CKRecord.ID], in database: CKDatabase) async throws -> SealKit.LongLivedFetch {
-        let sealed = try await database.sealed()
-        if let failure = database.core.journalFailure { throw failure }
-        let begun = try await sealed.beginFetchingRecords(
-            for: ids.map(\.sealed), desiredKeys: desiredKeys, operationID: journalID)
-        tell { self.longLivedOperationWasPersistedBlock() }
-        await toldAll()
-        return begun
-    }
-
     override func ended(_ failure: CKError?) {
         oldEnd?(found, failure)
         fetchRecordsResultBlock?(failure.asResult)
     }
 
-    override func told(_ failure: CKError?) async {
-        // One that is under way in another object is not this one's to end.
-        guard let kept, failure?.code != .constraintViolation else { return }
-        // What cannot be removed is told once more after a restart.
-        try? await kept.end()
-    }
+    override func told(_ failure: CKError?) async { await kept?.wasTold(failure) }
 }

@@ -3,26 +3,26 @@ import SealKit
 
 /// Looks at what shares' URLs lead to.
 open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
-    public var shareURLs: [URL]?
+    open var shareURLs: [URL]?
     /// Root records of shares that the caller is in already come along. A zone's share has none.
-    public var shouldFetchRootRecord = false
+    open var shouldFetchRootRecord = false
     /// Nil for all fields of root records, empty for system fields only.
-    public var rootRecordDesiredKeys: [CKRecord.FieldKey]?
+    open var rootRecordDesiredKeys: [CKRecord.FieldKey]?
     @available(*, deprecated, message: "use perShareMetadataResultBlock")
-    public var perShareMetadataBlock:
+    open var perShareMetadataBlock:
         ((_ shareURL: URL, _ shareMetadata: CKShare.Metadata?, _ error: (any Error)?) -> Void)?
     {
         get { oldEach }
         set { oldEach = newValue }
     }
-    public var perShareMetadataResultBlock:
+    open var perShareMetadataResultBlock:
         ((_ shareURL: URL, _ shareMetadataResult: Result<CKShare.Metadata, any Error>) -> Void)?
     @available(*, deprecated, message: "use fetchShareMetadataResultBlock")
-    public var fetchShareMetadataCompletionBlock: ((_ operationError: (any Error)?) -> Void)? {
+    open var fetchShareMetadataCompletionBlock: ((_ operationError: (any Error)?) -> Void)? {
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var fetchShareMetadataResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var fetchShareMetadataResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEach: ((URL, CKShare.Metadata?, (any Error)?) -> Void)?
     private var oldEnd: (((any Error)?) -> Void)?

@@ -3,13 +3,13 @@ import SealKit
 
 /// Looks people up, to add them to a share.
 open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
-    public var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
+    open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
     @available(*, deprecated, message: "use perShareParticipantResultBlock")
-    public var shareParticipantFetchedBlock: ((_ participant: CKShare.Participant) -> Void)? {
+    open var shareParticipantFetchedBlock: ((_ participant: CKShare.Participant) -> Void)? {
         get { oldEach }
         set { oldEach = newValue }
     }
-    public var perShareParticipantResultBlock:
+    open var perShareParticipantResultBlock:
         (
             (
                 _ identityLookupInfo: CKUserIdentity.LookupInfo,
@@ -17,11 +17,11 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
             ) -> Void
         )?
     @available(*, deprecated, message: "use fetchShareParticipantsResultBlock")
-    public var fetchShareParticipantsCompletionBlock: ((_ operationError: (any Error)?) -> Void)? {
+    open var fetchShareParticipantsCompletionBlock: ((_ operationError: (any Error)?) -> Void)? {
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var fetchShareParticipantsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var fetchShareParticipantsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEach: ((CKShare.Participant) -> Void)?
     private var oldEnd: (((any Error)?) -> Void)?

@@ -3,11 +3,11 @@ import SealKit
 
 /// Fetches subscriptions by their IDs, or all of them.
 open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
-    public var subscriptionIDs: [CKSubscription.ID]?
-    public var perSubscriptionResultBlock:
+    open var subscriptionIDs: [CKSubscription.ID]?
+    open var perSubscriptionResultBlock:
         ((_ subscriptionID: CKSubscription.ID, _ result: Result<CKSubscription, any Error>) -> Void)?
     @available(*, deprecated, message: "use fetchSubscriptionsResultBlock")
-    public var fetchSubscriptionCompletionBlock:
+    open var fetchSubscriptionCompletionBlock:
         (
             (
                 _ subscriptionsBySubscriptionID: [CKSubscription.ID: CKSubscription]?,
@@ -18,7 +18,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var fetchSubscriptionsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var fetchSubscriptionsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEnd: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
     private var isOfAll = false

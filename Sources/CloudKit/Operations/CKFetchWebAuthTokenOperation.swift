@@ -3,14 +3,14 @@ import SealKit
 
 /// Fetches a token for CloudKit's web services, which are not here: it fails with `serverRejectedRequest`.
 open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendable {
-    public var apiToken: String?
+    open var apiToken: String?
     @available(*, deprecated, message: "use fetchWebAuthTokenResultBlock")
-    public var fetchWebAuthTokenCompletionBlock: ((_ webAuthToken: String?, _ operationError: (any Error)?) -> Void)?
+    open var fetchWebAuthTokenCompletionBlock: ((_ webAuthToken: String?, _ operationError: (any Error)?) -> Void)?
     {
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var fetchWebAuthTokenResultBlock: ((_ operationResult: Result<String, any Error>) -> Void)?
+    open var fetchWebAuthTokenResultBlock: ((_ operationResult: Result<String, any Error>) -> Void)?
 
     private var oldEnd: ((String?, (any Error)?) -> Void)?
 

@@ -3,14 +3,14 @@ import SealKit
 
 /// Makes and deletes zones.
 open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
-    public var recordZonesToSave: [CKRecordZone]?
-    public var recordZoneIDsToDelete: [CKRecordZone.ID]?
-    public var perRecordZoneSaveBlock:
+    open var recordZonesToSave: [CKRecordZone]?
+    open var recordZoneIDsToDelete: [CKRecordZone.ID]?
+    open var perRecordZoneSaveBlock:
         ((_ recordZoneID: CKRecordZone.ID, _ saveResult: Result<CKRecordZone, any Error>) -> Void)?
-    public var perRecordZoneDeleteBlock:
+    open var perRecordZoneDeleteBlock:
         ((_ recordZoneID: CKRecordZone.ID, _ deleteResult: Result<Void, any Error>) -> Void)?
     @available(*, deprecated, message: "use modifyRecordZonesResultBlock")
-    public var modifyRecordZonesCompletionBlock:
+    open var modifyRecordZonesCompletionBlock:
         (
             (
                 _ savedRecordZones: [CKRecordZone]?, _ deletedRecordZoneIDs: [CKRecordZone.ID]?,
@@ -21,7 +21,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var modifyRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var modifyRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEnd: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
     private var done: (saved: [CKRecordZone], deleted: [CKRecordZone.ID])?

@@ -20,30 +20,30 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         }
     }
 
-    public var recordsToSave: [CKRecord]?
-    public var recordIDsToDelete: [CKRecord.ID]?
-    public var savePolicy: RecordSavePolicy = .ifServerRecordUnchanged
+    open var recordsToSave: [CKRecord]?
+    open var recordIDsToDelete: [CKRecord.ID]?
+    open var savePolicy: RecordSavePolicy = .ifServerRecordUnchanged
     /// Kept, and not sent: a change that was sent twice is made once without it.
-    public var clientChangeTokenData: Data?
+    open var clientChangeTokenData: Data?
     /// All of a zone or nothing.
-    public var isAtomic = true
+    open var isAtomic = true
     /// How much of a record's assets has been sent, from 0 to 1.
-    public var perRecordProgressBlock: ((_ record: CKRecord, _ progress: Double) -> Void)?
+    open var perRecordProgressBlock: ((_ record: CKRecord, _ progress: Double) -> Void)?
     @available(*, deprecated, message: "use perRecordSaveBlock")
-    public var perRecordCompletionBlock: ((_ record: CKRecord, _ error: (any Error)?) -> Void)? {
+    open var perRecordCompletionBlock: ((_ record: CKRecord, _ error: (any Error)?) -> Void)? {
         get { oldEach }
         set { oldEach = newValue }
     }
-    public var perRecordSaveBlock: ((_ recordID: CKRecord.ID, _ saveResult: Result<CKRecord, any Error>) -> Void)?
-    public var perRecordDeleteBlock: ((_ recordID: CKRecord.ID, _ deleteResult: Result<Void, any Error>) -> Void)?
+    open var perRecordSaveBlock: ((_ recordID: CKRecord.ID, _ saveResult: Result<CKRecord, any Error>) -> Void)?
+    open var perRecordDeleteBlock: ((_ recordID: CKRecord.ID, _ deleteResult: Result<Void, any Error>) -> Void)?
     @available(*, deprecated, message: "use modifyRecordsResultBlock")
-    public var modifyRecordsCompletionBlock:
+    open var modifyRecordsCompletionBlock:
         ((_ savedRecords: [CKRecord]?, _ deletedRecordIDs: [CKRecord.ID]?, _ operationError: (any Error)?) -> Void)?
     {
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var modifyRecordsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var modifyRecordsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEach: ((CKRecord, (any Error)?) -> Void)?
     private var oldEnd: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
@@ -57,9 +57,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
     public override init() { super.init() }
 
-    /// What a former process began.
+    /// In the journal: what a former process began, or this operation once it outlasts the process.
     private var kept: SealKit.LongLivedModification?
-    private var journal: LongLivedModifying?
 
     convenience init(_ kept: SealKit.LongLivedModification) {
         self.init(
@@ -77,11 +76,9 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     override func work() async throws(CKError) {
         let (records, ids) = (recordsToSave ?? [], recordIDsToDelete ?? [])
         let byID = Dictionary(records.map { ($0.recordID.sealed, $0) }) { first, _ in first }
-        let journal = LongLivedModifying(kept, for: self)
-        self.journal = journal
         let results = try await calling {
             try await chosenDatabase.modify(
-                saving: records, deleting: ids, policy: savePolicy, isAtomic: isAtomic, journal: journal
+                saving: records, deleting: ids, policy: savePolicy, isAtomic: isAtomic, keptBy: begun
             ) { id, fraction in
                 guard let record = byID[id] else { return }
                 self.tell { self.perRecordProgressBlock?(record, fraction) }
@@ -113,7 +110,25 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         modifyRecordsResultBlock?(failure.asResult)
     }
 
-    override func told(_ failure: CKError?) async {
-        await journal?.end(failure)
+    override func told(_ failure: CKError?) async { await kept?.wasTold(failure) }
+
+    /// What is done by the journal: nothing of an operation that is not long-lived, and of one with a share in it,
+    /// whose participants no journal keeps.
+    /// - Throws: where it cannot be kept: nothing is sent then.
+    private func begun(
+        _ saving: [any SavableRecord], in database: SealKit.Database, of core: ContainerCore
+    ) async throws(SealKitError) -> SealKit.LongLivedModification? {
+        if let kept { return kept }
+        let records = saving.compactMap { $0 as? SealKit.Record }
+        let deleting = (recordIDsToDelete ?? []).map(\.sealed)
+        guard configuration.isLongLived, records.count == saving.count,
+            !deleting.contains(where: { $0.recordName == SealKit.Share.recordName })
+        else { return nil }
+        kept = try await keep(unless: core.journalFailure) { () async throws(SealKitError) in
+            try await database.beginModifyingRecords(
+                saving: records, deleting: deleting, savePolicy: savePolicy.sealed, atomically: isAtomic,
+                operationID: journalID)
+        }
+        return kept
     }
 }

@@ -3,14 +3,14 @@ import SealKit
 
 /// Saves and deletes subscriptions.
 open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
-    public var subscriptionsToSave: [CKSubscription]?
-    public var subscriptionIDsToDelete: [CKSubscription.ID]?
-    public var perSubscriptionSaveBlock:
+    open var subscriptionsToSave: [CKSubscription]?
+    open var subscriptionIDsToDelete: [CKSubscription.ID]?
+    open var perSubscriptionSaveBlock:
         ((_ subscriptionID: CKSubscription.ID, _ saveResult: Result<CKSubscription, any Error>) -> Void)?
-    public var perSubscriptionDeleteBlock:
+    open var perSubscriptionDeleteBlock:
         ((_ subscriptionID: CKSubscription.ID, _ deleteResult: Result<Void, any Error>) -> Void)?
     @available(*, deprecated, message: "use modifySubscriptionsResultBlock")
-    public var modifySubscriptionsCompletionBlock:
+    open var modifySubscriptionsCompletionBlock:
         (
             (
                 _ savedSubscriptions: [CKSubscription]?, _ deletedSubscriptionIDs: [CKSubscription.ID]?,
@@ -21,7 +21,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var modifySubscriptionsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var modifySubscriptionsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var oldEnd: (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
     private var done: (saved: [CKSubscription], deleted: [CKSubscription.ID])?

@@ -23,40 +23,40 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// Of one that a former process began, what it had there.
     public internal(set) var operationID: CKOperation.ID = UUID().uuidString
     /// The operation's own: a copy of what it is set to, since others may have that too; a default one for nil.
-    public var configuration: CKOperation.Configuration! = CKOperationConfiguration() {
+    open var configuration: CKOperation.Configuration! = CKOperationConfiguration() {
         didSet { configuration = configuration?.copy() as? CKOperationConfiguration ?? CKOperationConfiguration() }
     }
     /// Whose default configuration counts where the operation's own was not changed.
-    public var group: CKOperationGroup?
+    open var group: CKOperationGroup?
     /// Comes once the operation outlasts the process.
-    public var longLivedOperationWasPersistedBlock: () -> Void = {}
+    open var longLivedOperationWasPersistedBlock: () -> Void = {}
 
     @available(*, deprecated, message: "use configuration.container")
-    public var container: CKContainer? {
+    open var container: CKContainer? {
         get { configuration.container }
         set { configuration.container = newValue }
     }
 
     @available(*, deprecated, message: "use configuration.isLongLived")
-    public var isLongLived: Bool {
+    open var isLongLived: Bool {
         get { configuration.isLongLived }
         set { configuration.isLongLived = newValue }
     }
 
     @available(*, deprecated, message: "use configuration.allowsCellularAccess")
-    public var allowsCellularAccess: Bool {
+    open var allowsCellularAccess: Bool {
         get { configuration.allowsCellularAccess }
         set { configuration.allowsCellularAccess = newValue }
     }
 
     @available(*, deprecated, message: "use configuration.timeoutIntervalForRequest")
-    public var timeoutIntervalForRequest: TimeInterval {
+    open var timeoutIntervalForRequest: TimeInterval {
         get { configuration.timeoutIntervalForRequest }
         set { configuration.timeoutIntervalForRequest = newValue }
     }
 
     @available(*, deprecated, message: "use configuration.timeoutIntervalForResource")
-    public var timeoutIntervalForResource: TimeInterval {
+    open var timeoutIntervalForResource: TimeInterval {
         get { configuration.timeoutIntervalForResource }
         set { configuration.timeoutIntervalForResource = newValue }
     }
@@ -124,15 +124,19 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// Waits until the app's blocks have returned that were told so far.
     func toldAll() async { await withCheckedContinuation { done in blocks.async { done.resume() } } }
 
-    /// - Throws: `operationCancelled` where the operation was cancelled, whatever became of the call.
+    /// - Throws: `operationCancelled` where the operation was cancelled and the call has not succeeded before that.
     func calling<T>(_ body: () async throws -> T) async throws(CKError) -> T {
         do {
             guard !isCancelled else { throw CancellationError() }
             return try await body()
         } catch {
-            throw CKError(any: isCancelled ? CancellationError() : error)
+            let error = isCancelled ? CancellationError() : error
+            throw core?.words(any: error) ?? CKError(any: error)
         }
     }
+
+    /// Of the container that it works in; nil where there is none.
+    var core: ContainerCore? { try? chosenContainer.core }
 
     private func configured(_ body: () async -> Void) async {
         // In the one context of a task all calls are found, whichever database they are of.
@@ -167,7 +171,9 @@ extension CKOperation {
 /// An operation of a database.
 open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     /// The default container's private database where none was set.
-    public var database: CKDatabase?
+    open var database: CKDatabase?
+
+    override var core: ContainerCore? { try? chosenDatabase.core }
 
     /// - Throws: `badContainer` where there is no default container either.
     var chosenDatabase: CKDatabase {

@@ -36,6 +36,8 @@ public final class CKOperationConfiguration: NSObject, NSCopying, Sendable {
         set { content.withLock { $0.allowsCellularAccess = newValue } }
     }
 
+    /// Whether the operation outlasts the process. Without effect on others than `CKFetchRecordsOperation` and
+    /// `CKModifyRecordsOperation`, and on one that saves a share: see `CKContainer.allLongLivedOperationIDs()`.
     public var isLongLived: Bool {
         get { content.value.isLongLived }
         set { content.withLock { $0.isLongLived = newValue } }

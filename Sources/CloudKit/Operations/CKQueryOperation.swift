@@ -8,25 +8,25 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     /// As a limit of results: the server decides.
     public static let maximumResults = 0
 
-    public var query: CKQuery?
+    open var query: CKQuery?
     /// Where to go on, in the place of a query.
-    public var cursor: Cursor?
+    open var cursor: Cursor?
     /// Nil for all zones of the private database.
-    public var zoneID: CKRecordZone.ID?
-    public var resultsLimit = CKQueryOperation.maximumResults
-    public var desiredKeys: [CKRecord.FieldKey]?
+    open var zoneID: CKRecordZone.ID?
+    open var resultsLimit = CKQueryOperation.maximumResults
+    open var desiredKeys: [CKRecord.FieldKey]?
     @available(*, deprecated, message: "use recordMatchedBlock")
-    public var recordFetchedBlock: ((_ record: CKRecord) -> Void)? {
+    open var recordFetchedBlock: ((_ record: CKRecord) -> Void)? {
         get { oldEach }
         set { oldEach = newValue }
     }
-    public var recordMatchedBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
+    open var recordMatchedBlock: ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
     @available(*, deprecated, message: "use queryResultBlock")
-    public var queryCompletionBlock: ((_ cursor: Cursor?, _ operationError: (any Error)?) -> Void)? {
+    open var queryCompletionBlock: ((_ cursor: Cursor?, _ operationError: (any Error)?) -> Void)? {
         get { oldEnd }
         set { oldEnd = newValue }
     }
-    public var queryResultBlock: ((_ operationResult: Result<Cursor?, any Error>) -> Void)?
+    open var queryResultBlock: ((_ operationResult: Result<Cursor?, any Error>) -> Void)?
 
     private var oldEach: ((CKRecord) -> Void)?
     private var oldEnd: ((Cursor?, (any Error)?) -> Void)?
@@ -57,8 +57,8 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
             return try await database.page(
                 matching: query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit)
         }
-        for (id, result) in page.matches {
-            tell {
+        tell {
+            for (id, result) in page.matches {
                 if let record = result.value { self.oldEach?(record) }
                 self.recordMatchedBlock?(id, result.untyped)
             }

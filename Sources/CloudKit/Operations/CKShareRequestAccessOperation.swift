@@ -3,12 +3,12 @@ import SealKit
 
 /// Asks the owners of shares for access.
 open class CKShareRequestAccessOperation: CKOperation, @unchecked Sendable {
-    public var shareURLs: [URL]?
+    open var shareURLs: [URL]?
     /// Who asks, for the owner to recognise: a name, an address. Only the owner can read it. Not CloudKit's.
-    public var contact = ""
-    public var perShareAccessRequestResultBlock:
+    open var contact = ""
+    open var perShareAccessRequestResultBlock:
         ((_ shareURL: URL, _ accessRequestResult: Result<Void, any Error>) -> Void)?
-    public var shareAccessRequestResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+    open var shareAccessRequestResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     public override init() { super.init() }
 

@@ -4,11 +4,11 @@ import SealKit
 /// Fetched notifications that were kept for it: none are.
 @available(*, deprecated, message: "notifications are not kept; fetch changes by token")
 open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable {
-    public var previousServerChangeToken: CKServerChangeToken?
-    public var resultsLimit = 0
+    open var previousServerChangeToken: CKServerChangeToken?
+    open var resultsLimit = 0
     public let moreComing = false
-    public var notificationChangedBlock: ((_ notification: CKNotification) -> Void)?
-    public var fetchNotificationChangesCompletionBlock:
+    open var notificationChangedBlock: ((_ notification: CKNotification) -> Void)?
+    open var fetchNotificationChangesCompletionBlock:
         ((_ serverChangeToken: CKServerChangeToken?, _ operationError: (any Error)?) -> Void)?
 
     public override init() { super.init() }
@@ -28,8 +28,8 @@ open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable
 /// Marked notifications as read: there is nothing to mark.
 @available(*, deprecated, message: "notifications are not kept")
 open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
-    public var notificationIDs: [CKNotification.ID] = []
-    public var markNotificationsReadCompletionBlock:
+    open var notificationIDs: [CKNotification.ID] = []
+    open var markNotificationsReadCompletionBlock:
         ((_ notificationIDsMarkedRead: [CKNotification.ID]?, _ operationError: (any Error)?) -> Void)?
 
     public override init() { super.init() }
@@ -49,8 +49,8 @@ open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
 /// Set an app's badge: there is none here.
 @available(*, deprecated, message: "there is no badge; the app counts by itself")
 open class CKModifyBadgeOperation: CKOperation, @unchecked Sendable {
-    public var badgeValue = 0
-    public var modifyBadgeCompletionBlock: ((_ operationError: (any Error)?) -> Void)?
+    open var badgeValue = 0
+    open var modifyBadgeCompletionBlock: ((_ operationError: (any Error)?) -> Void)?
 
     public override init() { super.init() }
 

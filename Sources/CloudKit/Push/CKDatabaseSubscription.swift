@@ -20,13 +20,14 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
 
     init(_ subscription: DatabaseSubscription, info: NotificationInfo?) {
         type = Shared(subscription.recordType)
-        super.init(subscription.subscriptionID, .database, info: info)
+        super.init(subscription.subscriptionID, .database, info: info, webhook: subscription.webhook)
     }
 
     override func sealed() -> any Subscription {
         var subscription = DatabaseSubscription(subscriptionID: subscriptionID)
         subscription.recordType = recordType
         subscription.notificationInfo = notificationInfo?.content
+        subscription.webhook = webhook
         return subscription
     }
 
@@ -44,6 +45,7 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
         let copy = CKDatabaseSubscription(subscriptionID: subscriptionID)
         copy.recordType = recordType
         copy.notificationInfo = copiedInfo
+        copy.webhook = webhook
         return copy
     }
 }

@@ -15,7 +15,9 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     /// What it is about: its predicate says what is told.
     public let predicate: NSPredicate
-    public let recordType: CKRecord.RecordType
+    private let type: CKRecord.RecordType
+    /// Never nil, though its type says that it may be, as CloudKit's does.
+    public var recordType: CKRecord.RecordType? { type }
     public let querySubscriptionOptions: Options
     private let zone: Shared<CKRecordZone.ID?>
 
@@ -26,7 +28,10 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     }
 
     @available(*, deprecated, message: "use init(recordType:predicate:subscriptionID:options:)")
-    public convenience init(recordType: CKRecord.RecordType, predicate: NSPredicate, options: Options = []) {
+    public convenience init(
+        recordType: CKRecord.RecordType, predicate: NSPredicate,
+        options: Options = [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion]
+    ) {
         self.init(
             recordType: recordType, predicate: predicate,
             subscriptionID: Self.identifier("query", recordType, predicate.text, "\(options.rawValue)"),
@@ -35,9 +40,9 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     public init(
         recordType: CKRecord.RecordType, predicate: NSPredicate, subscriptionID: CKSubscription.ID,
-        options: Options = []
+        options: Options = [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion]
     ) {
-        self.recordType = recordType
+        type = recordType
         self.predicate = predicate
         querySubscriptionOptions = options
         zone = Shared(nil)
@@ -45,25 +50,26 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     }
 
     init(_ subscription: QuerySubscription, info: NotificationInfo?) {
-        recordType = subscription.recordType
+        type = subscription.recordType
         predicate = ReadPredicate(subscription.predicate)
         querySubscriptionOptions = Options(rawValue: UInt(subscription.querySubscriptionOptions.rawValue))
         zone = Shared(subscription.zoneID.map { CKRecordZoneID($0) })
-        super.init(subscription.subscriptionID, .query, info: info)
+        super.init(subscription.subscriptionID, .query, info: info, webhook: subscription.webhook)
     }
 
     override func sealed() throws(SealKitError) -> any Subscription {
         var subscription = QuerySubscription(
-            recordType: recordType, predicate: try SealKit.Query.Predicate(predicate), subscriptionID: subscriptionID,
+            recordType: type, predicate: try SealKit.Query.Predicate(predicate), subscriptionID: subscriptionID,
             options: .init(rawValue: UInt32(truncatingIfNeeded: querySubscriptionOptions.rawValue)))
         subscription.zoneID = zoneID?.sealed
         subscription.notificationInfo = notificationInfo?.content
+        subscription.webhook = webhook
         return subscription
     }
 
     public required init?(coder: NSCoder) {
         guard let type = coder.text("RecordType"), let predicate = coder.predicate("Predicate") else { return nil }
-        recordType = type
+        self.type = type
         self.predicate = predicate
         querySubscriptionOptions = Options(rawValue: UInt(bitPattern: coder.decodeInteger(forKey: "Options")))
         zone = Shared(coder.object(CKRecordZoneID.self, "ZoneID"))
@@ -72,7 +78,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     public override func encode(with coder: NSCoder) {
         super.encode(with: coder)
-        coder.encode(NSString(string: recordType), forKey: "RecordType")
+        coder.encode(NSString(string: type), forKey: "RecordType")
         coder.encode(predicate, as: "Predicate")
         coder.encode(Int(bitPattern: querySubscriptionOptions.rawValue), forKey: "Options")
         if let zoneID { coder.encode(zoneID, forKey: "ZoneID") }
@@ -80,10 +86,11 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     public override func copy(with zone: NSZone? = nil) -> Any {
         let copy = CKQuerySubscription(
-            recordType: recordType, predicate: predicate, subscriptionID: subscriptionID,
+            recordType: type, predicate: predicate, subscriptionID: subscriptionID,
             options: querySubscriptionOptions)
         copy.zoneID = zoneID
         copy.notificationInfo = copiedInfo
+        copy.webhook = webhook
         return copy
     }
 }

@@ -25,13 +25,14 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
     init(_ subscription: RecordZoneSubscription, info: NotificationInfo?) {
         zoneID = CKRecordZoneID(subscription.zoneID)
         type = Shared(subscription.recordType)
-        super.init(subscription.subscriptionID, .recordZone, info: info)
+        super.init(subscription.subscriptionID, .recordZone, info: info, webhook: subscription.webhook)
     }
 
     override func sealed() -> any Subscription {
         var subscription = RecordZoneSubscription(zoneID: zoneID.sealed, subscriptionID: subscriptionID)
         subscription.recordType = recordType
         subscription.notificationInfo = notificationInfo?.content
+        subscription.webhook = webhook
         return subscription
     }
 
@@ -52,6 +53,7 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
         let copy = CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: subscriptionID)
         copy.recordType = recordType
         copy.notificationInfo = copiedInfo
+        copy.webhook = webhook
         return copy
     }
 }

@@ -15,16 +15,25 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     public let subscriptionID: CKSubscription.ID
     public let subscriptionType: SubscriptionType
     private let info: Shared<NotificationInfo?>
+    private let receiver: Shared<String?>
 
     public var notificationInfo: CKSubscription.NotificationInfo? {
         get { info.value }
         set { info.value = newValue }
     }
 
-    init(_ subscriptionID: ID, _ type: SubscriptionType, info: NotificationInfo? = nil) {
+    /// A URL that the server sends what the subscription tells to, besides the streams of devices: for a program that is
+    /// always there (`CKWebhookReceiver`). Not CloudKit's.
+    public var webhook: String? {
+        get { receiver.value }
+        set { receiver.value = newValue }
+    }
+
+    init(_ subscriptionID: ID, _ type: SubscriptionType, info: NotificationInfo? = nil, webhook: String? = nil) {
         self.subscriptionID = subscriptionID
         subscriptionType = type
         self.info = Shared(info)
+        receiver = Shared(webhook)
     }
 
     /// - Throws: `invalidArguments`.
@@ -44,7 +53,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
             return CKSubscription(
                 subscription.subscriptionID,
                 SubscriptionType(rawValue: subscription.subscriptionType.rawValue) ?? .query,
-                info: info)
+                info: info, webhook: subscription.webhook)
         }
     }
 
@@ -64,18 +73,20 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         subscriptionID = id
         subscriptionType = type
         info = Shared(coder.object(CKNotificationInfo.self, "NotificationInfo"))
+        receiver = Shared(coder.text("Webhook"))
     }
 
     open func encode(with coder: NSCoder) {
         coder.encode(NSString(string: subscriptionID), forKey: "SubscriptionID")
         coder.encode(subscriptionType.rawValue, forKey: "SubscriptionType")
         if let notificationInfo { coder.encode(notificationInfo, forKey: "NotificationInfo") }
+        if let webhook { coder.encode(NSString(string: webhook), forKey: "Webhook") }
     }
 
     /// What copies have of their own.
     var copiedInfo: NotificationInfo? { notificationInfo.map { NotificationInfo($0.content) } }
 
     open func copy(with zone: NSZone? = nil) -> Any {
-        CKSubscription(subscriptionID, subscriptionType, info: copiedInfo)
+        CKSubscription(subscriptionID, subscriptionType, info: copiedInfo, webhook: webhook)
     }
 }

@@ -68,8 +68,8 @@ struct NotificationContent {
 extension SealKit.Container.Notification.Fired {
     /// - Parameters:
     ///   - id: of the notification, where it is the last of its commit.
-    ///   - user: whose subscription it is.
-    func dictionary(id: String?, user: String) -> [AnyHashable: Any] {
+    ///   - user: whose subscription it is, where that is known.
+    func dictionary(id: String?, user: String?) -> [AnyHashable: Any] {
         typealias Key = NotificationContent.Key
         var body: [AnyHashable: Any] = [Key.subscription: subscriptionID, Key.scope: databaseScope.rawValue]
         let kind: String
@@ -86,9 +86,8 @@ extension SealKit.Container.Notification.Fired {
             body[Key.zoneName] = zoneID.zoneName
             body[Key.zoneOwner] = zoneID.ownerName
         }
-        var meant: [AnyHashable: Any] = [
-            Key.version: 2, Key.container: containerIdentifier, Key.user: user, kind: body,
-        ]
+        var meant: [AnyHashable: Any] = [Key.version: 2, Key.container: containerIdentifier, kind: body]
+        meant[Key.user] = user
         if isPruned { meant[Key.pruned] = 1 }
         meant[Key.identifier] = id
         return [Key.shown: notificationInfo?.shown ?? ["content-available": 1], Key.meant: meant]

@@ -69,8 +69,19 @@ final class PushListener: Sendable {
         (state.listening, state.reading) = (nil, nil)
     }
 
-    private func beginReading() -> Task<Void, Never> {
-        let reading = Task { [weak self, container, positions, identifier, environment] in
+    /// - Returns: nil where nobody is to be told any more.
+    private func beginReading() -> Task<Void, Never>? {
+        // In one step with what ends it: an account that changes meanwhile ends this stream, and none that began since.
+        state.withLock { state in
+            guard !Task.isCancelled else { return nil }
+            let reading = read()
+            state.reading = reading
+            return reading
+        }
+    }
+
+    private func read() -> Task<Void, Never> {
+        Task { [weak self, container, positions, identifier, environment] in
             do {
                 let container = try await container()
                 let user = try container.userRecordID().recordName
@@ -92,8 +103,6 @@ final class PushListener: Sendable {
             }
             try? await Task.sleep(for: .seconds(Self.pause))
         }
-        state.withLock { $0.reading = reading }
-        return reading
     }
 
     /// Seconds.

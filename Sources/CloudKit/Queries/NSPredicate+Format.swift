@@ -47,8 +47,8 @@ final class TextPredicate: NSPredicate {
     override var predicateFormat: String {
         var (words, next) = (source.components(separatedBy: "%"), 0)
         for index in words.indices.dropFirst() where next < arguments.count {
-            let argument = (try? arguments[next].get()).map { "\($0.object(in: .default))" } ?? "?"
-            words[index] = argument + words[index].drop { $0.isLetter || $0 == "@" }
+            let (value, isKey) = (try? arguments[next].get(), words[index].hasPrefix("K"))
+            words[index] = (value?.shown(asKey: isKey) ?? "?") + words[index].drop { $0.isLetter || $0 == "@" }
             next += 1
         }
         return words.joined()
@@ -75,18 +75,29 @@ final class TextPredicate: NSPredicate {
 }
 
 extension RecordValue {
-    /// - Parameter argument: `%K` takes a string, `%@` whatever a field holds; a record or its ID stands for a
-    ///   reference to it.
+    /// - Parameter argument: `%K` takes a string, `%@` whatever a field holds, or lists of it; a record or its ID stands
+    ///   for a reference to it.
     fileprivate init(_ argument: Any) throws(Refusal) {
-        let object: Any =
-            switch argument {
-            case let record as CKRecord: CKRecordReference(record: record, action: .none)
-            case let id as CKRecordID: CKRecordReference(recordID: id, action: .none)
-            default: argument
-            }
-        let zoneID = (object as? CKRecordReference)?.recordID.zoneID.sealed ?? .default
+        let list = (argument as? [Any])?.map(Self.referring)
+        let object = list ?? Self.referring(argument)
+        // Of whichever zone the records are.
+        let reference = object as? CKRecordReference ?? list?.lazy.compactMap { $0 as? CKRecordReference }.first
+        let zoneID = reference?.recordID.zoneID.sealed ?? .default
         guard case .value(let value) = try SealKit.Record.Content(object, in: zoneID) else { throw .noValue }
         self = value
+    }
+
+    private static func referring(_ argument: Any) -> Any {
+        switch argument {
+        case let record as CKRecord: CKRecordReference(record: record, action: .none)
+        case let id as CKRecordID: CKRecordReference(recordID: id, action: .none)
+        default: argument
+        }
+    }
+
+    /// As a predicate's text has it.
+    fileprivate func shown(asKey isKey: Bool) -> String {
+        if case .string(let text) = self { isKey ? text : "\"\(text)\"" } else { "\(object(in: .default))" }
     }
 }
 

@@ -40,11 +40,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
 
     let box: RecordBox
 
-    public convenience init(recordType: CKRecord.RecordType) {
-        self.init(recordType: recordType, recordID: CKRecordID())
-    }
-
-    public init(recordType: CKRecord.RecordType, recordID: CKRecord.ID) {
+    public init(recordType: CKRecord.RecordType, recordID: CKRecord.ID = CKRecordID()) {
         box = RecordBox(SealKit.Record(recordType: recordType, recordID: recordID.sealed), recordID: recordID)
     }
 
@@ -60,17 +56,17 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
 
     // MARK: System fields
 
-    public var recordType: CKRecord.RecordType { box.record.recordType }
-    public var recordID: CKRecord.ID { box.recordID }
+    open var recordType: CKRecord.RecordType { box.record.recordType }
+    open var recordID: CKRecord.ID { box.recordID }
     /// Another one after each write; nil until the record is saved.
-    public var recordChangeTag: String? { box.record.recordChangeTag }
-    public var creatorUserRecordID: CKRecord.ID? { box.record.creatorUserRecordID.map { CKRecordID($0) } }
-    public var creationDate: Date? { box.record.creationDate }
-    public var lastModifiedUserRecordID: CKRecord.ID? { box.record.lastModifiedUserRecordID.map { CKRecordID($0) } }
-    public var modificationDate: Date? { box.record.modificationDate }
+    open var recordChangeTag: String? { box.record.recordChangeTag }
+    open var creatorUserRecordID: CKRecord.ID? { box.record.creatorUserRecordID.map { CKRecordID($0) } }
+    open var creationDate: Date? { box.record.creationDate }
+    open var lastModifiedUserRecordID: CKRecord.ID? { box.record.lastModifiedUserRecordID.map { CKRecordID($0) } }
+    open var modificationDate: Date? { box.record.modificationDate }
 
     /// The share that this record is the root of.
-    public var share: CKRecord.Reference? {
+    open var share: CKRecord.Reference? {
         box.record.share.map {
             CKRecordReference(
                 recordID: CKRecordID(recordName: $0.recordName, zoneID: recordID.zoneID), action: .none)
@@ -79,14 +75,14 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
 
     /// The record that this one belongs to. Its action is `none`: another one is `invalidArguments` when the record is
     /// saved.
-    public var parent: CKRecord.Reference? {
+    open var parent: CKRecord.Reference? {
         get { box.parent }
         set { box.parent = newValue }
     }
 
-    public func setParent(_ parentRecord: CKRecord?) { setParent(parentRecord?.recordID) }
+    open func setParent(_ parentRecord: CKRecord?) { setParent(parentRecord?.recordID) }
 
-    public func setParent(_ parentRecordID: CKRecord.ID?) {
+    open func setParent(_ parentRecordID: CKRecord.ID?) {
         parent = parentRecordID.map { CKRecordReference(recordID: $0, action: .none) }
     }
 
@@ -104,6 +100,9 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     }
 
     open func value(forKey key: String) -> Any? { object(forKey: key) }
+
+    /// - Parameter keyPath: a key: records hold nothing that has keys of its own.
+    open func value(forKeyPath keyPath: String) -> Any? { value(forKey: keyPath) }
 
     /// - Parameter value: of one of the types that records hold; nil removes the key.
     open func setValue(_ value: Any?, forKey key: String) {

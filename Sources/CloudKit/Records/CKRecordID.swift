@@ -23,6 +23,12 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
         zoneID = sealed.zoneID == .default ? .default : CKRecordZoneID(sealed.zoneID)
     }
 
+    /// - Parameter zoneID: the record's zone, as an object that is there already.
+    init(_ sealed: SealKit.Record.ID, in zoneID: CKRecordZoneID) {
+        self.sealed = sealed
+        self.zoneID = zoneID
+    }
+
     public static var supportsSecureCoding: Bool { true }
 
     public required init?(coder: NSCoder) {

@@ -8,8 +8,9 @@ final class RecordBox: Sendable {
         var record: SealKit.Record
         /// What was set and is no value of a record, by key: saving the record says so.
         var refusals: [String: Refused] = [:]
-        /// Keys that were set and that no save has stored yet.
+        /// Keys that were set since a save began: until one does, all that was set is sent by it.
         var touched: [String: Touch] = [:]
+        var isSent = false
         /// Goes up with each key that is set and each save that begins.
         var moment = 0
         /// Of the save whose record this is.
@@ -17,8 +18,8 @@ final class RecordBox: Sendable {
 
         mutating func touch(_ key: String, isEncrypted: Bool) {
             moment += 1
-            touched[key] = Touch(moment: moment, isEncrypted: isEncrypted)
-            refusals[key] = nil
+            if isSent { touched[key] = Touch(moment: moment, isEncrypted: isEncrypted) }
+            if !refusals.isEmpty { refusals[key] = nil }
         }
     }
 
@@ -142,6 +143,7 @@ final class RecordBox: Sendable {
     func sent(refusing refusal: SealKitError? = nil) -> Sent {
         state.withLock { state in
             state.moment += 1
+            state.isSent = true
             let refused = state.refusals.min { $0.key < $1.key }
             guard let error = refusal ?? refused.map({ $0.value.refusal.error($0.key) }) else {
                 return Sent(record: state.record, refusal: nil, moment: state.moment)
@@ -164,6 +166,10 @@ final class RecordBox: Sendable {
             state.taken = sent.moment
             let current = state.record
             state.record = stored
+            guard state.moment > sent.moment else {
+                (state.touched, state.isSent) = ([:], false)
+                return
+            }
             state.touched = state.touched.filter { $0.value.moment > sent.moment }
             for (key, touch) in state.touched {
                 if key == Self.parentKey {

@@ -18,6 +18,13 @@ extension CKContainer {
         case granted = 3
     }
 
+    /// The older words.
+    public enum Application {
+        public typealias Permissions = CKContainer.ApplicationPermissions
+        public typealias PermissionStatus = CKContainer.ApplicationPermissionStatus
+        public typealias PermissionBlock = CKContainer.ApplicationPermissionBlock
+    }
+
     public typealias ApplicationPermissionBlock = @Sendable (ApplicationPermissionStatus, (any Error)?) -> Void
 
     public func applicationPermissionStatus(
@@ -28,11 +35,13 @@ extension CKContainer {
         _ applicationPermission: ApplicationPermissions
     ) async throws -> ApplicationPermissionStatus { .denied }
 
+    @preconcurrency
     public func status(
         forApplicationPermission applicationPermission: ApplicationPermissions,
         completionHandler: @escaping ApplicationPermissionBlock
     ) { Task { completionHandler(.denied, nil) } }
 
+    @preconcurrency
     public func requestApplicationPermission(
         _ applicationPermission: ApplicationPermissions,
         completionHandler: @escaping ApplicationPermissionBlock
@@ -48,35 +57,42 @@ extension CKContainer {
     ) async throws -> [CKRecord.ID: CKUserIdentity] { [:] }
     public func allUserIdentitiesFromContacts() async throws -> [CKUserIdentity] { [] }
 
+    @preconcurrency
     public func discoverUserIdentity(
         withEmailAddress email: String, completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
     ) { Task { completionHandler(nil, nil) } }
 
+    @preconcurrency
     public func discoverUserIdentity(
         withPhoneNumber phoneNumber: String,
         completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
     ) { Task { completionHandler(nil, nil) } }
 
+    @preconcurrency
     public func discoverUserIdentity(
         withUserRecordID userRecordID: CKRecord.ID,
         completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
     ) { Task { completionHandler(nil, nil) } }
 
+    @preconcurrency
     public func discoverUserIdentities(
         forEmailAddresses emails: [String],
         completionHandler: @escaping @Sendable (Result<[String: CKUserIdentity], any Error>) -> Void
     ) { Task { completionHandler(.success([:])) } }
 
+    @preconcurrency
     public func discoverUserIdentities(
         forPhoneNumbers numbers: [String],
         completionHandler: @escaping @Sendable (Result<[String: CKUserIdentity], any Error>) -> Void
     ) { Task { completionHandler(.success([:])) } }
 
+    @preconcurrency
     public func discoverUserIdentities(
         forUserRecordIDs userRecordIDs: [CKRecord.ID],
         completionHandler: @escaping @Sendable (Result<[CKRecord.ID: CKUserIdentity], any Error>) -> Void
     ) { Task { completionHandler(.success([:])) } }
 
+    @preconcurrency
     public func discoverAllIdentities(
         completionHandler: @escaping @Sendable ([CKUserIdentity]?, (any Error)?) -> Void
     ) { Task { completionHandler([], nil) } }

@@ -41,7 +41,7 @@ public final class CKShareVerification: NSObject, Sendable {
         /// - Parameter code: spaces and hyphens in it do not count.
         /// - Throws: `permissionFailure`, whatever was wrong: the code, its age, the number of tries (5).
         public func complete(_ code: String) async throws {
-            try await inCloudKitsWords {
+            try await core.inWords {
                 let token = try await verification.complete(code: code)
                 core.proofs.withLock { $0[url] = token }
             }
@@ -53,7 +53,7 @@ public final class CKShareVerification: NSObject, Sendable {
     /// - Parameter language: BCP 47, of the message; nil for this device's.
     /// - Throws: `invalidArguments` for what is no address; `requestRateLimited`.
     public func begin(address: String, language: String? = nil) async throws -> Code {
-        try await inCloudKitsWords {
+        try await core.inWords {
             let verification = try await core.container().beginVerification(of: address, for: url, language: language)
             return Code(verification: verification, core: core, url: url)
         }

@@ -16,18 +16,11 @@ extension SealKit.Database {
     private func face(
         of record: SealKit.Record, _ share: () async throws(SealKitError) -> SealKit.Share
     ) async throws(SealKitError) -> CKRecord {
-        guard record.recordType == SealKit.Share.recordType else { return CKRecord(record) }
+        guard record.isOfShare else { return CKRecord(record) }
         do throws(SealKitError) { return CKShare(try await share()) } catch {
             // The public database has no shares: what goes by that type there is a record.
             guard error.code == .badDatabase else { throw error }
             return CKRecord(record)
-        }
-    }
-
-    func face(of result: Result<SealKit.Record, SealKitError>, _ core: ContainerCore) async -> Result<CKRecord, CKError>
-    {
-        do throws(SealKitError) { return .success(try await face(of: try result.get())) } catch {
-            return .failure(await face(of: error, core))
         }
     }
 
@@ -36,16 +29,43 @@ extension SealKit.Database {
     ) async -> [(CKRecord.ID, Result<CKRecord, CKError>)] {
         var faces: [(CKRecord.ID, Result<CKRecord, CKError>)] = []
         faces.reserveCapacity(results.count)
-        for (id, result) in results { faces.append((CKRecordID(id), await face(of: result, core))) }
+        var plain = PlainFaces()
+        for (id, result) in results {
+            do throws(SealKitError) {
+                let record = try result.get()
+                let face = record.isOfShare ? try await face(of: record) : plain.face(of: record)
+                faces.append((face.recordID, .success(face)))
+            } catch {
+                faces.append((plain.id(id), .failure(await face(of: error, core))))
+            }
+        }
         return faces
     }
 
     /// With what the server has as a share, where it is one's.
     func face(of error: SealKitError, _ core: ContainerCore) async -> CKError {
-        guard let record = error.serverRecord, record.recordType == SealKit.Share.recordType,
+        guard let record = error.serverRecord, record.isOfShare,
             // The conflict is what has to be told, also where the share has ended meanwhile.
             let share = try? await face(of: record)
         else { return core.words(error) }
         return core.words(error, adding: [CKRecordChangedErrorServerRecordKey: share])
+    }
+}
+
+extension SealKit.Record {
+    var isOfShare: Bool { recordType == SealKit.Share.recordType }
+}
+
+/// Makes the objects of many records that are no share's: those of one zone have its ID in common.
+struct PlainFaces {
+    private var zoneID = CKRecordZoneID.default
+
+    mutating func id(_ sealed: SealKit.Record.ID) -> CKRecordID {
+        if zoneID.sealed != sealed.zoneID { zoneID = CKRecordZoneID(sealed.zoneID) }
+        return CKRecordID(sealed, in: zoneID)
+    }
+
+    mutating func face(of record: SealKit.Record) -> CKRecord {
+        CKRecord(RecordBox(record, recordID: id(record.recordID)))
     }
 }

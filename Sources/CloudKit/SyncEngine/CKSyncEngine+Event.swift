@@ -54,7 +54,7 @@ extension CKSyncEngine.Event {
     /// It comes before anything is fetched or sent for the account. After a sign-out and a switch what was pending and
     /// known of the server is gone by then.
     public struct AccountChange: Sendable {
-        public enum ChangeType: Sendable {
+        public enum ChangeType: Sendable, Equatable {
             /// The device begins to sync: make your zones, and add what the server does not have.
             case signIn(currentUser: CKRecord.ID)
             /// Nobody is signed in any more: remove the local copy.

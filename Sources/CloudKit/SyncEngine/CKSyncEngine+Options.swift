@@ -14,7 +14,7 @@ extension CKSyncEngine {
     }
 
     public struct FetchChangesOptions: Sendable, CustomStringConvertible {
-        public enum Scope: Sendable, CustomStringConvertible {
+        public enum Scope: Sendable, Equatable, CustomStringConvertible {
             case all
             case allExcluding([CKRecordZone.ID])
             case zoneIDs([CKRecordZone.ID])
@@ -87,7 +87,7 @@ extension CKSyncEngine {
     }
 
     public struct SendChangesOptions: Sendable, CustomStringConvertible {
-        public enum Scope: Sendable, CustomStringConvertible {
+        public enum Scope: Sendable, Equatable, CustomStringConvertible {
             case all
             case allExcluding([CKRecordZone.ID])
             case zoneIDs([CKRecordZone.ID])

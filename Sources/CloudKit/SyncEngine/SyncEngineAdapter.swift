@@ -182,14 +182,16 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
 
     /// Records of shares as shares. One that has ended meanwhile is left out: that it is gone comes next.
     private func faces(of records: [SealKit.Record]) async -> [CKRecord] {
-        let hasShares = records.contains { $0.recordType == SealKit.Share.recordType }
-        guard hasShares, let sealed = try? await database.sealed() else { return records.map { CKRecord($0) } }
-        var faces: [CKRecord] = []
+        var (faces, plain): ([CKRecord], PlainFaces) = ([], PlainFaces())
         faces.reserveCapacity(records.count)
         for record in records {
+            guard record.isOfShare, let sealed = try? await database.sealed() else {
+                faces.append(plain.face(of: record))
+                continue
+            }
             do throws(SealKitError) { faces.append(try await sealed.face(of: record)) } catch {
                 // The token passes it by: told as what it came as, it is not lost.
-                if error.code != .unknownItem { faces.append(CKRecord(record)) }
+                if error.code != .unknownItem { faces.append(plain.face(of: record)) }
             }
         }
         return faces

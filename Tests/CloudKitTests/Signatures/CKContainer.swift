@@ -13,7 +13,10 @@ func containers(_ container: CKContainer, _ operation: CKOperation) async throws
     container.accountStatus(completionHandler: { (_: CKAccountStatus, _: (any Error)?) in })
     let _: CKRecord.ID = try await container.userRecordID()
     container.fetchUserRecordID(completionHandler: { (_: CKRecord.ID?, _: (any Error)?) in })
-    let _: String? = await container.configuredWith(
+    let _: CKAccountStatus = try await container.configuredWith(
+        configuration: CKOperation.Configuration(), group: CKOperationGroup(),
+        body: { (container: CKContainer) in try await container.accountStatus() })
+    let _: String? = container.configuredWith(
         configuration: CKOperation.Configuration(), group: CKOperationGroup(),
         body: { (container: CKContainer) in container.containerIdentifier })
 }
@@ -78,6 +81,9 @@ func sharingHandlers(_ container: CKContainer, _ url: URL, _ metadata: CKShare.M
 func discovery(_ container: CKContainer) async throws {
     let _: CKContainer.ApplicationPermissions = CKContainer.ApplicationPermissions(rawValue: 1)
     let _: CKContainer.ApplicationPermissions = .userDiscoverability
+    let _: CKContainer.Application.Permissions = .userDiscoverability
+    let _: CKContainer.Application.PermissionStatus = .denied
+    let _: CKContainer.Application.PermissionBlock = { (_: CKContainer.ApplicationPermissionStatus, _: (any Error)?) in }
     let _: [CKContainer.ApplicationPermissionStatus] = [.initialState, .couldNotComplete, .denied, .granted]
     let block: CKContainer.ApplicationPermissionBlock = {
         (_: CKContainer.ApplicationPermissionStatus, _: (any Error)?) in

@@ -25,7 +25,10 @@ func databases(_ database: CKDatabase, _ operation: CKDatabaseOperation) async {
     let _: [CKDatabase.Scope] = [CKDatabase.Scope.public, CKDatabase.Scope.private, CKDatabase.Scope.shared]
     let _: CKDatabase.Scope? = CKDatabase.Scope(rawValue: 2)
     database.add(operation)
-    let _: CKDatabase.Scope = await database.configuredWith(
+    let _: [CKRecordZone]? = try? await database.configuredWith(
+        configuration: CKOperation.Configuration(), group: CKOperationGroup(),
+        body: { (database: CKDatabase) in try await database.allRecordZones() })
+    let _: CKDatabase.Scope = database.configuredWith(
         configuration: CKOperation.Configuration(), group: CKOperationGroup(),
         body: { (database: CKDatabase) in database.databaseScope })
 }

@@ -6,6 +6,9 @@ func querySubscriptions(_ zone: CKRecordZone.ID, _ coder: NSCoder) {
         recordType: "Note", predicate: all, subscriptionID: "notes",
         options: [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion, .firesOnce])
     let _: CKQuerySubscription = CKQuerySubscription(recordType: "Note", predicate: all, options: [.firesOnce])
+    let _: CKQuerySubscription = CKQuerySubscription(recordType: "Note", predicate: all, subscriptionID: "notes")
+    let _: CKQuerySubscription = CKQuerySubscription(recordType: "Note", predicate: all)
+    if let type = subscription.recordType { let _: CKRecord.RecordType = type }
     let _: CKQuerySubscription? = CKQuerySubscription(coder: coder)
     let _: CKRecord.RecordType? = subscription.recordType
     let _: NSPredicate = subscription.predicate
