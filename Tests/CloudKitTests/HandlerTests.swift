@@ -39,7 +39,8 @@ import Testing
                     }
                 }
             }
-            #expect(error.withLock { $0 }?.code == .invalidArguments)
+            let code = error.withLock { $0?.code }
+            #expect(code == .invalidArguments)
             let zones = try await database.allRecordZones()
             #expect(zones.count == 2)
         }

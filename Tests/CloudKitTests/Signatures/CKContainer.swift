@@ -83,7 +83,8 @@ func discovery(_ container: CKContainer) async throws {
     let _: CKContainer.ApplicationPermissions = .userDiscoverability
     let _: CKContainer.Application.Permissions = .userDiscoverability
     let _: CKContainer.Application.PermissionStatus = .denied
-    let _: CKContainer.Application.PermissionBlock = { (_: CKContainer.ApplicationPermissionStatus, _: (any Error)?) in }
+    let _: CKContainer.Application.PermissionBlock = { (_: CKContainer.ApplicationPermissionStatus, _: (any Error)?) in
+    }
     let _: [CKContainer.ApplicationPermissionStatus] = [.initialState, .couldNotComplete, .denied, .granted]
     let block: CKContainer.ApplicationPermissionBlock = {
         (_: CKContainer.ApplicationPermissionStatus, _: (any Error)?) in
