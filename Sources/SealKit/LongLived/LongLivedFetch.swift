@@ -53,7 +53,7 @@ public struct LongLivedFetch: Sendable {
         defer { rows.journal.release(rows.id) }
         try database.core.requireAccess(to: database.scope)
         let results = try await database.records(for: recordIDs, desiredKeys: desiredKeys)
-        await rows.noteFinished()
+        try await rows.noteFinished()
         return results
     }
 

@@ -70,7 +70,7 @@ public struct LongLivedModification: Sendable {
             }
         }
         if let loss { throw loss }
-        await rows.noteFinished()
+        try await rows.noteFinished()
         return (results.saves, results.deletions)
     }
 

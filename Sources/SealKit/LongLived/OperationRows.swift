@@ -28,12 +28,12 @@ struct OperationRows: Sendable {
 
     private static let finishedName = "finished"
 
-    /// All of its results are there; when is noted once. Without the note they are kept until the operation is ended.
-    func noteFinished() async {
-        guard (try? await journal.row(Self.finishedName, of: id)) == nil else { return }
+    /// All of its results are there: when is noted once, before anybody is told.
+    func noteFinished() async throws(SealKitError) {
+        guard try await journal.row(Self.finishedName, of: id) == nil else { return }
         var writer = CanonicalWriter(capacity: 8)
         writer.time(currentTime())
-        try? await put(writer.bytes, as: Self.finishedName)
+        try await put(writer.bytes, as: Self.finishedName)
     }
 
     /// Microseconds since 1970; nil while results are missing.
