@@ -64,10 +64,10 @@ struct WritingRules {
             fields["last"] = last.map { .hex(records.hash($0)) }
             group.valid(comment, fields, flag: "Rule")
         }
+        test("said not to be there, and shown as it was", there: first, last: first, isDenied: true, "hidden")
         test("another version", there: second, last: first, "none")
         test("the version that it follows", there: first, last: first, "none")
         test("nothing verified", there: nil, last: first, "none")
-        test("said not to be there, and shown as it was", there: first, last: first, isDenied: true, "hidden")
         test("said not to be there, and shown as another", there: second, last: first, isDenied: true, "none")
         test("said not to be there, and it is not", there: nil, last: first, isDenied: true, "none")
         test("said not to be there, and gone", there: first, isGone: true, last: first, isDenied: true, "none")
