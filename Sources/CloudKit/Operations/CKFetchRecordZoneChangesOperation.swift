@@ -181,8 +181,8 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         fetchRecordZoneChangesResultBlock?(failure.asResult)
     }
 
-    /// What did not come and cannot be told, as the older block takes records alone: the zone's token stays where it was,
-    /// and its records are fetched again.
+    /// What did not come and cannot be told, as the older block takes records alone: the zone's token stays where it
+    /// was, and its records are fetched again.
     private func untold(_ modifications: [(CKRecord.ID, Result<CKRecord, CKError>)]) -> CKError? {
         guard recordWasChangedBlock == nil, oldEach != nil else { return nil }
         do throws(CKError) { try modifications.throwFailures() } catch { return error }

@@ -22,8 +22,8 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         set { info.value = newValue }
     }
 
-    /// A URL that the server sends what the subscription tells to, besides the streams of devices: for a program that is
-    /// always there (`CKWebhookReceiver`). Not CloudKit's.
+    /// A URL that the server sends what the subscription tells to, besides the streams of devices: for a program that
+    /// is always there (`CKWebhookReceiver`). Not CloudKit's.
     public var webhook: String? {
         get { receiver.value }
         set { receiver.value = newValue }

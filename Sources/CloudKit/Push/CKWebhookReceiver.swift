@@ -44,8 +44,8 @@ public final class CKWebhookReceiver: Sendable {
     ///   - body: the request's bytes as they came.
     ///   - signature: the value of the header `SealKit-Signature`.
     ///   - now: this machine's time.
-    /// - Returns: a dictionary for each notification, as `CKContainer.remoteNotificationHandler` gets it, but that zones
-    ///   are named by their owners, also those of whoever subscribed.
+    /// - Returns: a dictionary for each notification, as `CKContainer.remoteNotificationHandler` gets it, but that
+    ///   zones are named by their owners, also those of whoever subscribed.
     /// - Throws: `serverRejectedRequest` for what the server did not send to this URL, did not send now, or what came
     ///   before: answer with status 401; `incompatibleVersion` for what cannot be read.
     public func notifications(

@@ -75,8 +75,8 @@ final class TextPredicate: NSPredicate {
 }
 
 extension RecordValue {
-    /// - Parameter argument: `%K` takes a string, `%@` whatever a field holds, or lists of it; a record or its ID stands
-    ///   for a reference to it.
+    /// - Parameter argument: `%K` takes a string, `%@` whatever a field holds, or lists of it; a record or its ID
+    ///   stands for a reference to it.
     fileprivate init(_ argument: Any) throws(Refusal) {
         let list = (argument as? [Any])?.map(Self.referring)
         let object = list ?? Self.referring(argument)

@@ -74,8 +74,8 @@ public struct Container: Sendable {
     public func register() async throws(SealKitError) { try await core.register() }
 
     /// Gives up the uploads that broke off, and that saving their records again would go on with: for a process that
-    /// ends, or does not save them again. Otherwise the server keeps what came of them, and counts them as stored, for a
-    /// day. Those of long-lived operations stay, since another process may go on with them.
+    /// ends, or does not save them again. Otherwise the server keeps what came of them, and counts them as stored, for
+    /// a day. Those of long-lived operations stay, since another process may go on with them.
     public func abandonBrokenUploads() async { await core.brokenUploads.abandonAll() }
 
     /// Whether calls can be made. Ask again after each of `accountChanges`.
