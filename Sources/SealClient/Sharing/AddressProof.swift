@@ -19,15 +19,21 @@ public struct AddressProof: Sendable {
         self.routingID = routingID
     }
 
+    /// What counts of a code that somebody has typed: all but spaces and hyphens.
+    public static func digits(of typed: String) -> String {
+        var digits = ""
+        for scalar in typed.unicodeScalars where !scalar.properties.isWhitespace && scalar != "-" {
+            digits.unicodeScalars.append(scalar)
+        }
+        return digits
+    }
+
     /// What goes back to the server.
     /// - Parameters:
     ///   - code: as its user typed it: spaces and hyphens in it do not count.
     ///   - key: of the identity that asked for the code.
     public func answer(_ code: String, key: SigningKey) -> (digits: String, signature: [UInt8]) {
-        var digits = ""
-        for scalar in code.unicodeScalars where !scalar.properties.isWhitespace && scalar != "-" {
-            digits.unicodeScalars.append(scalar)
-        }
+        let digits = Self.digits(of: code)
         let message = Challenges.verificationCode(
             origin: origin, verificationID: verificationID, address: address, routingID: routingID, code: digits)
         return (digits, key.sign(message))

@@ -127,7 +127,9 @@ private struct Retry {
     }
 
     /// What was sent already would be lost with the next server's restart.
-    private var isUnderWay: Bool { callClass == Endpoints.assets.part.route.name }
+    private var isUnderWay: Bool {
+        callClass == Endpoints.assets.part.route.name || callClass == Endpoints.assets.finish.route.name
+    }
 
     private func sleep(_ duration: Duration) async throws(SealKitError) {
         do { try await client.pacing.sleep(duration) } catch { throw cancelled }

@@ -44,7 +44,7 @@ public struct Verification: Sendable {
     /// Whether something that was typed may be a code, digits with spaces or hyphens between them: anything else would
     /// cost a try.
     public static func mayBeCode(_ typed: String) -> Bool {
-        let code = typed.filter { $0 != " " && $0 != "-" }
+        let code = AddressProof.digits(of: typed)
         return !code.isEmpty && code.allSatisfy { $0.isASCII && $0.isNumber }
     }
 

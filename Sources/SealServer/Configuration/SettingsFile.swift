@@ -10,13 +10,13 @@ struct SettingsFile {
     /// Where they stand.
     private(set) var lines: [[String]: Int] = [:]
     private let path: String
-    private let settings: Set<[String]>
-    private let names: [[String]: String]
+    /// Of all settings that there are: as flags spell them, by the parts of their names here.
+    private let flags: [[String]: String]
 
     /// - Parameter settings: all that there are, by their names as flags.
     init(path: String, settings: [String: [String]]) throws(ConfigurationError) {
-        (self.path, self.settings) = (path, Set(settings.values))
-        names = Dictionary(uniqueKeysWithValues: settings.map { ($1, $0) })
+        self.path = path
+        flags = Dictionary(uniqueKeysWithValues: settings.map { ($1, $0) })
         try ConfigurationError.requireFile("config", path)
         guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8)
         else {
@@ -43,14 +43,14 @@ struct SettingsFile {
             let line = key.mark?.line ?? node.mark?.line ?? 1
             guard let text = key.scalar?.string else { throw .unreadableFile(path: path, line: line) }
             let name = prefix + text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-            if settings.contains(name) {
+            if let flag = flags[name] {
                 guard let value = Self.text(node) else {
                     guard let inner = node.mapping?.first?.key.scalar?.string else {
                         throw .unreadableFile(path: path, line: line)
                     }
                     throw unknown(name + [inner], line)
                 }
-                if node.sequence != nil, let flag = names[name], !ServerConfiguration.lists.contains(flag) {
+                if node.sequence != nil, !ServerConfiguration.lists.contains(flag) {
                     throw .invalidInFile(setting: flag, expected: "one value, and no list", path: path, line: line)
                 }
                 guard values.updateValue(value, forKey: name) == nil else {
@@ -58,7 +58,7 @@ struct SettingsFile {
                 }
                 lines[name] = line
             } else {
-                guard settings.contains(where: { $0.starts(with: name) }) else { throw unknown(name, line) }
+                guard flags.keys.contains(where: { $0.starts(with: name) }) else { throw unknown(name, line) }
                 if let inner = node.mapping {
                     try take(inner, below: name)
                 } else if node.null == nil {
@@ -78,7 +78,7 @@ struct SettingsFile {
 
     private func unknown(_ name: [String], _ line: Int) -> ConfigurationError {
         func letters(_ parts: [String]) -> String { parts.joined().filter { $0 != "-" && $0 != "_" }.lowercased() }
-        let meant = Misspelling.nearest(to: letters(name), among: settings, letters)
+        let meant = Misspelling.nearest(to: letters(name), among: Set(flags.keys), letters)
         return .unknownSetting(
             name: name.joined(separator: "."), path: path, line: line, meant: meant?.joined(separator: "."))
     }
