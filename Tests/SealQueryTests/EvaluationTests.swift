@@ -33,6 +33,35 @@ import Testing
         #expect(try matches("NOT name IN {'x'}", fields))
     }
 
+    /// The short way to the order of two strings, and to an index's key, leads where the long one does.
+    @Test func stringsAreOrderedByTheirFoldedBytes() {
+        let parts = ["", "a", "A", "b", "Z", "é", "e", "\u{301}", "\u{308}", "ß", "İ", "~", " ", "k", "\u{212A}", "é"]
+        func text() -> String { (0..<Int.random(in: 0...5)).map { _ in parts.randomElement() ?? "" }.joined() }
+        var seen: [ValueOrder.Order: Int] = [:]
+        for _ in 0..<20_000 {
+            let common = text()
+            let (left, right) = (common + text(), common + text())
+            let (first, second) = (Fold.bytes(left), Fold.bytes(right))
+            let order: ValueOrder.Order =
+                first == second ? .equal : first.lexicographicallyPrecedes(second) ? .less : .greater
+            seen[order, default: 0] += 1
+            #expect(ValueOrder.compare(.string(left), .string(right)) == order, "\(left) \(right)")
+            let count = Int.random(in: 0...6)
+            #expect(Fold.bytes(left, atMost: count) == Array(first.prefix(count)), "\(left) \(count)")
+        }
+        #expect(seen.count == 3)
+    }
+
+    @Test func wordsEndWhereLettersAndDigitsDo() {
+        #expect(Words.of("") == [])
+        #expect(Words.of(" ,.") == [])
+        #expect(Words.of("The red, red-hot; (2nd) SPOON") == ["red", "hot", "2nd", "spoon"])
+        #expect(Words.of("their these theirs") == ["theirs"])
+        #expect(Words.of("Ångström naïve 日本") == ["angstrom", "naive", "日本"])
+        let long = String(repeating: "ü", count: 70)
+        #expect(Words.of("x \(long)y z") == ["x", String(repeating: "u", count: 64), "z"])
+    }
+
     @Test func numbers() throws {
         let fields: [String: Value] = [
             "int": .int64(9_007_199_254_740_993), "real": .double(-0.0), "odd": .double(.nan),

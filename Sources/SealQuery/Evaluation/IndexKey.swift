@@ -13,7 +13,7 @@ public struct IndexKey: Sendable, Hashable, Comparable {
     /// - Returns: nil for a list, and for a location that is not on the earth.
     public init?(_ value: Value) {
         switch value {
-        case .string(let text): self.init(bytes: Array(Fold.bytes(text).prefix(Query.Limits.keyBytes)))
+        case .string(let text): self.init(bytes: Fold.bytes(text, atMost: Query.Limits.keyBytes))
         case .data(let data): self.init(bytes: Array(data.prefix(Query.Limits.keyBytes)))
         case .int64(let number): self.init(UInt64(bitPattern: number) ^ 1 << 63)
         case .double(let number), .date(let number): self.init(ValueOrder.bits(number))

@@ -86,7 +86,7 @@ extension Query {
         guard kind == .string else { return [] }
         let start = String(prefix.prefix { $0.isASCII })
         let safe = start.count == prefix.count ? start : String(start.dropLast())
-        let bytes = Array(Fold.bytes(safe).prefix(Limits.keyBytes))
+        let bytes = Fold.bytes(safe, atMost: Limits.keyBytes)
         return [KeyRange(IndexKey(bytes: bytes), IndexKey(bytes: bytes + [0xFF]))]
     }
 }

@@ -11,7 +11,7 @@ public enum ValueOrder {
     /// Nil when the two do not compare.
     public static func compare(_ left: Value, _ right: Value) -> Order? {
         switch (left, right) {
-        case (.string(let left), .string(let right)): order(Fold.bytes(left), Fold.bytes(right))
+        case (.string(let left), .string(let right)): Fold.compare(left, right)
         case (.data(let left), .data(let right)): order(left, right)
         case (.int64(let left), .int64(let right)): order(left, right)
         case (.double(let left), .double(let right)), (.date(let left), .date(let right)):
@@ -37,7 +37,7 @@ public enum ValueOrder {
         left < right ? .less : left == right ? .equal : .greater
     }
 
-    private static func order(_ left: [UInt8], _ right: [UInt8]) -> Order {
+    fileprivate static func order(_ left: [UInt8], _ right: [UInt8]) -> Order {
         left == right ? .equal : left.lexicographicallyPrecedes(right) ? .less : .greater
     }
 
@@ -64,10 +64,48 @@ public enum Fold {
     public static func bytes(_ text: String) -> [UInt8] {
         var bytes = [UInt8](text.utf8)
         for index in bytes.indices {
-            let byte = bytes[index]
-            guard byte < 0x80 else { return composed(text) }
-            if byte >= 0x41, byte <= 0x5A { bytes[index] = byte | 0x20 }
+            guard bytes[index] < 0x80 else { return composed(text) }
+            bytes[index] = lower(bytes[index])
         }
         return bytes
     }
+
+    /// The first of these bytes.
+    static func bytes(_ text: String, atMost count: Int) -> [UInt8] {
+        // One more is looked at: an accent would join with the last.
+        let start = text.utf8.prefix(count + 1)
+        guard start.allSatisfy({ $0 < 0x80 }) else { return Array(composed(text).prefix(count)) }
+        return start.prefix(count).map(lower)
+    }
+
+    /// How two strings are ordered: known at the first difference between ASCII characters, however long they are.
+    static func compare(_ left: String, _ right: String) -> ValueOrder.Order {
+        let order = left.utf8.withContiguousStorageIfAvailable { left in
+            right.utf8.withContiguousStorageIfAvailable { right in compareASCII(left, right) }
+        }
+        if case .some(.some(.some(let order))) = order { return order }
+        return ValueOrder.order(bytes(left), bytes(right))
+    }
+
+    /// Nil where another character comes before the difference, or right after it: accents join with what they follow.
+    private static func compareASCII(
+        _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+    ) -> ValueOrder.Order? {
+        func isASCII(_ text: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
+            index >= text.count || text[index] < 0x80
+        }
+        var index = 0
+        while true {
+            guard isASCII(left, at: index), isASCII(right, at: index) else { return nil }
+            guard index < left.count else { return index < right.count ? .less : .equal }
+            guard index < right.count else { return .greater }
+            let (first, second) = (lower(left[index]), lower(right[index]))
+            index += 1
+            guard first != second else { continue }
+            guard isASCII(left, at: index), isASCII(right, at: index) else { return nil }
+            return first < second ? .less : .greater
+        }
+    }
+
+    private static func lower(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
 }

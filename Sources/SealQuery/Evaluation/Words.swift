@@ -10,27 +10,33 @@ public enum Words {
         "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
     ]
 
+    /// The longest of the stop words.
+    private static let stopWordCharacters = 5
+
     /// Each word once.
     public static func of(_ text: String) -> Set<String> {
         var words: Set<String> = []
-        var word = String.UnicodeScalarView()
-        var count = 0
-        func end() {
+        let scalars = Fold.word(text).unicodeScalars
+        // Where a word begins, where what counts of it ends, and how many characters that are.
+        var (start, end, count) = (scalars.startIndex, scalars.startIndex, 0)
+        func finish() {
             guard count > 0 else { return }
-            let text = String(word)
-            if !stopWords.contains(text) { words.insert(text) }
-            word = String.UnicodeScalarView()
+            let word = String(scalars[start..<end])
+            if count > stopWordCharacters || !stopWords.contains(word) { words.insert(word) }
             count = 0
         }
-        for scalar in Fold.word(text).unicodeScalars {
-            guard isPart(scalar) else {
-                end()
-                continue
+        var index = scalars.startIndex
+        while index < scalars.endIndex {
+            let next = scalars.index(after: index)
+            if isPart(scalars[index]) {
+                if count == 0 { start = index }
+                if count < characters { (end, count) = (next, count + 1) }
+            } else {
+                finish()
             }
-            if count < characters { word.append(scalar) }
-            count += 1
+            index = next
         }
-        end()
+        finish()
         return words
     }
 
