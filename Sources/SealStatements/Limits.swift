@@ -4,6 +4,8 @@ public enum Limits {
     public static let recordBytes = 1_048_576
     public static let fieldsPerRecord = 1_000
     public static let itemsPerRequest = 400
+    /// Zones that one request makes and deletes, and shares that end with them: a roster's entry each.
+    public static let zonesPerRequest = 100
     public static let participantsPerScope = 100
     public static let blockedPerScope = 1_000
     public static let changesPerEntry = 1_024

@@ -33,6 +33,24 @@ extension HierarchicalShareTests {
         }
     }
 
+    /// A request ends a hundred rosters, the zone's counted.
+    @Test func aZoneIsDeletedWithMoreSharesThanOneRequestEnds() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        var shares: [Share] = []
+        for part in (0..<102).map({ "list\($0)" }).inParts(of: 34) {
+            let roots = part.map { ann.note(in: zone, $0, name: $0) }
+            let saved = try await ann.own.modifyRecords(saving: roots, shares: roots.map { Share(rootRecord: $0) })
+            shares += try saved.shareResults.values.map { try $0.get() }
+        }
+        try await ann.own.deleteRecordZone(withID: zone)
+        #expect(await failure { _ = try await ann.own.recordZone(for: zone) } == .zoneNotFound)
+        for share in [shares.first, shares.last].compactMap(\.self) {
+            let roster = try await ann.own.keeper(ofShare: share.recordID).known()
+            #expect(roster?.isClosed == true)
+        }
+    }
+
     @Test func theOwnerStopsSharingAndSharesAgain() async throws {
         let it = try await shared()
         _ = try await it.bob.shared.recordZoneChanges(inZoneWith: it.joined)

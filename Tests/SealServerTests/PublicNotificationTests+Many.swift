@@ -115,7 +115,7 @@ extension PublicNotificationTests {
             #expect(few.steps == [" 4"])
             #expect(few.overflown == 0)
             let each = [" 256", "q0 256", "q1 256", "q2 1"]
-            let many = try await tell("many", elements: 1_000)
+            let many = try await tell("many", elements: 100)
             #expect(many.steps == each)
             #expect(many.overflown == 0)
             let most = try await tell("most", elements: 9_000)

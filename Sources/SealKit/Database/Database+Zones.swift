@@ -277,7 +277,7 @@ extension Database {
         }
         let draft = core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime())
         // With a zone end the shares in it, each by its own roster.
-        let shares = try await openShares(in: zoneScope)
+        let shares = try await endSurplus(of: try await openShares(in: zoneScope), in: zoneID)
         try await tellOfLostKeys(in: [view] + shares)
         let closings = shares.map { view in
             (scope: view.scope, draft: core.author(on: view.roster).plain(.close, on: view.roster, time: currentTime()))
@@ -297,6 +297,18 @@ extension Database {
         if case .failure(let failure)? = response.results.first?.outcome { throw SealKitError(failure) }
         _ = try await keeper.adopt(draft)
         for closing in closings { _ = try await core.keeper(of: closing.scope).adopt(closing.draft) }
+    }
+
+    /// Ends those of a zone's shares that are too many for the request that deletes the zone.
+    /// - Returns: the others.
+    private func endSurplus(
+        of shares: [ZoneView], in zoneID: RecordZone.ID
+    ) async throws(SealKitError) -> ArraySlice<ZoneView> {
+        let most = Limits.zonesPerRequest - 1
+        for view in shares.dropFirst(most) {
+            try await deleteRecord(withID: Record.ID(recordName: view.scope.shareRecordName, zoneID: zoneID))
+        }
+        return shares.prefix(most)
     }
 
     private func zone(in result: Sealkit_V1_ZoneResult?, _ zoneID: RecordZone.ID) async throws(SealKitError)

@@ -23,7 +23,7 @@ public struct Record: Sendable {
     /// A reference to a record in the same zone, which need not exist.
     ///
     /// With `deleteSelf` the record that holds it goes with the target: in the same transaction, transitively, and when
-    /// any of several targets goes. A target may have 750 such sources, a record 750 such references, and 3,000 records
+    /// any of several targets goes. A target may have 750 such sources, a record 750 such references, and 1,500 records
     /// may go with one request (`limitExceeded`). A record with children (`parent`) does not go: the deletion is a
     /// `referenceViolation`. What is saved in the request that deletes the target stays.
     public struct Reference: Sendable, Hashable, Codable {

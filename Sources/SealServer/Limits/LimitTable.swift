@@ -22,7 +22,7 @@ enum LimitTable {
             row("requestRecordBytes", Sealkit_V1_ModifyRecordsRequest.largest, "bytes", .limitExceeded),
             row("rostersPerRequest", RosterTails.most, "items", .limitExceeded),
             row("sharesPerRequest", ShareChanges.most, "items", .limitExceeded),
-            row("sharesEndedWithZones", ModifyZones.mostShares, "items", .limitExceeded),
+            row("zonesPerRequest", Limits.zonesPerRequest, "items", .limitExceeded),
             row("recordsAbove", StoredParents.mostClimbed, "records", .limitExceeded),
             row("entriesGivenBack", RosterRestore.most, "entries", .limitExceeded),
             row("fieldsWanted", Limits.fieldsPerRecord, "fields", .limitExceeded),

@@ -20,8 +20,8 @@ struct PublicTelling {
         let body: Data
     }
 
-    /// Comparisons of values after which the rest waits for the next transaction: everybody's writes wait for this one.
-    private static let work = 200_000
+    /// `ComparisonWork` after which the rest waits for the next transaction: everybody's writes wait for this one.
+    private static let mostWork = 20_000
 
     /// - Returns: how much of the limit is used up.
     func tell(atMost limit: Int) throws -> Int {
@@ -71,7 +71,7 @@ struct PublicTelling {
         var hasEnded = false
         var (told, work) = (0, 0)
         for candidate in candidates {
-            guard work < Self.work else { break }
+            guard work < Self.mostWork else { break }
             told += 1
             guard readers.contains(candidate.user) else { continue }
             // One that a later version does not take any more must not keep the others from being told.
@@ -81,13 +81,13 @@ struct PublicTelling {
                     database: SubscribedDatabase.public.rawValue,
                     message: try Sealkit_V1_Subscription(serializedBytes: candidate.body))
             else { continue }
-            let comparisons = try subscription.comparisons(with: record)
-            work += comparisons
-            guard comparisons <= QueryNotifier.mostWork else {
-                work = Self.work
+            let ofThis = try subscription.work(with: record)
+            guard ofThis <= QueryNotifier.mostWork else {
+                work = Self.mostWork
                 try overflow([candidate])
                 continue
             }
+            work += ofThis
             guard let payload = try subscription.payload(for: record, reason: reason) else { continue }
             rows.append(
                 FiredSubscriptions.Row(

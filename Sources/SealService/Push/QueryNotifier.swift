@@ -24,10 +24,9 @@ struct QueryNotifier {
         }
     }
 
-    /// Comparisons of values, and bytes of subscriptions in portions, that one save pays for: as many for each
-    /// subscriber. Everybody else's writes wait meanwhile, and whoever takes part in a share may subscribe to what
-    /// others save in it.
-    static let mostWork = 2_000_000
+    /// `ComparisonWork`, and bytes of subscriptions in portions, that one save pays for: as many for each subscriber.
+    /// Everybody else's writes wait meanwhile: some 40 ms.
+    static let mostWork = 60_000
     private static let portion = 16
 
     func tell(_ changes: [RecordChange]) throws {
@@ -63,7 +62,7 @@ struct QueryNotifier {
         for subscription in subscriptions {
             try connection.checkBudget()
             for record in records where !overflown.contains(subscription.owner) {
-                work[subscription.owner, default: 0] += try subscription.comparisons(with: record)
+                work[subscription.owner, default: 0] += try subscription.work(with: record)
                 guard work[subscription.owner, default: 0] <= share else {
                     overflown.insert(subscription.owner)
                     break

@@ -12,6 +12,7 @@ final class ChangedRecord {
     private var parsed: [String: Sealkit_V1_Field]?
     private var read: Query.Subject?
     private var hasWords = false
+    private var works: [String: ComparisonWork] = [:]
 
     init(_ change: RecordChange) { self.change = change }
 
@@ -41,6 +42,14 @@ final class ChangedRecord {
         hasWords = true
         read = subject
         return subject
+    }
+
+    /// What comparing something with a field's value costs: found out once, since lists and texts may be long.
+    func work(of key: String) throws -> ComparisonWork {
+        if let work = works[key] { return work }
+        let work = ComparisonWork(try subject().value(key))
+        works[key] = work
+        return work
     }
 
     private func makeSubject() throws -> Query.Subject {
@@ -79,24 +88,22 @@ struct Subscriber {
         try asksForWords ? record.subjectWithWords() : record.subject()
     }
 
-    /// How many values are compared with one another to find out whether it matches.
-    func comparisons(with record: ChangedRecord) throws -> Int {
+    /// What finding out whether it matches costs (`ComparisonWork`).
+    func work(with record: ChangedRecord) throws -> Int {
         guard record.change.type == message.recordType else { return 1 }
-        var count = 1
+        var work = 1
         for condition in predicate.conditions {
             switch condition.test {
-            case .isIn(_, let values): count += values.count
-            case .contains(let key, _): count += try elements(of: key, record)
-            case .containsAny(let key, let values): count += try elements(of: key, record) * values.count
-            default: count += 1
+            case .never, .near: work += 1
+            case .words(let text, _), .beginsWith(_, let text): work += ComparisonWork.of(text)
+            case .compare(let key, _, let value), .contains(let key, let value):
+                work += try record.work(of: key).times([value])
+            case .between(let key, let low, let high): work += try record.work(of: key).times([low, high])
+            case .isIn(let key, let values), .containsAny(let key, let values):
+                work += try record.work(of: key).times(values)
             }
         }
-        return count
-    }
-
-    private func elements(of key: String, _ record: ChangedRecord) throws -> Int {
-        guard case .list(let elements)? = try record.subject().value(key) else { return 1 }
-        return elements.count
+        return work
     }
 
     /// What is kept for the notification; nil when the subscription does not fire.

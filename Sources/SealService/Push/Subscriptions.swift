@@ -14,6 +14,8 @@ package struct Subscriptions {
     private var before: Watch?
     /// Zones that were subscribed to by themselves, and that ceased to be.
     private var (gained, lost): (Set<[Int64]>, Set<[Int64]>) = ([], [])
+    /// From the first that is saved on.
+    private var counts: Counts?
 
     package init(caller: Caller, path: DatabasePath, connection: any SQLConnection) {
         (self.caller, self.path, self.connection) = (caller, path, connection)
@@ -38,8 +40,8 @@ package struct Subscriptions {
     /// - Throws: `unknownItem`, `invalidArguments`.
     package func find(_ id: String) throws -> Sealkit_V1_Subscription {
         try SubscriptionDraft.check(id: id)
-        guard let body = try body(id) else { throw Self.unknown }
-        return try Sealkit_V1_Subscription(serializedBytes: body)
+        guard let stored = try stored(id) else { throw Self.unknown }
+        return try Sealkit_V1_Subscription(serializedBytes: stored.body)
     }
 
     /// A result for each id.
@@ -51,11 +53,24 @@ package struct Subscriptions {
         return response
     }
 
-    private func body(_ id: String) throws -> Data? {
+    /// What of a row matters to the one that takes its place.
+    private struct Stored {
+        let body: Data
+        let isQuery: Bool
+        let zone: [Int64]
+    }
+
+    private func stored(_ id: String) throws -> Stored? {
         try connection.first(
-            "SELECT body FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4",
-            key + [.text(id)]
-        ) { try $0.data("body") }
+            """
+            SELECT body, kind, zone_owner, zone FROM subscription
+            WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4
+            """, key + [.text(id)]
+        ) { row in
+            Stored(
+                body: try row.data("body"), isQuery: try row.int64("kind") == SubscriptionRow.Kind.query.rawValue,
+                zone: [try row.int64("zone_owner"), try row.int64("zone")])
+        }
     }
 
     package static let unknown = ServerError(
@@ -75,17 +90,17 @@ package struct Subscriptions {
             if let type = schema.indexed[message.recordType] { try QueryRules.checkReadable(draft.keys, type) }
         }
         let body: Data = try message.serializedData()
-        let former = try self.body(draft.id)
-        if former == body { return message }
+        let former = try stored(draft.id)
+        if former?.body == body { return message }
         // The last that may be refused: what fails alone leaves the former one as it is.
-        try checkCount(draft.kind, beside: draft.id)
-        if body.count > former?.count ?? -1 {
+        try checkCount(draft.kind, insteadOf: former)
+        if body.count > former?.body.count ?? -1 {
             try StorageUsage.checkRoom(
-                for: Int64(body.count - (former?.count ?? 0)) + (former == nil ? Billing.rowOverhead : 0),
+                for: Int64(body.count - (former?.body.count ?? 0)) + (former == nil ? Billing.rowOverhead : 0),
                 on: .init(account: caller.accountID), quotas: quotas, connection)
         }
         // What the former one gave rise to is not this one's; one that fired once has gone before it.
-        try remove(draft.id)
+        try remove(draft.id, former)
         if let zone { gained.insert([zone.owner, zone.number]) }
         try connection.execute(
             """
@@ -98,6 +113,7 @@ package struct Subscriptions {
                 .text(message.recordType), .integer(draft.firesOn.rawValue), .bool(!message.webhook.isEmpty),
                 .data(body),
             ])
+        counts?.note(isQuery: draft.kind == .query, 1)
         try connection.execute(
             "INSERT INTO notification_feed (owner, last, floor) VALUES ($1, 0, 0) ON CONFLICT (owner) DO NOTHING",
             [.integer(caller.id)])
@@ -127,8 +143,8 @@ package struct Subscriptions {
     /// - Throws: `unknownItem`, `invalidArguments`.
     package mutating func delete(_ id: String) throws {
         try SubscriptionDraft.check(id: id)
-        guard try body(id) != nil else { throw Self.unknown }
-        try remove(id)
+        guard let stored = try stored(id) else { throw Self.unknown }
+        try remove(id, stored)
     }
 
     /// With all that they gave rise to.
@@ -141,6 +157,7 @@ package struct Subscriptions {
         for table in ["subscription", "notification", "webhook"] {
             try connection.execute("DELETE FROM \(table) WHERE owner = $1 AND environment = $2 AND database = $3", key)
         }
+        counts = nil
         try refreshWatch()
     }
 
@@ -163,28 +180,25 @@ package struct Subscriptions {
     }
 
     /// With what it gave rise to and was not delivered yet.
-    private mutating func remove(_ id: String) throws {
+    /// - Parameter stored: nil for one that fired once, and is gone before that.
+    private mutating func remove(_ id: String, _ stored: Stored?) throws {
         try noteBefore()
-        let zone = try connection.first(
-            "SELECT zone_owner, zone FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3 AND id = $4",
-            key + [.text(id)]
-        ) { [try $0.int64("zone_owner"), try $0.int64("zone")] }
-        if let zone { lost.insert(zone) }
+        if let stored {
+            lost.insert(stored.zone)
+            counts?.note(isQuery: stored.isQuery, -1)
+        }
         for column in ["subscription WHERE id", "notification WHERE subscription", "webhook WHERE subscription"] {
             try connection.execute(
                 "DELETE FROM \(column) = $4 AND owner = $1 AND environment = $2 AND database = $3", key + [.text(id)])
         }
     }
 
-    /// - Parameter id: of the one that is to come, or to be replaced.
-    private func checkCount(_ kind: SubscriptionRow.Kind, beside id: String) throws {
-        let counts = try connection.first(
-            """
-            SELECT COUNT(*) AS count, COALESCE(SUM(CASE WHEN kind = 1 THEN 1 ELSE 0 END), 0) AS queries FROM subscription
-            WHERE owner = $1 AND environment = $2 AND database = $3 AND id <> $4
-            """, key + [.text(id)]
-        ) { (all: try $0.int64("count"), queries: try $0.int64("queries")) }
-        guard let counts, counts.all < PushLimits.subscriptions,
+    /// - Parameter former: the one that is to be replaced.
+    private mutating func checkCount(_ kind: SubscriptionRow.Kind, insteadOf former: Stored?) throws {
+        var counts = try self.counts ?? Counts(key, connection)
+        self.counts = counts
+        if let former { counts.note(isQuery: former.isQuery, -1) }
+        guard counts.all < PushLimits.subscriptions,
             kind != .query || counts.queries < PushLimits.querySubscriptions
         else {
             throw ServerError(
@@ -194,6 +208,27 @@ package struct Subscriptions {
                 \(PushLimits.querySubscriptions) of them for queries.
                 """,
                 remedy: "Delete subscriptions that are not needed any more.")
+        }
+    }
+
+    /// How many the user has in the database: counted once, and kept in step by what changes them.
+    private struct Counts {
+        private(set) var all: Int
+        private(set) var queries: Int
+
+        init(_ key: [SQLValue], _ connection: any SQLConnection) throws {
+            (all, queries) =
+                try connection.first(
+                    """
+                    SELECT COUNT(*) AS count, COALESCE(SUM(CASE WHEN kind = 1 THEN 1 ELSE 0 END), 0) AS queries
+                    FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3
+                    """, key
+                ) { (Int(try $0.int64("count")), Int(try $0.int64("queries"))) } ?? (0, 0)
+        }
+
+        mutating func note(isQuery: Bool, _ change: Int) {
+            all += change
+            if isQuery { queries += change }
         }
     }
 }

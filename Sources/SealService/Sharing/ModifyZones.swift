@@ -5,9 +5,6 @@ import SwiftProtobuf
 
 /// Makes and deletes zones of one caller: a result for each.
 package struct ModifyZones: Sendable {
-    /// Shares that end with the zones that one request deletes: each by an entry of its own roster.
-    package static let mostShares = 400
-
     private let message: Sealkit_V1_ModifyZonesRequest
     private let path: DatabasePath
     private let operation: RepeatableOperation
@@ -17,11 +14,15 @@ package struct ModifyZones: Sendable {
         (self.message, self.path) = (message, path)
         operation = try RepeatableOperation(
             message, of: Endpoints.zones.modify, path, try message.serializedBytes())
-        try RequestItems.check(message.saves.count + message.deletes.count, "zones")
-        guard message.deletes.reduce(0, { $0 + $1.shares.count }) <= Self.mostShares else {
+        // Each is an entry of a roster, which is verified in the writer.
+        let ending = message.deletes.reduce(0) { $0 + $1.shares.count }
+        guard message.saves.count + message.deletes.count + ending <= Limits.zonesPerRequest else {
             throw ServerError(
-                .limitExceeded, "Zones are deleted with at most \(Self.mostShares) shares of hierarchies in them.",
-                remedy: "Delete shares first, or fewer zones at once.")
+                .limitExceeded,
+                """
+                A request makes and deletes at most \(Limits.zonesPerRequest) zones, the shares of hierarchies that end \
+                with them counted.
+                """, remedy: "Send fewer zones at once; of a zone with more shares than that, delete shares first.")
         }
     }
 

@@ -13,7 +13,7 @@ package import SealWire
 /// taken from just anybody's word: see `checkSeat`.
 package struct RosterRestore: Sendable {
     /// Of one request.
-    package static let most = 1_000
+    package static let most = 500
     static let mostGrants = 100
 
     package typealias Entry = (signed: SignedRosterEntry, entry: RosterEntry)

@@ -215,6 +215,38 @@ import Testing
         AttackOutcome.held("the subscriber is told to fetch changes, the save is taken")
     }
 
+    /// A long text is as good as a short one where it is told apart at its beginning; where accents have to be evened
+    /// out, which reads all of it, it counts by its length.
+    @Test func longTextsCountByWhatComparingThemReads() async throws {
+        try await RunningServer.with { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let others = (0..<49).map { Query.Condition(.compare("body", .notEqual, .string("other\($0)"))) }
+            try await anna.subscribe(.query("others", where: Query.Predicate(others)))
+            let events = try await anna.onAnotherDevice().listen()
+            func save(_ name: String, _ character: String) async throws {
+                var write = Write(name, nil)
+                write.fields = [("body", .plain(.string(String(repeating: character, count: 200_000))))]
+                #expect(try await anna.codes([write], in: zone) == [nil])
+            }
+            try await save("plain", "x")
+            #expect(try await events.notification().recordName == "plain")
+            try await save("accents", "x\u{308}")
+            #expect(try await events.next().name == "reset")
+        }
+    }
+
+    @Test func whatComparingCosts() {
+        let long = String(repeating: "ä", count: 3_200)
+        #expect(ComparisonWork(nil).times([.int64(1), .int64(2)]) == 2)
+        #expect(ComparisonWork(.string("plain")).times([.string("a"), .string("b")]) == 2)
+        #expect(ComparisonWork(.string(String(repeating: "x", count: 6_400))).times([.string("a")]) == 1)
+        #expect(ComparisonWork(.string(long)).times([.string("a")]) == 1 + 200)
+        #expect(ComparisonWork(.string("x")).times([.string(long)]) == 1 + 200)
+        #expect(ComparisonWork(.list([.string(long), .int64(2)])).times([.int64(1), .int64(2)]) == 4 + 400)
+        #expect(ComparisonWork.of(long) == 1 + 200)
+    }
+
     /// What is known of an account's subscriptions without reading them is enough to pass over the largest.
     @Test func subscriptionsThatAreTooLargeTogetherAreNotRead() async throws {
         let counter = StatementCounter()

@@ -135,7 +135,7 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             top.parent = "c\(amount - 1)"
             return try await anna.codes([top], in: zone)[0]
         },
-        LimitProbe(name: "sharesEndedWithZones") { server, amount in
+        LimitProbe(name: "zonesPerRequest") { server, amount in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
             // What they say is looked at later.
@@ -144,7 +144,7 @@ struct LimitProbe: Sendable, CustomStringConvertible {
                 $0.deletes = [
                     .with {
                         $0.zoneID = zone.id(for: anna)
-                        $0.shares = Array(repeating: Sealkit_V1_ShareClosing(), count: amount)
+                        $0.shares = Array(repeating: Sealkit_V1_ShareClosing(), count: amount - 1)
                     }
                 ]
             }

@@ -150,9 +150,9 @@ extension RefusalTableTests {
             Content("zones/modify", "{\"operationId\":\(bytes($0))}", .invalidArguments)
         }
         all += [
-            Content("zones/modify", "{\"operationId\":\(id),\"saves\":\(many(401) { _ in "{}" })}", .limitExceeded),
+            Content("zones/modify", "{\"operationId\":\(id),\"saves\":\(many(101) { _ in "{}" })}", .limitExceeded),
             Content(
-                "zones/modify", "{\"operationId\":\(id),\"saves\":\(many(400) { _ in "{}" }),\"deletes\":[{}]}",
+                "zones/modify", "{\"operationId\":\(id),\"saves\":\(many(100) { _ in "{}" }),\"deletes\":[{}]}",
                 .limitExceeded),
             Content("zones/lookup", "{\"zones\":\(many(401) { "{\"zoneName\":\"z\($0)\"}" })}", .limitExceeded),
         ]

@@ -40,8 +40,8 @@ package struct Cascade {
         }
     }
 
-    /// Over all of a request's deletions: four targets with all the sources that they may have.
-    package static let limit = 4 * DeleteReference.limit
+    /// Over all of a request's deletions: two targets with all the sources that they may have.
+    package static let limit = 2 * DeleteReference.limit
 
     static let incomplete = ServerError(
         .deletionIncomplete, "The deletion does not cover exactly the records that go with it.",

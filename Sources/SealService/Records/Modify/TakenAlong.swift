@@ -73,9 +73,9 @@ struct ReferenceReader {
         /// Over all targets, as often as one takes it.
         var records = Cascade.limit
         /// Of the records' fields.
-        var bytes = 256 * 1024 * 1024
+        var bytes = 32 * 1024 * 1024
         /// Looks into the index of references, and what they find.
-        var references = 200_000
+        var references = 20_000
 
         /// Why so many records do not go with one request, of so many bytes; nil where they do.
         func refusal(records: Int, bytes: Int = 0) -> ServerError? {
