@@ -68,7 +68,7 @@ let package = Package(
                 "sealkit.proto", "schema.proto", "query.proto", "push.proto", "public.proto", "limits.proto",
                 "keys.proto",
                 "shares.proto", "sharing.proto", "deletion.proto", "devices.proto", "restore.proto", "recovery.proto",
-                "verification.proto", "uploads.proto", "operator.proto",
+                "verification.proto", "uploads.proto", "operator.proto", "monitoring.proto",
             ],
             swiftSettings: house),
         // Floor 2

@@ -28,7 +28,8 @@ struct SealKitCommand: AsyncParsableCommand {
             SubscriptionCommand.self, WatchCommand.self,
             ExportCommand.self, DataCommand.self, SchemaCommand.self, ManagementTokenCommand.self,
             ServerKeyCommand.self,
-            ServeCommand.self, AdminCommand.self, TelemetryCommand.self,
+            ServeCommand.self, AdminCommand.self, TelemetryCommand.self, LogsCommand.self, EventsCommand.self,
+            AlertsCommand.self,
             BackupCommand.self, RestoreCommand.self, CheckCommand.self,
             VectorsCommand.self, OldKeyCommand.self,
         ])

@@ -127,7 +127,8 @@ extension AccountDeletionTests {
                 }
             }
             let left = try await server.services.database.write(at: .everything) { connection in
-                #expect(try AccountDeletion.close(anna.client.loginKey.verificationKey, in: connection).count == 1)
+                #expect(
+                    try AccountDeletion.close(anna.client.loginKey.verificationKey, now: 1, in: connection).count == 1)
                 return try ["link", "placeholder_address", "role_assignment"].map { table in
                     let whose = table == "role_assignment" ? "user_name" : "owner"
                     return try connection.rows("SELECT CAST(\(whose) AS TEXT) AS whose FROM \(table)") {

@@ -205,7 +205,7 @@ import Testing
             for part in 0..<3 { _ = try await anna.save((0..<400).map { Write("\(part)-\($0)") }, in: zone) }
             // Closed, and killed before anything more.
             let (key, database) = (anna.client.loginKey.verificationKey, server.services.database)
-            _ = try await database.write(at: .everything) { try AccountDeletion.close(key, in: $0) }
+            _ = try await database.write(at: .everything) { try AccountDeletion.close(key, now: 1, in: $0) }
             // A few steps: each takes no more than it may, and others write in between.
             let bert = try await Person.ready(server)
             let his = try await bert.makeZone("his")

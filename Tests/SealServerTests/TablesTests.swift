@@ -91,7 +91,8 @@ import Testing
     @Test func theHistoryStaysAsItIs() {
         let names = [
             "001-baseline-03639e6e", "002-feeds-by-scope-55b4abc0", "003-begins-of-runs-808d0ad6",
-            "004-standing-of-accounts-68e2c610",
+            "004-standing-of-accounts-68e2c610", "005-log-queries-72f86849", "006-management-events-01cd499a",
+            "007-alerts-d1125186",
         ]
         #expect(Migration.all.map(\.name).prefix(names.count) == names[...])
     }

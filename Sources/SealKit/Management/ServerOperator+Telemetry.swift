@@ -28,6 +28,8 @@ extension ServerOperator {
 
         public enum State: String, Sendable {
             case ok, off
+            /// As told, without a log of single requests.
+            case counts
             /// Nothing can be written at present.
             case failing
             /// What this version has no word for.

@@ -116,7 +116,8 @@ enum Controllers {
                 clock: services.clock)
         ).addRoutes(to: router)
         RolesController(
-            management: RoleManagement(transactions: services.transactions, schemas: services.schemas)
+            management: RoleManagement(
+                transactions: services.transactions, schemas: services.schemas, clock: services.clock)
         ).addRoutes(to: router)
         ManagementTokensController(
             tokens: ContainerTokens(
@@ -126,6 +127,7 @@ enum Controllers {
 
     /// Those of the operator's listener.
     static func addOperatorRoutes(to router: EndpointRouter, _ services: Services) {
+        let journal = OperatorJournal(metrics: services.metrics, logger: services.logger)
         OperatorController(
             transactions: services.transactions, accounts: services.operatedAccounts,
             usage: ServerUsage(accounts: services.operatedAccounts),
@@ -134,11 +136,20 @@ enum Controllers {
                 clock: services.clock),
             codes: services.registrationCodes, mail: services.testMail,
             registration: services.configuration.registration.rawValue,
-            journal: OperatorJournal(metrics: services.metrics, logger: services.logger)
+            journal: journal
         ).addRoutes(to: router)
-        TelemetryController(
-            telemetry: services.telemetry, clock: services.clock,
-            journal: OperatorJournal(metrics: services.metrics, logger: services.logger)
+        TelemetryController(telemetry: services.telemetry, clock: services.clock, journal: journal)
+            .addRoutes(to: router)
+        LogController(
+            telemetry: services.telemetry, transactions: services.transactions, clock: services.clock, journal: journal
+        ).addRoutes(to: router)
+        EventsController(
+            transactions: services.transactions, accounts: services.operatedAccounts, clock: services.clock,
+            journal: journal
+        ).addRoutes(to: router)
+        AlertsController(
+            watch: services.alertWatch, messages: services.alertMessages, transactions: services.transactions,
+            jobs: services.jobs, clock: services.clock, journal: journal
         ).addRoutes(to: router)
     }
 }

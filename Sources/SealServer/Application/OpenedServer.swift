@@ -59,6 +59,7 @@ struct OpenedServer: Sendable {
     func close() async {
         await services.outbox.close()
         await services.webhooks.close()
+        await services.alertMessages.close()
         await services.jobs.release()
         await services.blobs.close()
         await services.telemetry.close()

@@ -50,6 +50,8 @@ final class Services: Sendable {
     let operatedAccounts: OperatedAccounts
     let testMail: TestMail
     let telemetry: Telemetry
+    let alertWatch: AlertWatch
+    let alertMessages: AlertMessages
 
     /// What the routes of the table let requests in by.
     let door: ServedDoor
@@ -109,7 +111,8 @@ final class Services: Sendable {
         testMail = TestMail(
             messenger: messengers[.email], rates: rates, origin: origin, randomBytes: systemRandomBytes)
         telemetry = Telemetry(
-            dataFolder: configuration.dataFolder, isOn: configuration.telemetry == .on,
+            dataFolder: configuration.dataFolder, isOn: configuration.telemetry != .off,
+            hasLog: configuration.telemetry == .on,
             hashes: ActiveAccountHashes(key: secrets.addresses.activityKey()), clock: clock, logger: logger)
         secrets.tokenKeys.report(to: logger)
         secrets.webhookKeys.report(to: logger)
@@ -119,11 +122,18 @@ final class Services: Sendable {
             keys: secrets.webhookKeys, targets: WebhookTargets(origins: configuration.webhookOrigins), clock: clock,
             logger: logger,
             metrics: metrics, telemetry: telemetry.recorder)
+        alertMessages = AlertMessages(
+            messenger: messengers[.email], keys: secrets.webhookKeys,
+            targets: WebhookTargets(origins: configuration.webhookOrigins), rates: rates, clock: clock,
+            metrics: metrics, logger: logger)
+        alertWatch = AlertWatch(
+            alerts: Alerts(key: secrets.addresses.alertKey()), telemetry: telemetry, messages: alertMessages,
+            dataFolder: configuration.dataFolder, origin: origin, clock: clock, logger: logger)
         jobs = Jobs(
             ServerJobs.all(
                 blobs: blobs, schemas: schemas, publicNotifier: PublicNotifier(schemas: schemas, clock: clock),
                 webhooks: webhooks,
-                outbox: outbox, tombstoneAge: configuration.tombstoneAge,
+                outbox: outbox, alerts: alertWatch, tombstoneAge: configuration.tombstoneAge,
                 sweepInterval: replacing.sweepInterval ?? ServerJobs.sweepInterval, logger: logger),
             JobRunner.Surroundings(
                 database: database, holder: systemRandomBytes(16), look: replacing.jobLook ?? JobRunner.look,
@@ -146,5 +156,6 @@ final class Services: Sendable {
         metrics.observe(.answerBytes) { [weak gate] in gate?.answersUnderWay ?? 0 }
         metrics.observe(.messagesWaiting) { [weak outbox] in outbox?.count ?? 0 }
         metrics.observe(.streams) { [weak streams] in streams?.count ?? 0 }
+        metrics.observe(.alertsFiring) { [weak alertWatch] in alertWatch?.firingCount ?? 0 }
     }
 }

@@ -41,7 +41,8 @@ public struct ServerConfiguration: Sendable {
     /// Where `sealkit admin` reaches the server, with the operator's token: a listener of its own. On another address
     /// than this machine's own it speaks TLS, and there has to be a certificate. Nil: nowhere.
     public var `operator`: ListenAddress?
-    /// Whether requests are counted, into `telemetry.sqlite` in the data folder, for `sealkit telemetry`.
+    /// Whether requests are counted and logged, into `telemetry.sqlite` in the data folder, for `sealkit telemetry` and
+    /// `sealkit logs`.
     public var telemetry: Telemetry
 
     public static let defaultMaximumMessageSize = 4 * 1024 * 1024
@@ -113,7 +114,12 @@ public struct ServerConfiguration: Sendable {
         case closed
     }
 
-    public enum Telemetry: String, Sendable, CaseIterable { case on, off }
+    public enum Telemetry: String, Sendable, CaseIterable {
+        case on
+        /// Without a log of single requests.
+        case counts
+        case off
+    }
 
     public enum LogFormat: String, Sendable, CaseIterable { case json, text }
 

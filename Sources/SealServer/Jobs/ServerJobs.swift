@@ -9,7 +9,7 @@ enum ServerJobs {
 
     static func all(
         blobs: any BlobStore, schemas: SchemaStore, publicNotifier: PublicNotifier, webhooks: WebhookSender,
-        outbox: Outbox,
+        outbox: Outbox, alerts: AlertWatch,
         tombstoneAge: Int, sweepInterval: Duration, logger: Logger
     ) -> [Job] {
         let (sweep, garbage) = (Sweep(blobs: blobs, tombstoneAge: tombstoneAge), BlobGarbage(blobs: blobs))
@@ -32,6 +32,7 @@ enum ServerJobs {
                 try await turn.steps { try publicNotifier.step(in: $0) }
             },
             Job(.webhooks, .whenThereIs { try webhooks.hasWork(in: $0) }, nextDue: { try await webhooks.run($0) }),
+            Job(.alerts, .whenThereIs { try alerts.hasWork(in: $0) }, nextDue: { try await alerts.run($0) }),
             Job(.outbox, .whenThereIs { try outbox.hasLeftOvers(in: $0) }, leavesWork: []) {
                 try await outbox.resume($0)
             },

@@ -1,10 +1,12 @@
 import HTTPTypes
 import Hummingbird
+import SealPrimitives
 import SealService
 import SealStorage
 import SealWire
 
-/// Counts each request with its size, its time until the answer was ready, and what it was refused with.
+/// Counts each request with its size, its time until the answer was ready, and what it was refused with, and notes it
+/// for the log.
 struct TelemetryMiddleware: RouterMiddleware {
     let recorder: TelemetryRecorder
 
@@ -39,10 +41,15 @@ extension RequestNote {
         let microseconds = (ContinuousClock.now - start).microseconds
         let key = TelemetryKey(request, context, isKnown: isKnown, code: code)
         let announced = request.headers.value(of: .contentLength).flatMap { Int64($0) }
+        let refused = refusedItems
         recorder.note(
-            key, bytesIn: max(0, announced ?? Int64(bytesReceived)), bytesOut: Int64(response?.body.contentLength ?? 0),
-            microseconds: microseconds, account: activeAccount, isKnown: isKnown)
-        for (code, count) in refusedItems {
+            LoggedRequest(
+                key: key, bytesIn: max(0, announced ?? Int64(bytesReceived)),
+                bytesOut: Int64(response?.body.contentLength ?? 0), microseconds: microseconds, account: knownAccount,
+                isPerson: isPerson, refusedItems: refused.values.reduce(0, +),
+                request: code.isEmpty || !recorder.hasLog ? "" : context.id,
+                groupID: isKnown && recorder.hasLog ? OperationGroupHeader(request)?.id.bytes ?? [] : []))
+        for (code, count) in refused {
             var item = key
             (item.kind, item.code) = (.item, code)
             recorder.note(item, count: count)

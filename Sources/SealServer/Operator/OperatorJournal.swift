@@ -4,8 +4,13 @@ import SealStorage
 /// What the operator did, as the log and the metrics have it: one line each, and no address, code or token in it.
 struct OperatorJournal: Sendable {
     enum Action: String {
-        case accounts, usage, quota, suspend, unsuspend, invite, telemetry
+        case accounts, usage, quota, suspend, unsuspend, invite, telemetry, logs, events, alerts
         case mailTest = "mail-test"
+        case saveQuery = "save-query"
+        case removeQuery = "remove-query"
+        case addAlert = "add-alert"
+        case removeAlert = "remove-alert"
+        case testAlert = "test-alert"
     }
 
     let metrics: ServerMetrics

@@ -78,16 +78,10 @@ struct TelemetryController: Sendable {
             throw Self.invalid(
                 "That are more than \(Self.mostParts) steps.", "Ask for a shorter time, or a longer step.")
         }
-        var filters: [TelemetryDimension: String] = [:]
-        for filter in message.filters {
-            guard let dimension = TelemetryDimension(rawValue: filter.dimension), filters[dimension] == nil else {
-                throw Self.invalid("A filter names what telemetry is not told apart by, or is there twice.", Self.words)
-            }
-            filters[dimension] = filter.word
-        }
+        let filters = try TelemetryDimension.filters(message.filters)
         let by = TelemetryDimension(rawValue: message.by)
         guard message.by.isEmpty || by != nil else {
-            throw Self.invalid("Telemetry is not told apart by what was asked for.", Self.words)
+            throw Self.invalid("Telemetry is not told apart by what was asked for.", TelemetryDimension.words)
         }
         guard let kind = Self.kinds[message.kind] else {
             throw Self.invalid("There is no telemetry of that kind.", "Use request, item or notification.")
@@ -98,9 +92,6 @@ struct TelemetryController: Sendable {
     private static let kinds: [String: TelemetryKey.Kind] = [
         "": .request, "request": .request, "item": .item, "notification": .notification,
     ]
-
-    private static let words =
-        "Use each once: \(TelemetryDimension.allCases.map(\.rawValue).joined(separator: ", "))."
 
     private static func invalid(_ reason: String, _ remedy: String) -> ServerError {
         ServerError(.invalidArguments, reason, remedy: remedy)

@@ -48,9 +48,9 @@ struct ServerKeysController: Sendable {
         _ message: Sealkit_V1_RevokeServerKeyRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_RevokeServerKeyResponse {
         let (session, path) = (call.session, call.path)
-        let user = message.userRecordName
+        let (user, now) = (message.userRecordName, clock())
         try await transactions.write(as: session, at: .everything) {
-            try ServerKeys.revoke(user, by: session, path, in: $0)
+            try ServerKeys.revoke(user, by: session, path, now: now, in: $0)
         }
         return Sealkit_V1_RevokeServerKeyResponse()
     }

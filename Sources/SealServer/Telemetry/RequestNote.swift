@@ -21,9 +21,10 @@ final class RequestNote: Sendable {
     /// Items that were refused in an answer that is none itself.
     func refuses(_ code: String) { refused.withLock { $0[code, default: 0] += 1 } }
 
-    var isKnown: Bool { account.load(ordering: .relaxed) != 0 }
-    /// Nil where it is no person's.
-    var activeAccount: Int64? { person.load(ordering: .relaxed) ? account.load(ordering: .relaxed) : nil }
+    var isKnown: Bool { knownAccount != 0 }
+    /// 0 for a stranger's.
+    var knownAccount: Int64 { account.load(ordering: .relaxed) }
+    var isPerson: Bool { person.load(ordering: .relaxed) }
     var bytesReceived: Int { received.load(ordering: .relaxed) }
     var refusedItems: [String: Int] { refused.withLock { $0 } }
 }

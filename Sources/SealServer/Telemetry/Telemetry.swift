@@ -13,6 +13,8 @@ final class Telemetry: Sendable {
         case ok
         /// Switched off.
         case off
+        /// As told, without a log of single requests.
+        case counts
         /// Nothing can be written at present; what is counted is kept for some time.
         case failing
     }
@@ -29,6 +31,7 @@ final class Telemetry: Sendable {
     private let path: String
     private let limit: Int64
     private let hashes: ActiveAccountHashes
+    private let pseudonyms = DailyPseudonyms()
     private let clock: @Sendable () -> Int64
     private let logger: Logger
     private let held = Mutex(Held())
@@ -37,21 +40,27 @@ final class Telemetry: Sendable {
     /// - Parameters:
     ///   - dataFolder: the file's.
     ///   - isOn: false: nothing is counted, and no file is made.
+    ///   - hasLog: whether single requests are logged as well.
     ///   - limit: of the file, in bytes.
     ///   - clock: microseconds since 1970.
     init(
-        dataFolder: String, isOn: Bool, limit: Int64 = TelemetryFile.usualLimit, hashes: ActiveAccountHashes,
+        dataFolder: String, isOn: Bool, hasLog: Bool, limit: Int64 = TelemetryFile.usualLimit,
+        hashes: ActiveAccountHashes,
         clock: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         path = dataFolder + "/" + Self.fileName
-        recorder = isOn ? TelemetryRecorder(clock: clock) : nil
+        recorder = isOn ? TelemetryRecorder(hasLog: hasLog, clock: clock) : nil
         (self.limit, self.hashes, self.clock, self.logger) = (limit, hashes, clock, logger)
     }
 
+    /// Of the counts.
     var state: State {
         guard recorder != nil else { return .off }
         return held.withLock { $0.isFailing ? .failing : .ok }
     }
+
+    /// Of the log.
+    var logState: State { recorder?.hasLog == false ? .counts : state }
 
     /// Writes what has come together.
     func flush() async {
@@ -151,7 +160,7 @@ final class Telemetry: Sendable {
         }
     }
 
-    /// Here accounts become bits of registers.
+    /// Here accounts become bits of registers, and pseudonyms of a day.
     private func hashed(_ batch: TelemetryRecorder.Batch) -> [TelemetryMinute] {
         var minutes = batch.minutes
         for (start, place, accounts) in batch.accounts {
@@ -161,6 +170,22 @@ final class Telemetry: Sendable {
             for account in accounts { count.add(hashes.hash(account, month: month)) }
             minutes[index].active[place, default: DistinctCount()].add(count)
         }
+        for (start, requests) in batch.log {
+            guard let index = minutes.lastIndex(where: { $0.start == start }) else { continue }
+            minutes[index].log += requests.map { request in
+                let user = request.isKnown ? pseudonyms.pseudonym(of: request.account, at: request.time) : 0
+                return LogEntry(request, user: user)
+            }
+        }
         return minutes
+    }
+}
+
+extension LogEntry {
+    fileprivate init(_ request: LoggedRequest, user: UInt32) {
+        self.init(
+            time: request.time, kind: request.kind, key: request.key, microseconds: request.microseconds,
+            bytesIn: request.bytesIn, bytesOut: request.bytesOut, refusedItems: Int64(request.refusedItems), user: user,
+            request: request.request, groupID: request.groupID)
     }
 }

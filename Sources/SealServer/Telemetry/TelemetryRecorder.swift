@@ -10,18 +10,23 @@ final class TelemetryRecorder: Sendable {
     static let mostAccounts = 100_000
     /// Of all minutes that wait to be written.
     static let mostWaiting = 20_000
+    /// Entries of the log that wait to be written.
+    static let mostWaitingEntries = 30_000
 
     fileprivate struct Minute {
         let start: Int64
         var sums: [TelemetryKey: TelemetrySum] = [:]
         var accounts: [TelemetryPlace: Set<Int64>] = [:]
         var accountCount = 0
+        var log: [LoggedRequest] = []
+        var logCounts: [LogEntry.Kind: Int] = [:]
     }
 
     /// What has come together, with accounts as the server numbers them: these never leave the memory.
     struct Batch: Sendable {
         var minutes: [TelemetryMinute]
         let accounts: [(start: Int64, place: TelemetryPlace, accounts: Set<Int64>)]
+        let log: [(start: Int64, requests: [LoggedRequest])]
     }
 
     fileprivate struct State {
@@ -30,53 +35,54 @@ final class TelemetryRecorder: Sendable {
         /// Minutes that could not be written, hashed already.
         var returned: [TelemetryMinute] = []
         var lost: Int64 = 0
+        var unlogged: Int64 = 0
+        /// Of the last entry in the log: no other one gets it.
+        var loggedAt: Int64 = 0
         /// That somebody known has been in.
         var containers: Set<String> = []
     }
 
     private let state = Mutex(State())
+    /// Whether single requests are logged.
+    let hasLog: Bool
     private let clock: @Sendable () -> Int64
 
     /// - Parameter clock: microseconds since 1970.
-    init(clock: @escaping @Sendable () -> Int64) { self.clock = clock }
+    init(hasLog: Bool, clock: @escaping @Sendable () -> Int64) { (self.hasLog, self.clock) = (hasLog, clock) }
 
     /// Requests that were counted, and could not be written before there was no more room for them.
     var lost: Int64 { state.withLock(\.lost) }
 
-    /// One request, or what else has a size and a time.
-    /// - Parameters:
-    ///   - account: whose it is; nil where that is not counted.
-    ///   - isKnown: false for a stranger's, whose container is told where somebody known has been since the start:
-    ///     anybody can read a public database of a name that they make up.
-    func note(
-        _ key: TelemetryKey, bytesIn: Int64, bytesOut: Int64, microseconds: Int64, account: Int64?, isKnown: Bool
-    ) {
-        add(key, account: account, isKnown: isKnown) {
-            $0.add(bytesIn: bytesIn, bytesOut: bytesOut, microseconds: microseconds)
+    /// Requests that are in no log: more of a minute than it takes, or lost before they could be written.
+    var unlogged: Int64 { state.withLock(\.unlogged) }
+
+    /// One request. A stranger's container is told where somebody known has been since the start: anybody can read a
+    /// public database of a name that they make up.
+    func note(_ request: LoggedRequest) {
+        let time = clock()
+        state.withLock { state in
+            state.begin(time)
+            var request = request
+            request.key = state.told(request.key, isKnown: request.isKnown)
+            state.current?.add(request.key) {
+                $0.add(bytesIn: request.bytesIn, bytesOut: request.bytesOut, microseconds: request.microseconds)
+            }
+            if let account = request.activeAccount, !request.key.container.isEmpty {
+                let place = TelemetryPlace(container: request.key.container, environment: request.key.environment)
+                state.current?.add(account, at: place)
+            }
+            if hasLog { state.log(request, at: time) }
         }
     }
 
-    /// So many of something that has neither.
+    /// So many of something that has neither size nor time.
     func note(_ key: TelemetryKey, count: Int) {
         guard count > 0 else { return }
-        add(key, account: nil, isKnown: true) { $0.add(Int64(count)) }
-    }
-
-    private func add(
-        _ key: TelemetryKey, account: Int64?, isKnown: Bool, _ body: (inout TelemetrySum) -> Void
-    ) {
-        let now = clock() / 1_000_000
-        let start = now - now % TelemetryFile.Step.minute.rawValue
+        let time = clock()
         state.withLock { state in
-            if state.current?.start != start {
-                state.end()
-                state.current = Minute(start: start)
-            }
-            let key = state.told(key, isKnown: isKnown)
-            state.current?.add(key, body)
-            if let account, !key.container.isEmpty {
-                state.current?.add(account, at: TelemetryPlace(container: key.container, environment: key.environment))
-            }
+            state.begin(time)
+            let key = state.told(key, isKnown: true)
+            state.current?.add(key) { $0.add(Int64(count)) }
         }
     }
 
@@ -90,7 +96,8 @@ final class TelemetryRecorder: Sendable {
                 minutes: returned + ended.map { TelemetryMinute(start: $0.start, sums: $0.sums) },
                 accounts: ended.flatMap { minute in
                     minute.accounts.map { (minute.start, $0.key, $0.value) }
-                })
+                },
+                log: ended.filter { !$0.log.isEmpty }.map { ($0.start, $0.log) })
         }
     }
 
@@ -138,6 +145,28 @@ extension TelemetryRecorder.State {
         return key
     }
 
+    /// - Parameter time: microseconds since 1970.
+    fileprivate mutating func begin(_ time: Int64) {
+        let seconds = time / 1_000_000
+        let start = seconds - seconds % TelemetryFile.Step.minute.rawValue
+        guard current?.start != start else { return }
+        end()
+        current = TelemetryRecorder.Minute(start: start)
+    }
+
+    fileprivate mutating func log(_ request: LoggedRequest, at time: Int64) {
+        let kind = request.kind
+        guard let count = current?.logCounts[kind, default: 0], count < kind.mostPerMinute else {
+            unlogged += 1
+            return
+        }
+        var request = request
+        request.time = max(time, loggedAt + 1)
+        loggedAt = request.time
+        current?.logCounts[kind] = count + 1
+        current?.log.append(request)
+    }
+
     fileprivate mutating func end() {
         guard let current else { return }
         ended.append(current)
@@ -151,8 +180,35 @@ extension TelemetryRecorder.State {
             returned.reduce(0, { $0 + $1.sums.count }) + ended.reduce(0, { $0 + $1.sums.count })
                 > TelemetryRecorder.mostWaiting
         {
-            let dropped = returned.isEmpty ? ended.removeFirst().sums : returned.removeFirst().sums
-            lost += dropped.values.reduce(0) { $0 + $1.count }
+            let sums: [TelemetryKey: TelemetrySum]
+            if returned.isEmpty {
+                let minute = ended.removeFirst()
+                sums = minute.sums
+                unlogged += Int64(minute.log.count)
+            } else {
+                let minute = returned.removeFirst()
+                sums = minute.sums
+                unlogged += Int64(minute.log.count)
+            }
+            lost += sums.values.reduce(0) { $0 + $1.count }
+        }
+        shrinkLog()
+    }
+
+    private mutating func shrinkLog() {
+        var left = returned.reduce(0) { $0 + $1.log.count } + ended.reduce(0) { $0 + $1.log.count }
+        guard left > TelemetryRecorder.mostWaitingEntries else { return }
+        func drop(_ count: Int) {
+            left -= count
+            unlogged += Int64(count)
+        }
+        for index in returned.indices where left > TelemetryRecorder.mostWaitingEntries {
+            drop(returned[index].log.count)
+            returned[index].log = []
+        }
+        for index in ended.indices where left > TelemetryRecorder.mostWaitingEntries {
+            drop(ended[index].log.count)
+            ended[index].log = []
         }
     }
 }

@@ -45,6 +45,7 @@ package struct CreateAccount: Sendable {
                 account = try Accounts.create(loginKey: login.loginKey, name: name, now: now, in: connection)
                 // What is thrown takes the account back, and leaves the code good.
                 try registration.admit(message.registrationCode, now: now, in: connection)
+                try ManagementEvents.note(.init(.accountMade, account: account.id), now: now, in: connection)
             }
             try bundle?.save(account: account.id, now: now, in: connection)
             return try login.begin(account, token: token, now: now, in: connection)

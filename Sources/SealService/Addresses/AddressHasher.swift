@@ -33,6 +33,9 @@ package struct AddressHasher: Sendable {
     /// Counts active accounts, over restarts too.
     package func activityKey() -> SecretBytes { ServerHash.key(key, .activityKey) }
 
+    /// Seals alerts, and who is told of them.
+    package func alertKey() -> SecretBytes { ServerHash.key(key, .alertKey) }
+
     /// What its account may know an address by: it says nothing to whoever has the database.
     package func publicID(of addressHash: [UInt8]) -> [UInt8] {
         Array(ServerHash.keyed(key, .addressID, addressHash).prefix(ID16.byteCount))

@@ -10,12 +10,15 @@ import SealWire
 /// identities, whose account is the negative number from now on. Everything else is erased afterwards
 /// (`AccountErasure`).
 package enum AccountDeletion {
+    /// - Parameter now: microseconds since 1970.
     /// - Returns: the accounts that were closed: this one and those of its server-to-server keys; none where that has
     ///   happened before.
     /// - Throws: `unknownItem`; `accountSuspended`: what the operator looks into is not to be erased meanwhile;
     ///   `constraintViolation` while others see a zone of the account, or it one of theirs:
     ///   those ends are signed, which the server cannot do.
-    package static func close(_ loginKey: VerificationKey, in connection: any SQLConnection) throws -> [Int64] {
+    package static func close(
+        _ loginKey: VerificationKey, now: Int64, in connection: any SQLConnection
+    ) throws -> [Int64] {
         guard let found = try Accounts.find(loginKey: loginKey, in: connection) else {
             guard try Accounts.isDeleted(loginKey, in: connection) else {
                 throw ServerError(.unknownItem, "No account has this login key.", remedy: "There is nothing to delete.")
@@ -30,6 +33,7 @@ package enum AccountDeletion {
             try $0.int64("account")
         }
         for account in [account] + keys { try close(account: account, in: connection) }
+        try ManagementEvents.note(.init(.accountDeleted), now: now, in: connection)
         return [account] + keys
     }
 

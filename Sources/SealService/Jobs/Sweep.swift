@@ -1,7 +1,7 @@
 package import SealStorage
 
 /// Clears away what has had its time, whether anybody asks for anything or not: what has expired, old operations,
-/// notifications and deletions, staged blobs that no record came for.
+/// notifications, events and deletions, staged blobs that no record came for.
 package struct Sweep: Sendable {
     package let blobs: any BlobStore
     /// Days, as the operator has it.
@@ -29,6 +29,7 @@ package struct Sweep: Sendable {
         try await turn.steps { try NotificationFeed.sweep(now: now, in: $0) }
         try await turn.steps { try Blobs.sweepStaged(now: now, in: $0) }
         try await turn.steps { try RepeatableOperation.sweep(now: now, in: $0) }
+        try await turn.steps { try ManagementEvents.sweep(now: now, in: $0) }
         let old = now - Int64(tombstoneAge) * 86_400_000_000
         try await turn.steps { try Compaction.strip(before: old, in: $0) }
         for id in try await blobs.staleUploads(olderThan: Self.uploadAge) {

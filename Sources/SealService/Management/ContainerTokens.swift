@@ -61,6 +61,9 @@ package struct ContainerTokens: Sendable {
                     remedy: "Revoke those that are not in use.")
             }
             try ManagementTokenRows.insert(made, hash: hash, in: connection)
+            try ManagementEvents.note(
+                .init(.tokenMade, container: made.container, detail: "\(made.id) \(made.name)"), now: now,
+                in: connection)
         }
         return .with {
             $0.token = made
@@ -93,12 +96,16 @@ package struct ContainerTokens: Sendable {
                 .invalidArguments, "A management token's id has 16 hexadecimal digits.",
                 remedy: "List the tokens to see their ids.")
         }
+        let now = clock()
         try await transactions.write(at: .everything) { connection in
-            guard try ManagementTokenRows.delete(message.id, in: connection) else {
+            guard let gone = try ManagementTokenRows.delete(message.id, in: connection) else {
                 throw ServerError(
                     .unknownItem, "There is no such management token any more.",
                     remedy: "List the tokens to see their ids.")
             }
+            try ManagementEvents.note(
+                .init(.tokenRevoked, container: gone.container, detail: "\(message.id) \(gone.name)"), now: now,
+                in: connection)
         }
     }
 

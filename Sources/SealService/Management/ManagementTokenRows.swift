@@ -62,8 +62,12 @@ enum ManagementTokenRows {
         }
     }
 
-    /// - Returns: whether there was one.
-    static func delete(_ id: String, in connection: any SQLConnection) throws -> Bool {
-        try connection.execute("DELETE FROM management_token WHERE id = $1", [.text(id)]) > 0
+    /// - Returns: whose it was, and what for; nil where there was none.
+    static func delete(
+        _ id: String, in connection: any SQLConnection
+    ) throws -> (container: String, name: String)? {
+        try connection.rows(
+            "DELETE FROM management_token WHERE id = $1 RETURNING container, name", [.text(id)]
+        ) { (container: try $0.text("container"), name: try $0.text("name")) }.first
     }
 }

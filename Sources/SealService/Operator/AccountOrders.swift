@@ -21,6 +21,7 @@ package struct AccountOrders: Sendable {
     /// - Throws: `invalidArguments`, `unknownItem`.
     package func setQuota(_ message: Sealkit_V1_SetQuotaRequest) async throws -> Sealkit_V1_OperatedAccount {
         let quota: SQLValue
+        let now = clock()
         switch message.quota {
         case .bytes(let bytes) where bytes > 0 && bytes <= UInt64(Int64.max): quota = .integer(Int64(bytes))
         case .unlimited(true): quota = .integer(0)
@@ -32,6 +33,8 @@ package struct AccountOrders: Sendable {
         }
         return try await change(message.account) { id, connection in
             try connection.execute("UPDATE account SET storage_quota = $2 WHERE id = $1", [.integer(id), quota])
+            try ManagementEvents.note(
+                .init(.quotaSet, account: id, detail: Self.text(message.quota)), now: now, in: connection)
         }
     }
 
@@ -48,6 +51,8 @@ package struct AccountOrders: Sendable {
         let now = clock()
         return try await change(message.account) { id, connection in
             try Suspension.begin(of: id, reason: message.reason, now: now, in: connection)
+            try ManagementEvents.note(
+                .init(.accountSuspended, account: id, detail: message.reason), now: now, in: connection)
         }
     }
 
@@ -57,7 +62,16 @@ package struct AccountOrders: Sendable {
         let now = clock()
         return try await change(message.account) { id, connection in
             guard try Suspension.end(of: id, in: connection) else { return }
+            try ManagementEvents.note(.init(.accountUnsuspended, account: id), now: now, in: connection)
             try WebhookRow.resume(of: id, now: now, in: connection)
+        }
+    }
+
+    private static func text(_ quota: Sealkit_V1_SetQuotaRequest.OneOf_Quota?) -> String {
+        switch quota {
+        case .bytes(let bytes): "\(bytes) bytes"
+        case .unlimited: "no limit"
+        case .serverDefault, nil: "the server's default"
         }
     }
 
@@ -80,12 +94,6 @@ package struct AccountOrders: Sendable {
 
     /// It goes into errors, terminals and lists: one line, and nothing that a terminal might obey.
     private static func isReason(_ text: String) -> Bool {
-        text.utf8.count <= Suspension.mostReasonBytes
-            && text.unicodeScalars.allSatisfy { scalar in
-                switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
-                default: true
-                }
-            }
+        text.utf8.count <= Suspension.mostReasonBytes && text.isOneLine
     }
 }

@@ -32,7 +32,7 @@ package struct OperatedAccounts: Sendable {
                 .invalidArguments, "What is looked for is longer than \(Self.mostFindBytes) bytes.",
                 remedy: "Give a part of an account's name or of a user record name, or a whole address.")
         }
-        let last = try Self.number(message.cursor)
+        let last = try ListCursor.number(message.cursor) ?? 0
         let limit =
             message.limit == 0 ? Self.usualPage : min(Int(clamping: message.limit), Self.mostPerPage)
         let condition: String
@@ -54,7 +54,7 @@ package struct OperatedAccounts: Sendable {
         for (id, account) in page { accounts.append(try naming(account, id, in: connection)) }
         return .with {
             $0.accounts = accounts
-            if found.count > limit, let last = page.last { $0.cursor = Self.cursor(last.id) }
+            if found.count > limit, let last = page.last { $0.cursor = ListCursor.data(last.id) }
         }
     }
 
@@ -63,6 +63,12 @@ package struct OperatedAccounts: Sendable {
             "SELECT \(Self.columns) FROM account a WHERE a.id = $1", [.integer(id)], { try account($0) })
         guard let found else { throw AccountHandle.unknown }
         return try naming(found, id, in: connection)
+    }
+
+    /// The account that a message names; nil where it names none.
+    /// - Throws: `invalidArguments`, `unknownItem`.
+    package func find(_ text: String, in connection: any SQLConnection) throws -> Int64? {
+        text.isEmpty ? nil : try AccountHandle(text: text, addresses: addresses).find(in: connection)
     }
 
     // MARK: SQL
@@ -111,22 +117,5 @@ package struct OperatedAccounts: Sendable {
         var account = account
         account.identities = try Identities.names(of: id, in: connection).map { "\($0.container)/\($0.user)" }
         return account
-    }
-
-    // MARK: Cursors
-
-    private static func cursor(_ number: Int64) -> Data {
-        Data((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * Int64($0))) })
-    }
-
-    private static func number(_ cursor: Data) throws(ServerError) -> Int64 {
-        guard !cursor.isEmpty else { return 0 }
-        let number = cursor.reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        guard cursor.count == 8, number > 0 else {
-            throw ServerError(
-                .invalidArguments, "The cursor is none of this list's.",
-                remedy: "Send the cursor of the answer before, or none.")
-        }
-        return number
     }
 }

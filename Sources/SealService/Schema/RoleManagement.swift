@@ -10,10 +10,11 @@ package struct RoleManagement: Sendable {
 
     private let transactions: Transactions
     private let schemas: SchemaStore
+    private let clock: @Sendable () -> Int64
 
-    package init(transactions: Transactions, schemas: SchemaStore) {
-        self.transactions = transactions
-        self.schemas = schemas
+    /// - Parameter clock: microseconds since 1970.
+    package init(transactions: Transactions, schemas: SchemaStore, clock: @escaping @Sendable () -> Int64) {
+        (self.transactions, self.schemas, self.clock) = (transactions, schemas, clock)
     }
 
     /// - Throws: `invalidArguments`; `unknownItem` for a role or a user that the container does not have.
@@ -22,6 +23,8 @@ package struct RoleManagement: Sendable {
     ) async throws {
         let user = try Self.user(message.assignment)
         let role = message.assignment.role
+        let event = Self.event(.roleAssigned, role, container, environment)
+        let now = clock()
         try await transactions.write(at: .everything) { [schemas] connection in
             guard try schemas.schema(container, environment, in: connection).schema.roles.contains(role) else {
                 throw ServerError(
@@ -34,6 +37,7 @@ package struct RoleManagement: Sendable {
                     remedy: "sealkit account whoami tells a user's own.")
             }
             try RoleAssignments.assign(role, to: user, container, environment, in: connection)
+            try ManagementEvents.note(event, now: now, in: connection)
         }
     }
 
@@ -42,6 +46,8 @@ package struct RoleManagement: Sendable {
         _ message: Sealkit_V1_RevokeRoleRequest, _ container: String, _ environment: Environment
     ) async throws {
         let user = try Self.user(message.assignment)
+        let event = Self.event(.roleRevoked, message.assignment.role, container, environment)
+        let now = clock()
         try await transactions.write(at: .everything) { connection in
             guard
                 try RoleAssignments.revoke(message.assignment.role, from: user, container, environment, in: connection)
@@ -49,6 +55,7 @@ package struct RoleManagement: Sendable {
                 throw ServerError(
                     .unknownItem, "The user does not have this role.", remedy: "List the roles to see who has which.")
             }
+            try ManagementEvents.note(event, now: now, in: connection)
         }
     }
 
@@ -71,6 +78,13 @@ package struct RoleManagement: Sendable {
                 if found.count > page.count, let end = page.last { $0.next = "\(end.user) \(end.role)" }
             }
         }
+    }
+
+    /// Not whose: it stays when the user's account goes.
+    private static func event(
+        _ kind: ManagementEvent.Kind, _ role: String, _ container: String, _ environment: Environment
+    ) -> ManagementEvent {
+        ManagementEvent(kind, container: container, environment: environment.rawValue, detail: role)
     }
 
     private static func user(_ assignment: Sealkit_V1_RoleAssignment) throws(ServerError) -> UserID {

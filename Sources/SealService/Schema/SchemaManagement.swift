@@ -42,7 +42,8 @@ package struct SchemaManagement: Sendable {
                 .invalidArguments, "The schema is wrong at \(error).",
                 remedy: "Mend it there; sealkit schema validate checks a file without a server.")
         }
-        return try await change(container, .development, dryRun: message.validateOnly) { _, production in
+        return try await change(container, .development, as: .schemaImported, dryRun: message.validateOnly) {
+            _, production in
             let losses = SchemaDifference(from: production, to: target).losses
             guard losses.isEmpty else {
                 throw ServerError(
@@ -63,7 +64,8 @@ package struct SchemaManagement: Sendable {
             throw ServerError(
                 .invalidArguments, "A deployment changes production.", remedy: "Name production in the path.")
         }
-        return try await change(container, .production, dryRun: message.dryRun) { development, production in
+        return try await change(container, .production, as: .schemaDeployed, dryRun: message.dryRun) {
+            development, production in
             let losses = SchemaDifference(from: production, to: development).losses
             guard losses.isEmpty else {
                 throw ServerError(
@@ -84,12 +86,14 @@ package struct SchemaManagement: Sendable {
             throw ServerError(
                 .invalidArguments, "Production cannot be reset.", remedy: "Name development in the path.")
         }
-        return try await change(container, .development, dryRun: message.dryRun) { _, production in production }
+        return try await change(container, .development, as: .schemaReset, dryRun: message.dryRun) { _, production in
+            production
+        }
     }
 
     /// - Parameter target: what the environment is to have, from development's and production's schemas.
     private func change(
-        _ container: String, _ environment: Environment, dryRun: Bool,
+        _ container: String, _ environment: Environment, as kind: ManagementEvent.Kind, dryRun: Bool,
         to target: @escaping @Sendable (_ development: Schema, _ production: Schema) throws -> Schema
     ) async throws -> Sealkit_V1_ChangeSchemaResponse {
         let judge: @Sendable (any SQLConnection) throws -> (StoredSchema, Schema, SchemaDifference) = {
@@ -111,6 +115,10 @@ package struct SchemaManagement: Sendable {
                 let (_, change) = try SchemaTables.write(
                     target, over: stored, marksHistory: environment == .development, in: connection)
                 try SchemaFollowers.follow(change, now: now, connection)
+                let event = ManagementEvent(
+                    kind, container: container, environment: environment.rawValue,
+                    detail: difference.changes.map(\.description).joined(separator: ", "))
+                try ManagementEvents.note(event, now: now, in: connection)
                 return difference
             }
             jobs.wake(.indexes)

@@ -76,6 +76,10 @@ extension ServerKeys {
                 .integer(Int64(path.environment.rawValue)), .text(name), .blob(chain.current.signingKey.bytes),
                 .integer(now),
             ])
+        try ManagementEvents.note(
+            .init(
+                .serverKeyMade, container: path.container, environment: path.environment.rawValue,
+                account: session.accountID, detail: name), now: now, in: connection)
         return .with {
             $0.userRecordName = chain.userID.recordName
             $0.name = name
@@ -84,27 +88,33 @@ extension ServerKeys {
     }
 
     /// From now on its requests are refused; what it saved stays, signed by it.
+    /// - Parameter now: microseconds since 1970.
     package static func revoke(
-        _ user: String, by session: Session, _ path: DatabasePath, in connection: any SQLConnection
+        _ user: String, by session: Session, _ path: DatabasePath, now: Int64, in connection: any SQLConnection
     ) throws {
         let isName = (try? UserID(recordName: user)) != nil
-        let account =
+        let gone =
             !isName
             ? nil
             : try connection.first(
                 """
-                DELETE FROM server_key WHERE owner = $1 AND user_name = $2 AND container = $3 AND environment = $4 RETURNING account
+                DELETE FROM server_key WHERE owner = $1 AND user_name = $2 AND container = $3 AND environment = $4
+                RETURNING account, name
                 """,
                 [
                     .integer(session.accountID), .text(user), .text(path.container),
                     .integer(Int64(path.environment.rawValue)),
                 ]
-            ) { try $0.int64("account") }
-        guard let account else {
+            ) { (account: try $0.int64("account"), name: try $0.text("name")) }
+        guard let (account, name) = gone else {
             throw ServerError(
                 .unknownItem, "The account has no such server-to-server key here.",
                 remedy: "List the keys of this container and environment.")
         }
+        try ManagementEvents.note(
+            .init(
+                .serverKeyRevoked, container: path.container, environment: path.environment.rawValue,
+                account: session.accountID, detail: name), now: now, in: connection)
         connection.announce(.sessions(account: account))
         // Its webhooks hear no more.
         let key = try Caller(Session(accountID: account, tokenHash: []), container: path.container, in: connection)

@@ -4,4 +4,7 @@ enum MigrationStep: String, CaseIterable, Sendable {
     case feedsByScope = "002-feeds-by-scope"
     case beginsOfRuns = "003-begins-of-runs"
     case standingOfAccounts = "004-standing-of-accounts"
+    case logQueries = "005-log-queries"
+    case managementEvents = "006-management-events"
+    case alerts = "007-alerts"
 }

@@ -4,6 +4,7 @@ enum Tables {
     static let all: [Table] = [
         settings, accounts, accountDeletion, devices, verification, messages, management, runs, operations, zones,
         zoneRemains, sharing, records, assets, usage, publicDatabases, schema, indexes, push, registration, jobs,
+        monitoring, events,
     ].flatMap { $0 }
 
     /// In the order in which their rows go. What may be large goes first, and has all the room of a step.

@@ -9,12 +9,13 @@ package struct Job: Sendable {
         case webhooks
         case outbox
         case recount
+        case alerts
 
         /// Its runs are few, and an operator may want to know of each.
         var isNotable: Bool {
             switch self {
             case .sweep, .erasure, .recount: true
-            case .garbage, .indexes, .publicNotifications, .webhooks, .outbox: false
+            case .garbage, .indexes, .publicNotifications, .webhooks, .outbox, .alerts: false
             }
         }
     }

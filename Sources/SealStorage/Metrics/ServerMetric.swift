@@ -26,6 +26,9 @@ package enum ServerMetric: String, CaseIterable, Sendable {
     case streamsOpened = "sealkit_streams_opened_total"
     case streams = "sealkit_streams_open"
 
+    case alertsFiring = "sealkit_alerts_firing"
+    case alertMessages = "sealkit_alert_messages_total"
+
     case operatorActions = "sealkit_operator_actions_total"
 
     case dataFreeBytes = "sealkit_data_free_bytes"
@@ -35,11 +38,12 @@ package enum ServerMetric: String, CaseIterable, Sendable {
 
     package var kind: Kind {
         switch self {
-        case .requests, .failures, .refusals, .jobRuns, .messages, .webhooks, .streamsOpened, .operatorActions:
+        case .requests, .failures, .refusals, .jobRuns, .messages, .webhooks, .streamsOpened, .alertMessages,
+            .operatorActions:
             .counter
         case .requestSeconds, .groupWrites, .waitSeconds, .writeSeconds, .commitSeconds, .jobSeconds: .histogram
         case .requestsUnderWay, .requestBytes, .answerBytes, .writesWaiting, .jobsRunning, .jobLastDone,
-            .messagesWaiting, .streams, .dataFreeBytes, .certificateExpires:
+            .messagesWaiting, .streams, .alertsFiring, .dataFreeBytes, .certificateExpires:
             .gauge
         }
     }
@@ -55,6 +59,7 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .jobSeconds, .jobsRunning, .jobLastDone: ["job"]
         case .messages: ["kind", "outcome"]
         case .webhooks: ["outcome"]
+        case .alertMessages: ["way", "outcome"]
         case .operatorActions: ["action"]
         default: []
         }
@@ -84,6 +89,9 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .webhooks: "Deliveries to webhooks, by what became of them: taken, refused or given-up."
         case .streamsOpened: "Event streams that were opened."
         case .streams: "Event streams that are open."
+        case .alertsFiring: "Alerts that fire at present."
+        case .alertMessages:
+            "Messages of alerts, by way and what became of an attempt to send them: taken, refused or given-up."
         case .operatorActions: "What the operator did on the operator's listener, and what was refused there."
         case .dataFreeBytes: "Bytes that are free where the data folder is."
         case .certificateExpires: "When the server's own certificate expires, in seconds since 1970."

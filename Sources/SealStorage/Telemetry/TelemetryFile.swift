@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Telemetry's own SQLite file: sums by minute, hour and day, and registers of who was active, by day and month. What
-/// is written last may be lost with the power (`synchronous=NORMAL`), and nothing is ever half of it. Nobody's data is
-/// in it: it is in no backup, and one that is damaged is put aside for a new one.
+/// Telemetry's own SQLite file: sums by minute, hour and day, registers of who was active, by day and month, and the
+/// log of single requests. What is written last may be lost with the power (`synchronous=NORMAL`), and nothing is ever
+/// half of it. Nobody's data is in it: it is in no backup, and one that is damaged is put aside for a new one.
 package final class TelemetryFile: Sendable {
     /// Stretches that sums are kept for, in seconds, and for how long each.
     package enum Step: Int64, CaseIterable, Sendable {
@@ -35,13 +35,16 @@ package final class TelemetryFile: Sendable {
 
     /// Bytes: then the oldest goes before its time.
     package static let usualLimit: Int64 = 1 << 30
-    private static let format = 1
+    /// The first one had no log.
+    private static let (firstFormat, format) = (1, 2)
 
     package let path: String
     let queue: DatabaseQueue
     private let limit: Int64
     /// The hour for which series that nothing is left of were looked for last.
     private let sweptHour = Mutex<Int64>(0)
+    /// Of the log, as the queue has left it; nil until it is written for the first time, and after a failure.
+    private let logCounts = Mutex<LogCounts?>(nil)
     /// Of the file's limit so much for each series: then new ones are told apart no more.
     private static let bytesPerSeries: Int64 = 20 << 10
 
@@ -63,8 +66,9 @@ package final class TelemetryFile: Sendable {
         let found = try Self.storage {
             try queue.write { database -> Int in
                 let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-                guard found == 0 else { return found }
-                try database.execute(sql: Self.schema)
+                guard found == 0 || found == Self.firstFormat else { return found }
+                if found == 0 { try database.execute(sql: Self.schema) }
+                try database.execute(sql: Self.logSchema + "PRAGMA user_version = \(Self.format);")
                 return Self.format
             }
         }
@@ -92,7 +96,6 @@ package final class TelemetryFile: Sendable {
             registers BLOB NOT NULL,
             PRIMARY KEY (stretch, start, container, environment)
         ) WITHOUT ROWID;
-        PRAGMA user_version = \(format);
         """
 
     package func close() { try? queue.close() }
@@ -109,25 +112,36 @@ package final class TelemetryFile: Sendable {
             return swept != hour
         }
         try await Self.storage {
-            try await queue.write { [limit] database in
-                var room = limit / Self.bytesPerSeries
-                room -= try Int64.fetchOne(database, sql: "SELECT COUNT(*) FROM series") ?? 0
-                for minute in minutes {
-                    for (key, sum) in minute.sums {
-                        let series = try Self.series(key, room: &room, database)
-                        for step in Step.allCases {
-                            try Self.add(sum, of: series, step, at: step.start(of: minute.start), database)
+            do {
+                try await queue.write { [self] database in
+                    // Taken until it is known what became of them.
+                    var counts = try logCounts.withLock { $0.take() } ?? LogCounts(database)
+                    var room = limit / Self.bytesPerSeries
+                    room -= try Int64.fetchOne(database, sql: "SELECT COUNT(*) FROM series") ?? 0
+                    for minute in minutes {
+                        try Self.add(minute.log, &counts, room: &room, database)
+                        for (key, sum) in minute.sums {
+                            let series = try Self.series(key, room: &room, database)
+                            for step in Step.allCases {
+                                try Self.add(sum, of: series, step, at: step.start(of: minute.start), database)
+                            }
+                        }
+                        for (place, count) in minute.active {
+                            for stretch in ActiveStretch.allCases {
+                                try Self.add(count, at: place, stretch, minute.start, database)
+                            }
                         }
                     }
-                    for (place, count) in minute.active {
-                        for stretch in ActiveStretch.allCases {
-                            try Self.add(count, at: place, stretch, minute.start, database)
-                        }
-                    }
+                    try Self.removeOld(now: now, database)
+                    try Self.removeOldEntries(now: now, &counts, database)
+                    if isHourly { try Self.removeUnusedSeries(database) }
+                    try Self.fit(limit, &counts, database)
+                    logCounts.withLock { $0 = counts }
                 }
-                try Self.removeOld(now: now, database)
-                if isHourly { try Self.removeUnusedSeries(database) }
-                try Self.fit(limit, database)
+            } catch {
+                // Its last step may not have come to be.
+                logCounts.withLock { $0 = nil }
+                throw error
             }
             // Pages of what is gone go back to the disk, some at a time.
             try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(1000)") }
@@ -135,7 +149,7 @@ package final class TelemetryFile: Sendable {
     }
 
     /// - Parameter room: for how many new ones there is some.
-    private static func series(_ key: TelemetryKey, room: inout Int64, _ database: Database) throws -> Int64 {
+    static func series(_ key: TelemetryKey, room: inout Int64, _ database: Database) throws -> Int64 {
         let arguments: StatementArguments = [
             key.kind.rawValue, key.operation, key.container, key.environment, key.database, key.client, key.group,
             key.code,
@@ -205,18 +219,20 @@ package final class TelemetryFile: Sendable {
         }
     }
 
-    /// It reads both tables.
+    /// It reads all three tables.
     private static func removeUnusedSeries(_ database: Database) throws {
-        try database.execute(sql: "DELETE FROM series WHERE id NOT IN (SELECT series FROM sums)")
+        try database.execute(
+            sql: "DELETE FROM series WHERE id NOT IN (SELECT series FROM sums UNION SELECT series FROM log)")
     }
 
-    /// The oldest hours of minutes go first, then the oldest days of hours, then of days the oldest.
-    private static func fit(_ limit: Int64, _ database: Database) throws {
+    /// The log goes first, then the oldest hours of minutes, the oldest days of hours, and of days the oldest.
+    private static func fit(_ limit: Int64, _ counts: inout LogCounts, _ database: Database) throws {
         func size() throws -> Int64 {
             let pages = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
             let free = try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
             return (pages - free) * (try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 0)
         }
+        while try size() > limit { guard try shedEntries(&counts, database) else { break } }
         for step in Step.allCases {
             while try size() > limit {
                 let first = try Int64.fetchOne(

@@ -118,9 +118,13 @@ package struct TelemetryMinute: Sendable {
     package let start: Int64
     package var sums: [TelemetryKey: TelemetrySum]
     package var active: [TelemetryPlace: DistinctCount]
+    /// By time.
+    package var log: [LogEntry]
 
-    package init(start: Int64, sums: [TelemetryKey: TelemetrySum] = [:], active: [TelemetryPlace: DistinctCount] = [:])
-    {
-        (self.start, self.sums, self.active) = (start, sums, active)
+    package init(
+        start: Int64, sums: [TelemetryKey: TelemetrySum] = [:], active: [TelemetryPlace: DistinctCount] = [:],
+        log: [LogEntry] = []
+    ) {
+        (self.start, self.sums, self.active, self.log) = (start, sums, active, log)
     }
 }

@@ -19,7 +19,9 @@ public enum Endpoints {
     public static let all = families.flatMap(\.routes)
 
     /// What the operator's listener serves, and the other one does not: a table of its own.
-    public static let operatorFamily = (title: "Operator routes", routes: routes(`operator`))
+    public static let operatorFamily = (
+        title: "Operator routes", routes: routes(`operator`) + routes(monitoring)
+    )
 
     /// A family's members, so that none is forgotten in a list.
     private static func routes(_ family: some Sendable) -> [Route] {

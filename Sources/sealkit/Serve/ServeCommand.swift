@@ -51,8 +51,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Whether requests are counted, into telemetry.sqlite in the data folder, for sealkit telemetry: on or off. No ids, names of people, addresses or values. Default: on.",
-            valueName: "on|off"))
+            "Whether requests are counted and, but for counts, logged for a week, into telemetry.sqlite in the data folder, for sealkit telemetry, logs and alerts. No names of people, addresses, records or values. Default: on.",
+            valueName: "on|counts|off"))
     var telemetry: String?
 
     @Option(

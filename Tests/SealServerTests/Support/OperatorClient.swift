@@ -59,6 +59,22 @@ struct OperatorClient: Sendable {
             })
     }
 
+    func logs(
+        _ change: (inout Sealkit_V1_LogRequest) -> Void = { _ in }
+    ) async throws -> Sealkit_V1_LogResponse {
+        var message = Sealkit_V1_LogRequest.with { $0.limit = 1_000 }
+        change(&message)
+        return try await call(Endpoints.monitoring.logs, message)
+    }
+
+    func events(
+        _ change: (inout Sealkit_V1_ListEventsRequest) -> Void = { _ in }
+    ) async throws -> Sealkit_V1_ListEventsResponse {
+        var message = Sealkit_V1_ListEventsRequest.with { $0.limit = 1_000 }
+        change(&message)
+        return try await call(Endpoints.monitoring.events, message)
+    }
+
     @discardableResult
     func setQuota(
         _ account: String, _ quota: Sealkit_V1_SetQuotaRequest.OneOf_Quota?

@@ -33,6 +33,7 @@ struct RunningServer: Sendable {
     ///   - runsTwice: every write (`TwiceRunDatabase`), but where a counter or hook is around the database. False for a
     ///     test that reaches the engine itself, or measures.
     ///   - hasTelemetry: false for most: each would make a file of its own.
+    ///   - hasLog: whether it has single requests as well.
     ///   - jobLook: an hour, so that jobs do what they are woken for, and nothing between a test's own steps.
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false,
@@ -50,6 +51,7 @@ struct RunningServer: Sendable {
         runsTwice: Bool = true, jobLook: Duration = .seconds(3_600), sweepInterval: Duration? = nil,
         registry: MetricsRegistry? = nil,
         showsMetrics: Bool = false, hasOperator: Bool = false, hasTelemetry: Bool = false,
+        hasLog: Bool = true,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -73,7 +75,7 @@ struct RunningServer: Sendable {
                 registration: registration, limits: serverLimits,
                 metrics: showsMetrics ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
                 operator: hasOperator ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
-                telemetry: hasTelemetry ? .on : .off),
+                telemetry: hasTelemetry ? (hasLog ? .on : .counts) : .off),
             replacing: ServiceReplacements(
                 clock: { clock.now }, instant: instants?.clock,
                 messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil,

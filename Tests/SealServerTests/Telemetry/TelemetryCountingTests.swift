@@ -17,6 +17,16 @@ import Testing
             client: client, group: group, code: code)
     }
 
+    /// - Parameter account: 0 for a stranger's.
+    static func request(
+        _ key: TelemetryKey, bytesIn: Int64 = 1, bytesOut: Int64 = 1, microseconds: Int64 = 1, account: Int64 = 1,
+        request: String = "", groupID: [UInt8] = []
+    ) -> LoggedRequest {
+        LoggedRequest(
+            key: key, bytesIn: bytesIn, bytesOut: bytesOut, microseconds: microseconds, account: account,
+            isPerson: account != 0, refusedItems: 0, request: request, groupID: groupID)
+    }
+
     @Test func everyValueHasItsBucketAndQuantilesAreOffByAnEighth() {
         var last = -1
         for bucket in 0..<LogHistogram.bucketCount {
@@ -82,11 +92,13 @@ import Testing
 
     @Test func minutesAreToldApartAndNothingIsCountedTwice() {
         let clock = TestClock()
-        let recorder = TelemetryRecorder(clock: { clock.now })
+        let recorder = TelemetryRecorder(hasLog: false, clock: { clock.now })
         let key = Self.key()
-        for _ in 0..<3 { recorder.note(key, bytesIn: 10, bytesOut: 20, microseconds: 500, account: 1, isKnown: true) }
+        for _ in 0..<3 {
+            recorder.note(Self.request(key, bytesIn: 10, bytesOut: 20, microseconds: 500, account: 1))
+        }
         clock.advance(seconds: 60)
-        recorder.note(key, bytesIn: 1, bytesOut: 2, microseconds: 3, account: 2, isKnown: true)
+        recorder.note(Self.request(key, bytesIn: 1, bytesOut: 2, microseconds: 3, account: 2))
         recorder.note(key, count: 5)
         recorder.note(key, count: 0)
         let batch = recorder.take()
@@ -105,12 +117,11 @@ import Testing
     @Test("Clients make up containers, groups and systems without end: memory and disk stay bounded, and sums right.")
     func attack98_wordsWithoutEnd() async throws {
         let clock = TestClock()
-        let recorder = TelemetryRecorder(clock: { clock.now })
+        let recorder = TelemetryRecorder(hasLog: false, clock: { clock.now })
         let number = TelemetryRecorder.mostKeys * 2
         for index in 0..<number {
-            recorder.note(
-                Self.key(container: "c\(index)", group: "g\(index)", client: "x/\(index) y"), bytesIn: 1, bytesOut: 1,
-                microseconds: 1, account: Int64(index), isKnown: true)
+            let key = Self.key(container: "c\(index)", group: "g\(index)", client: "x/\(index) y")
+            recorder.note(Self.request(key, account: Int64(index + 1)))
         }
         let minute = try #require(recorder.take().minutes.first)
         #expect(minute.sums.count == TelemetryRecorder.mostKeys + 1)

@@ -225,6 +225,9 @@ import Testing
             for dimension in SealStorage.TelemetryDimension.allCases {
                 shown += try await boss.telemetry(by: dimension.rawValue).jsonString()
             }
+            let logged = try await boss.logs()
+            #expect(Set(logged.entries.map(\.user.isEmpty)) == [true, false])
+            shown += try logged.jsonString()
             await server.services.telemetry.flush()
             var bytes: [UInt8] = []
             for ending in ["", "-wal"] {

@@ -21,8 +21,9 @@ struct AccountDeletionController: Sendable {
         let proof = try LoginProof(message)
         try proof.check(loginTerms)
         try await proof.spendChallenge(loginTerms)
+        let now = loginTerms.clock()
         let closed = try await transactions.write(at: .everything) {
-            try AccountDeletion.close(proof.loginKey, in: $0)
+            try AccountDeletion.close(proof.loginKey, now: now, in: $0)
         }
         for account in closed { sessions.forget(account: account) }
         jobs.wake(.erasure)

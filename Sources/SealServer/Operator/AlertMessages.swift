@@ -1,0 +1,144 @@
+import Logging
+import SealService
+import SealStorage
+import SealWire
+import Synchronization
+
+/// Sends the messages of alerts, by the mail relay and to webhooks, and tries again for a day.
+final class AlertMessages: Sendable {
+    private let messenger: (any Messenger)?
+    private let keys: TokenKeys
+    private let targets: WebhookTargets
+    private let rates: RequestRates
+    private let clock: @Sendable () -> Int64
+    private let metrics: ServerMetrics
+    private let logger: Logger
+    /// Made for the first delivery; its connections are kept for the next.
+    private let client = Mutex<SignedClient?>(nil)
+
+    /// In one run of the job.
+    private static let most = 100
+    private static let mostAtOnce = 8
+    /// A day, in microseconds: then a message is given up.
+    static let patience: Int64 = 86_400_000_000
+    private static let (firstWait, longestWait): (Int64, Int64) = (60_000_000, 3_600_000_000)
+
+    /// - Parameters:
+    ///   - messenger: nil where no relay is set up.
+    ///   - clock: microseconds since 1970.
+    init(
+        messenger: (any Messenger)?, keys: TokenKeys, targets: WebhookTargets, rates: RequestRates,
+        clock: @escaping @Sendable () -> Int64, metrics: ServerMetrics, logger: Logger
+    ) {
+        (self.messenger, self.keys, self.targets, self.rates) = (messenger, keys, targets, rates)
+        (self.clock, self.metrics, self.logger) = (clock, metrics, logger)
+    }
+
+    var hasMail: Bool { messenger != nil }
+
+    /// - Throws: `invalidArguments`, `limitExceeded`, `serverRejectedRequest`.
+    func check(_ rule: AlertRule) throws(ServerError) { try rule.checkTargets(targets, hasMail: hasMail) }
+
+    /// What came of an attempt.
+    enum Outcome: Sendable {
+        case taken
+        case refused(String)
+        /// Not even tried: too many mails went out, and the next may after so many seconds.
+        case limited(Double)
+    }
+
+    /// All that wait and whose turn it is.
+    func send(_ turn: JobTurn, _ alerts: Alerts) async throws {
+        let now = turn.now
+        let due = try await turn.read { try alerts.messages(now: now, limit: Self.most, in: $0) }
+        guard !due.isEmpty else { return }
+        try await turn.keep()
+        let outcomes = await withTaskGroup(of: (Alerts.Message, Outcome?).self) { group in
+            var (waiting, outcomes) = (due[...], [(Alerts.Message, Outcome?)]())
+            for _ in 0..<min(Self.mostAtOnce, due.count) {
+                let message = waiting.removeFirst()
+                group.addTask { (message, await self.deliver(message)) }
+            }
+            while let outcome = await group.next() {
+                outcomes.append(outcome)
+                guard let message = waiting.popFirst() else { continue }
+                group.addTask { (message, await self.deliver(message)) }
+            }
+            return outcomes
+        }
+        for case (let message, let outcome?) in outcomes { try await settle(message, outcome, turn) }
+        try Task.checkCancellation()
+    }
+
+    /// Nil where the server stops.
+    func deliver(_ message: Alerts.Message) async -> Outcome? {
+        do {
+            switch message.target {
+            case .mail(let address):
+                guard let messenger else { return .refused("no mail relay is set up") }
+                do throws(ServerError) {
+                    // Everybody's together: a token that is in wrong hands is to fill no mailboxes.
+                    try rates.count(.operatorMail, .client([]))
+                } catch {
+                    return .limited(error.retryAfter)
+                }
+                let mail = AlertText.mail(message.notice, to: address)
+                if let failure = await messenger.trial(mail).failure {
+                    try Task.checkCancellation()
+                    return .refused(failure.text)
+                }
+            case .webhook(let url):
+                guard targets.allows(url) else { return .refused("its origin is not allowed any more") }
+                let (isTaken, status) = try await made().post(message.notice, to: url)
+                guard isTaken else { return .refused("it answered with status \(status)") }
+            }
+            return .taken
+        } catch is CancellationError {
+            return nil
+        } catch {
+            // Whatever the client says of it could repeat the URL, which may hold a secret.
+            return Task.isCancelled ? nil : .refused("it did not answer")
+        }
+    }
+
+    /// Once nothing runs any more.
+    func close() async {
+        let client = client.withLock { $0.take() }
+        // Fails where it was closed before, and then there is nothing left to do.
+        try? await client?.close()
+    }
+
+    private func made() -> SignedClient {
+        client.withLock { client in
+            let made = client ?? SignedClient(keys: keys, clock: clock)
+            client = made
+            return made
+        }
+    }
+
+    private func settle(_ message: Alerts.Message, _ outcome: Outcome, _ turn: JobTurn) async throws {
+        let (now, id, way) = (clock(), message.id, message.target.way)
+        switch outcome {
+        case .taken:
+            metrics.count(.alertMessages, way, "taken")
+            try await turn.note { try Alerts.delete(id, in: $0) }
+        case .limited(let seconds):
+            let due = now + max(1, Int64(seconds)) * 1_000_000
+            try await turn.note { try Alerts.postpone(id, until: due, isAttempt: false, in: $0) }
+        case .refused(let why):
+            metrics.count(.alertMessages, way, "refused")
+            let isOver = now - message.since >= Self.patience
+            let metadata: Logger.Metadata = [
+                "alert": "\(message.notice.alert)", "way": "\(way)", "why": "\(why)", "again": "\(!isOver)",
+            ]
+            logger.warning("a message of an alert was not taken", metadata: metadata)
+            guard !isOver else {
+                metrics.count(.alertMessages, way, "given-up")
+                try await turn.note { try Alerts.delete(id, in: $0) }
+                return
+            }
+            let wait = min(Self.firstWait << min(message.attempts, 6), Self.longestWait)
+            try await turn.note { try Alerts.postpone(id, until: now + wait, isAttempt: true, in: $0) }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Logging
+import SealPrimitives
+import SealService
+import SealStorage
+import SealSystem
+import SealWire
+import Synchronization
+
+/// Looks at alerts once a minute, and tells whoever is to know when one fires or recovers: once each, at least once to
+/// everybody.
+final class AlertWatch: Sendable {
+    let alerts: Alerts
+    private let telemetry: Telemetry
+    private let messages: AlertMessages
+    private let dataFolder: String
+    private let origin: ServerOrigin
+    private let clock: @Sendable () -> Int64
+    private let logger: Logger
+    private let firing = Atomic(0)
+
+    private static let minute: Int64 = 60_000_000
+    /// After the end of a minute: what ended in it has been counted.
+    private static let delay: Int64 = 1_000_000
+
+    /// - Parameter clock: microseconds since 1970.
+    init(
+        alerts: Alerts, telemetry: Telemetry, messages: AlertMessages, dataFolder: String, origin: ServerOrigin,
+        clock: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        (self.alerts, self.telemetry, self.messages) = (alerts, telemetry, messages)
+        (self.dataFolder, self.origin, self.clock, self.logger) = (dataFolder, origin, clock, logger)
+    }
+
+    /// How many fire, as of the last look.
+    var firingCount: Int { firing.load(ordering: .relaxed) }
+
+    func hasWork(in connection: any SQLConnection) throws -> Bool {
+        try Alerts.haveWork(now: clock(), in: connection)
+    }
+
+    /// Looks at what is due, and sends what waits.
+    /// - Returns: when there will be something next, in microseconds since 1970.
+    func run(_ turn: JobTurn) async throws -> Int64? {
+        let (now, alerts) = (turn.now, alerts)
+        let due = try await turn.read { try alerts.due(now: now, in: $0) }
+        var failure: (any Error)?
+        if !due.isEmpty {
+            let found = await read(due.map(\.rule), now: now)
+            failure = found.failure
+            let judgements = due.map { judge($0, found.readings[$0.rule.name], now: now) }
+            let next = now - now % Self.minute + Self.minute + Self.delay
+            let crossed = try await turn.step { try alerts.note(judgements, now: now, next: next, in: $0) }
+            for judgement in crossed { say(judgement) }
+        }
+        try await messages.send(turn, alerts)
+        let (next, count) = try await turn.read { (try Alerts.nextDue(in: $0), try Alerts.countFiring(in: $0)) }
+        firing.store(count, ordering: .relaxed)
+        if let failure { throw failure }
+        return next
+    }
+
+    /// What an alert reads now, beside the minutes at which it is looked at.
+    /// - Throws: what reading telemetry throws.
+    func reading(of rule: AlertRule) async throws -> AlertReading? {
+        let (readings, failure) = await read([rule], now: clock())
+        if let failure { throw failure }
+        return readings[rule.name]
+    }
+
+    /// Whether telemetry can tell it anything.
+    func canRead(_ rule: AlertRule) -> Bool { rule.measure == .freeBytes || telemetry.recorder != nil }
+
+    var telemetryState: Telemetry.State { telemetry.state }
+
+    /// - Parameter now: microseconds since 1970.
+    private func read(
+        _ rules: [AlertRule], now: Int64
+    ) async -> (readings: [String: AlertReading], failure: (any Error)?) {
+        var readings: [String: AlertReading] = [:]
+        for rule in rules where rule.measure == .freeBytes {
+            readings[rule.name] = freeBytes(at: dataFolder).flatMap { rule.reading(ofFreeBytes: $0) }
+        }
+        let counted = rules.filter { $0.measure != .freeBytes }
+        guard telemetry.recorder != nil, !counted.isEmpty else { return (readings, nil) }
+        do {
+            let found = try await telemetry.reading { file in
+                var found: [String: AlertReading] = [:]
+                for rule in counted { found[rule.name] = try await rule.reading(file, now: now / 1_000_000) }
+                return found
+            }
+            return (readings.merging(found) { first, _ in first }, nil)
+        } catch is TelemetryFileError {
+            // One that nobody can read was put aside, which was said.
+            return (readings, nil)
+        } catch {
+            return (readings, error)
+        }
+    }
+
+    private func judge(_ alert: Alerts.Stored, _ reading: AlertReading?, now: Int64) -> Alerts.Judgement {
+        let silent = Alerts.Judgement(alert: alert, reading: reading, messages: [])
+        guard silent.isCrossing else { return silent }
+        let told = alert.rule.targets.map { target in
+            message(to: target, alert.rule, silent.isFiring ? .fired : .recovered, reading, now: now)
+        }
+        return Alerts.Judgement(alert: alert, reading: reading, messages: told)
+    }
+
+    func message(
+        to target: AlertTarget, _ rule: AlertRule, _ state: AlertText.State, _ reading: AlertReading?, now: Int64
+    ) -> Alerts.Message {
+        var random = SystemRandom()
+        let id = ID16(random: &random)
+        return Alerts.Message(
+            id: id, target: target,
+            notice: AlertText.notice(rule, state, reading, origin: origin.value, id: id.hex, time: now), since: now,
+            attempts: 0)
+    }
+
+    private func say(_ judgement: Alerts.Judgement) {
+        logger.notice(
+            judgement.isFiring ? "an alert fires" : "an alert has recovered",
+            metadata: [
+                "alert": "\(judgement.alert.rule.name)", "measure": "\(judgement.alert.rule.measure.rawValue)",
+                "value": "\(judgement.reading?.value ?? 0)", "threshold": "\(judgement.reading?.threshold ?? 0)",
+            ])
+    }
+}

@@ -1,0 +1,115 @@
+package import SealStorage
+package import SealWire
+import SealStatements
+import SwiftProtobuf
+
+/// The rows of events: each is written in the transaction of what it tells of, so that none is told of that did not
+/// happen, and none is missing.
+package enum ManagementEvents {
+    private static let (usualPage, mostPerPage) = (100, 1_000)
+    /// Two years, in microseconds.
+    package static let keptFor: Int64 = 730 * 86_400_000_000
+    /// Of the operator's own, and of what anybody can cause.
+    package static let (most, mostOfAnybody): (Int64, Int64) = (100_000, 20_000)
+
+    /// - Parameter now: microseconds since 1970.
+    static func note(_ event: ManagementEvent, now: Int64, in connection: any SQLConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO management_event (time, kind, container, environment, account, detail)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            """,
+            [
+                .integer(now), .text(event.kind.rawValue), .optional(event.container),
+                .optional(event.environment.map(Int64.init)), .optional(event.account), .text(event.detail),
+            ])
+    }
+
+    /// Newest first.
+    /// - Parameters:
+    ///   - account: the number of the one that the message names; nil for all.
+    ///   - now: microseconds since 1970.
+    /// - Throws: `invalidArguments`.
+    package static func list(
+        _ message: Sealkit_V1_ListEventsRequest, of account: Int64?, now: Int64, in connection: any SQLConnection
+    ) throws -> Sealkit_V1_ListEventsResponse {
+        let until = message.until == 0 ? now + 1 : message.until
+        guard message.from >= 0, message.from < until else {
+            throw ServerError(
+                .invalidArguments, "The time of events is none.",
+                remedy: "Give a beginning and a later end, in microseconds.")
+        }
+        let kinds = try Set(message.kinds.map(kind))
+        let limit = message.limit == 0 ? usualPage : min(Int(clamping: message.limit), mostPerPage)
+        var condition = "e.number < $1 AND e.time >= $2 AND e.time < $3"
+        var values: [SQLValue] = [
+            .integer(try ListCursor.number(message.cursor) ?? .max), .integer(message.from), .integer(until),
+            .integer(Int64(limit + 1)),
+        ]
+        if !message.container.isEmpty {
+            values.append(.text(message.container))
+            condition += " AND e.container = $\(values.count)"
+        }
+        if let account {
+            values.append(.integer(account))
+            condition += " AND e.account = $\(values.count)"
+        }
+        if !kinds.isEmpty {
+            // Words of the server's own.
+            condition += " AND e.kind IN (\(kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")))"
+        }
+        // One more than a page holds tells whether there is another one.
+        let found = try connection.rows(
+            """
+            SELECT e.number, e.time, e.kind, e.container, e.environment, e.detail, a.name AS account
+            FROM management_event e LEFT JOIN account a ON a.id = e.account
+            WHERE \(condition) ORDER BY e.number DESC LIMIT $4
+            """, values
+        ) { (number: try $0.int64("number"), event: try event($0)) }
+        return .with {
+            $0.events = found.prefix(limit).map(\.event)
+            if found.count > limit, let last = found.prefix(limit).last { $0.cursor = ListCursor.data(last.number) }
+        }
+    }
+
+    private static func event(_ row: any SQLRow) throws -> Sealkit_V1_ManagementEvent {
+        var event = Sealkit_V1_ManagementEvent()
+        event.time = try row.int64("time")
+        event.kind = try row.text("kind")
+        event.container = try row.optionalText("container") ?? ""
+        let environment = try row.optionalInt64("environment").flatMap { Environment(rawValue: UInt8(clamping: $0)) }
+        event.environment = environment?.name ?? ""
+        event.account = try row.optionalText("account") ?? ""
+        event.detail = try row.text("detail")
+        return event
+    }
+
+    private static func kind(_ text: String) throws(ServerError) -> ManagementEvent.Kind {
+        guard let kind = ManagementEvent.Kind(rawValue: text) else {
+            let known = ManagementEvent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ServerError(.invalidArguments, "There are no events of that kind.", remedy: "Use \(known).")
+        }
+        return kind
+    }
+
+    // MARK: What goes
+
+    /// Some of what is too old, or too much.
+    /// - Returns: whether there may be more.
+    package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        var gone = try connection.dropSome(
+            of: "management_event", key: "number", where: "time < $1", [.integer(now - keptFor)])
+        let anybodys = ManagementEvent.Kind.allCases.filter(\.isAnybodys).map { "'\($0.rawValue)'" }
+        for (condition, most) in [("NOT IN", most), ("IN", mostOfAnybody)] {
+            let those = "kind \(condition) (\(anybodys.joined(separator: ", ")))"
+            let last = try connection.first(
+                "SELECT number FROM management_event WHERE \(those) ORDER BY number DESC LIMIT 1 OFFSET $1",
+                [.integer(most)]
+            ) { try $0.int64("number") }
+            guard let last else { continue }
+            gone += try connection.dropSome(
+                of: "management_event", key: "number", where: "\(those) AND number <= $1", [.integer(last)])
+        }
+        return gone > 0
+    }
+}

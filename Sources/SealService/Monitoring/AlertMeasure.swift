@@ -1,0 +1,59 @@
+import SealStorage
+import SealWire
+
+/// What an alert looks at.
+package enum AlertMeasure: String, CaseIterable, Sendable {
+    case requests, failures
+    case serverErrors = "server-errors"
+    case failureShare = "failure-share"
+    case latency50, latency95, latency99
+    case bytesIn = "bytes-in"
+    case bytesOut = "bytes-out"
+    /// Where the data folder is, at the moment: of no requests.
+    case freeBytes = "free-bytes"
+
+    /// As people read it behind a number.
+    package var unit: String {
+        switch self {
+        case .requests, .failures, .serverErrors: "a minute"
+        case .failureShare: "percent"
+        case .latency50, .latency95, .latency99: "milliseconds"
+        case .bytesIn, .bytesOut: "bytes a minute"
+        case .freeBytes: "bytes"
+        }
+    }
+
+    /// Nil where there is nothing to be said: of no requests there is neither a share nor a time.
+    /// - Parameter minutes: that the part is of.
+    func value(of part: TelemetrySeries.Part, minutes: Double) -> Double? {
+        let sum = part.sum
+        switch self {
+        case .requests: return Double(sum.count) / minutes
+        case .failures: return Double(Self.failures(of: part)) / minutes
+        case .serverErrors: return Double(Self.serverErrors(of: part)) / minutes
+        case .bytesIn: return Double(sum.bytesIn) / minutes
+        case .bytesOut: return Double(sum.bytesOut) / minutes
+        case .failureShare:
+            return sum.count > 0 ? Double(Self.failures(of: part)) / Double(sum.count) * 100 : nil
+        case .latency50: return Self.milliseconds(0.5, sum)
+        case .latency95: return Self.milliseconds(0.95, sum)
+        case .latency99: return Self.milliseconds(0.99, sum)
+        case .freeBytes: return nil
+        }
+    }
+
+    private static func failures(of part: TelemetrySeries.Part) -> Int64 { part.codes.values.reduce(0, +) }
+
+    /// Those that are the server's fault, and not the client's.
+    private static func serverErrors(of part: TelemetrySeries.Part) -> Int64 {
+        part.codes.reduce(0) { sum, code in
+            // Of what has no code of the protocol's telemetry says `http-502`.
+            let status = ErrorCode(rawValue: code.key)?.httpStatus ?? Int(code.key.dropFirst(5)) ?? 0
+            return status >= 500 ? sum + code.value : sum
+        }
+    }
+
+    private static func milliseconds(_ share: Double, _ sum: TelemetrySum) -> Double? {
+        sum.count > 0 ? Double(sum.latency.quantile(share)) / 1_000 : nil
+    }
+}
