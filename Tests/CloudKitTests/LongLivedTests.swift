@@ -18,13 +18,17 @@ import Testing
         }
     }
 
-    private func withJournal(_ body: (Cloud.Device, CKRecordZone.ID) async throws -> Void) async throws {
+    /// - Parameter writing: runs before each change of the journal, which fails with what it throws.
+    private func withJournal(
+        writing: @escaping @Sendable () throws -> Void = {},
+        _ body: (Cloud.Device, CKRecordZone.ID) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try await Cloud.run { cloud in
             let device = try await cloud.device(of: "ann")
-            try device.keepOperations(in: folder.appendingPathComponent("operations"))
+            try device.keepOperations(in: folder.appendingPathComponent("operations"), writing: writing)
             let zone = try await device.container.privateCloudDatabase.save(CKRecordZone(zoneName: "Notes"))
             try await body(device, zone.zoneID)
         }
@@ -75,12 +79,20 @@ import Testing
         try await withJournal { device, zone in
             let container = device.container
             try await container.privateCloudDatabase.save(CKRecord.note("there", in: zone))
-            let ids = try await device.leaveBegun(saving: "left", fetching: "there", in: zone)
+            let patient = CKOperationConfiguration()
+            patient.qualityOfService = .utility
+            (patient.timeoutIntervalForRequest, patient.timeoutIntervalForResource) = (7, 8_640)
+            let ids = try await device.leaveBegun(saving: "left", fetching: "there", in: zone, patient)
             #expect(try await container.allLongLivedOperationIDs() == ids)
             let found = try await container.longLivedOperation(for: ids[0])
             let operation = try #require(found as? CKModifyRecordsOperation)
             #expect(operation.operationID == ids[0])
             #expect(operation.configuration.isLongLived)
+            #expect(operation.configuration.qualityOfService == .utility)
+            #expect(operation.configuration.timeoutIntervalForRequest == 7)
+            #expect(operation.configuration.timeoutIntervalForResource == 8_640)
+            #expect(operation.isAtomic)
+            #expect(operation.savePolicy == .ifServerRecordUnchanged)
             #expect(operation.recordsToSave?.map(\.recordID.recordName) == ["left"])
             let log = Log()
             operation.longLivedOperationWasPersistedBlock = { log.note("kept again") }
@@ -98,6 +110,9 @@ import Testing
             #expect(left["title"] as? String == "kept")
             #expect(try await container.allLongLivedOperationIDs() == [ids[1]])
             let fetch = try #require(try await container.longLivedOperation(for: ids[1]) as? CKFetchRecordsOperation)
+            // Begun by the defaults.
+            #expect(fetch.configuration.qualityOfService == .default)
+            #expect(fetch.configuration.timeoutIntervalForRequest == 60)
             fetch.perRecordResultBlock = { log.note("fetched \($0.recordName) \(self.code($1))") }
             await run(fetch, in: container.privateCloudDatabase)
             #expect(log.all.last == "fetched there ok")
@@ -115,6 +130,26 @@ import Testing
             let day: TimeInterval = 86_400
             let (now, later) = (Date(), Date(timeIntervalSinceNow: day + 60))
             #expect(try await container.keptOperations(at: now).count == 2)
+            #expect(try await container.keptOperations(at: later).count == 1)
+            #expect(try await container.allLongLivedOperationIDs() == [ids[1]])
+        }
+    }
+
+    /// What cannot be removed is over all the same, and keeps nobody from the others.
+    @Test func whatCannotBeRemovedIsNotListed() async throws {
+        let isFull = Mutex(false)
+        try await withJournal(
+            writing: { if isFull.withLock({ $0 }) { throw CKError(.internalError) } }
+        ) { device, zone in
+            let container = device.container
+            try await container.privateCloudDatabase.save(CKRecord.note("there", in: zone))
+            let ids = try await device.leaveBegun(saving: "left", fetching: "there", in: zone)
+            try await device.finish(ids[0])
+            let later = Date(timeIntervalSinceNow: 86_460)
+            isFull.withLock { $0 = true }
+            #expect(try await container.keptOperations(at: later).count == 1)
+            isFull.withLock { $0 = false }
+            #expect(try await container.allLongLivedOperationIDs() == ids)
             #expect(try await container.keptOperations(at: later).count == 1)
             #expect(try await container.allLongLivedOperationIDs() == [ids[1]])
         }

@@ -50,20 +50,29 @@ struct Cloud {
         func inject(_ fault: ServerFault) -> TestNetwork.Injection { device.network.inject(fault) }
 
         /// Long-lived operations are kept there from now on.
-        func keepOperations(in file: URL) throws {
-            device.accounts.signIn(
-                device.account, trust: device.trust, journal: try OperationJournal(file: file))
+        /// - Parameter writing: runs before each change of the file, which fails as a full disk does where it throws.
+        func keepOperations(in file: URL, writing: @escaping @Sendable () throws -> Void = {}) throws {
+            let journal = try OperationJournal(file: file) { moment throws(SealKitError) in
+                guard moment == .before else { return }
+                do { try writing() } catch { throw SealKitError(.storageFull, "\(error)") }
+            }
+            device.accounts.signIn(device.account, trust: device.trust, journal: journal)
         }
 
         /// What a process that was ended has begun: a record that is to be saved, and one that is to be fetched.
+        /// - Parameter configuration: of the one that saves.
         /// - Returns: their IDs, as CloudKit writes them.
-        func leaveBegun(saving name: String, fetching other: String, in zone: CKRecordZone.ID) async throws -> [String]
-        {
+        func leaveBegun(
+            saving name: String, fetching other: String, in zone: CKRecordZone.ID,
+            _ configuration: CKOperationConfiguration? = nil
+        ) async throws -> [String] {
             let zoneID = RecordZone.ID(zoneName: zone.zoneName)
             var record = Record(recordType: "Note", recordID: Record.ID(recordName: name, zoneID: zoneID))
             record["title"] = "kept"
             let database = device.container.privateDatabase
-            let saving = try await database.beginModifyingRecords(saving: [record]).operationID
+            let saving = try await database.configuredWith(configuration: configuration?.sealed) { database in
+                try await database.beginModifyingRecords(saving: [record]).operationID
+            }
             let fetching = try await database.beginFetchingRecords(
                 for: [Record.ID(recordName: other, zoneID: zoneID)]
             ).operationID

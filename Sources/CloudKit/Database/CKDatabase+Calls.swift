@@ -41,7 +41,8 @@ extension CKDatabase {
 
     /// What gives the journal's modification of an operation that outlasts the process; nil for one that does not.
     typealias Journal = (
-        _ saving: [any SavableRecord], _ database: SealKit.Database, _ core: ContainerCore
+        _ saving: [any SavableRecord], _ deleting: [SealKit.Record.ID], _ database: SealKit.Database,
+        _ core: ContainerCore
     ) async throws(SealKitError) -> SealKit.LongLivedModification?
 
     func modify(
@@ -52,16 +53,9 @@ extension CKDatabase {
         saveResults: Results<CKRecord.ID, CKRecord>, deleteResults: Results<CKRecord.ID, Void>
     ) {
         let database = try await sealed()
-        var sent: [Sent] = []
+        var sent: [SentRecord] = []
         sent.reserveCapacity(records.count)
-        for record in records {
-            if let share = record as? CKShare {
-                try await findKeys(for: share)
-                sent.append(.share(share, try share.sent()))
-            } else {
-                sent.append(.record(record, record.box.sent()))
-            }
-        }
+        for record in records { sent.append(try await SentRecord(record, core)) }
         let results = try await modify(
             database, sent.map(\.savable), recordIDs.map(\.sealed), policy.sealed, isAtomic: isAtomic, journal,
             progress.map { RecordProgress($0) })
@@ -92,58 +86,13 @@ extension CKDatabase {
         saveResults: [SealKit.Record.ID: Result<any SavableRecord, SealKitError>],
         deleteResults: [SealKit.Record.ID: Result<Void, SealKitError>]
     ) {
-        guard let begun = try await journal?(saving, database, core) else {
+        guard let begun = try await journal?(saving, deleting, database, core) else {
             return try await database.modifyRecords(
                 saving: saving, deleting: deleting, savePolicy: policy, atomically: isAtomic,
                 perRecordProgress: progress)
         }
         let results = try await begun.results(perRecordProgress: progress)
         return (results.saveResults.mapValues { $0.map { $0 as any SavableRecord } }, results.deleteResults)
-    }
-
-    /// One of a batch: the app's object, and what of it is sent.
-    private enum Sent {
-        case record(CKRecord, RecordBox.Sent)
-        case share(CKShare, CKShare.Sent)
-
-        var savable: any SavableRecord {
-            switch self {
-            case .record(_, let sent): sent.record
-            case .share(_, let sent): sent.share
-            }
-        }
-
-        var refusal: SealKitError? {
-            switch self {
-            case .record(_, let sent): sent.refusal
-            case .share(_, let sent): sent.fields.refusal
-            }
-        }
-
-        /// What was stored, taken over by the object that the app has.
-        /// - Returns: that object; another one for a root's own share, which is there under another name.
-        func taking(_ stored: any SavableRecord) -> CKRecord {
-            switch self {
-            case .record(let record, let sent):
-                if let stored = stored as? SealKit.Record { record.box.take(stored, of: sent) }
-                return record
-            case .share(let share, let sent):
-                guard let stored = stored as? SealKit.Share else { return share }
-                guard stored.recordID == share.recordID.sealed else { return CKShare(stored) }
-                share.take(stored, of: sent)
-                return share
-            }
-        }
-    }
-
-    /// Looks up whom an archived share is to invite.
-    private func findKeys(for share: CKShare) async throws(SealKitError) {
-        for participant in share.participantsWithoutKeys {
-            let identity = participant.sealed.userIdentity
-            let name = identity.userRecordID.map { SealKit.Share.LookupInfo.userRecordName($0.recordName) }
-            guard let lookupInfo = name ?? identity.lookupInfo else { continue }
-            participant.take(keysOf: try await core.container().shareParticipant(for: lookupInfo))
-        }
     }
 
     static func lacks(_ name: String) -> SealKitError {

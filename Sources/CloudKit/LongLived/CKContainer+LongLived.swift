@@ -15,7 +15,8 @@ extension CKContainer {
         }
     }
 
-    /// One of them, with its input, to be added to its database: it tells its results from the beginning.
+    /// One of them, with its input and its configuration, to be added to its database: it tells its results from the
+    /// beginning.
     /// - Returns: nil for one that has ended, or was never begun here.
     public func longLivedOperation(for operationID: CKOperation.ID) async throws -> CKOperation? {
         try await inCloudKitsWords {
@@ -48,11 +49,12 @@ extension CKContainer {
         try core.requireReadableJournal()
         var kept: [SealKit.LongLivedOperation] = []
         for operation in try await container.longLivedOperations {
-            if let finished = try await operation.finished, now.timeIntervalSince(finished) > Self.secondsKept {
-                try await operation.end()
-            } else {
+            guard let finished = try await operation.finished, now.timeIntervalSince(finished) > Self.secondsKept else {
                 kept.append(operation)
+                continue
             }
+            // Its time is over, also where it cannot be removed now: the next one to ask tries again.
+            try? await operation.end()
         }
         return kept
     }
@@ -68,8 +70,10 @@ extension CKContainer {
         case .download: return nil
         }
         operation.operationID = id
+        operation.configuration = CKOperationConfiguration(kept.configuration ?? OperationConfiguration())
         operation.configuration.isLongLived = true
         operation.configuration.container = self
+        operation.isGoneOnWith = true
         operation.database = CKDatabase.Scope(rawValue: kept.databaseScope.rawValue).map { database(with: $0) }
         return operation
     }

@@ -45,4 +45,12 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
         oldEnd?(failure)
         acceptSharesResultBlock?(failure.asResult)
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        perShareResultBlock = nil
+        acceptSharesResultBlock = nil
+        oldEach = nil
+        oldEnd = nil
+    }
 }

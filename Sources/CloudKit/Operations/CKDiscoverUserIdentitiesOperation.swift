@@ -22,6 +22,13 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
         discoverUserIdentitiesCompletionBlock?(failure)
         discoverUserIdentitiesResultBlock?(failure.asResult)
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        userIdentityDiscoveredBlock = nil
+        discoverUserIdentitiesCompletionBlock = nil
+        discoverUserIdentitiesResultBlock = nil
+    }
 }
 
 /// Finds people of the address book, which CloudKit has given up: nobody is found.
@@ -38,5 +45,12 @@ open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendabl
     override func ended(_ failure: CKError?) {
         discoverAllUserIdentitiesCompletionBlock?(failure)
         discoverAllUserIdentitiesResultBlock?(failure.asResult)
+    }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        userIdentityDiscoveredBlock = nil
+        discoverAllUserIdentitiesCompletionBlock = nil
+        discoverAllUserIdentitiesResultBlock = nil
     }
 }

@@ -82,4 +82,15 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
             }
         (block ?? recordZoneWithIDWasDeletedBlock)?(deletion.zoneID)
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        recordZoneWithIDChangedBlock = nil
+        recordZoneWithIDWasDeletedBlock = nil
+        recordZoneWithIDWasPurgedBlock = nil
+        recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock = nil
+        changeTokenUpdatedBlock = nil
+        fetchDatabaseChangesResultBlock = nil
+        oldEnd = nil
+    }
 }

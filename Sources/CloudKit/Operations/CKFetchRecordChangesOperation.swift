@@ -54,4 +54,11 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
     }
 
     override func ended(_ failure: CKError?) { fetchRecordChangesCompletionBlock?(reached, nil, failure) }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        recordChangedBlock = nil
+        recordWithIDWasDeletedBlock = nil
+        fetchRecordChangesCompletionBlock = nil
+    }
 }

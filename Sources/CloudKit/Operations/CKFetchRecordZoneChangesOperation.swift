@@ -219,4 +219,16 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             }
         }
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        recordWasChangedBlock = nil
+        recordWithIDWasDeletedBlock = nil
+        recordZoneChangeTokensUpdatedBlock = nil
+        recordZoneFetchResultBlock = nil
+        fetchRecordZoneChangesResultBlock = nil
+        oldEach = nil
+        oldZone = nil
+        oldEnd = nil
+    }
 }

@@ -49,4 +49,11 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
         oldEnd?(found, failure)
         fetchRecordZonesResultBlock?(failure.asResult)
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        perRecordZoneResultBlock = nil
+        fetchRecordZonesResultBlock = nil
+        oldEnd = nil
+    }
 }

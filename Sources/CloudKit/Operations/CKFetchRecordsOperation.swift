@@ -85,4 +85,13 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
 
     override func told(_ failure: CKError?) async { await kept?.wasTold(failure) }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        perRecordProgressBlock = nil
+        perRecordResultBlock = nil
+        fetchRecordsResultBlock = nil
+        oldEach = nil
+        oldEnd = nil
+    }
 }

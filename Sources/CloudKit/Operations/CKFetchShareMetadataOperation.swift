@@ -52,4 +52,12 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
         oldEnd?(failure)
         fetchShareMetadataResultBlock?(failure.asResult)
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        perShareMetadataResultBlock = nil
+        fetchShareMetadataResultBlock = nil
+        oldEach = nil
+        oldEnd = nil
+    }
 }

@@ -48,4 +48,12 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
         oldEnd?(failure)
         fetchShareParticipantsResultBlock?(failure.asResult)
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        perShareParticipantResultBlock = nil
+        fetchShareParticipantsResultBlock = nil
+        oldEach = nil
+        oldEnd = nil
+    }
 }

@@ -54,4 +54,11 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
         oldEnd?(found, failure)
         fetchSubscriptionsResultBlock?(failure.asResult)
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        perSubscriptionResultBlock = nil
+        fetchSubscriptionsResultBlock = nil
+        oldEnd = nil
+    }
 }

@@ -34,4 +34,10 @@ open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendabl
         oldEnd?(nil, failure)
         fetchWebAuthTokenResultBlock?(.failure(failure))
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        fetchWebAuthTokenResultBlock = nil
+        oldEnd = nil
+    }
 }

@@ -61,4 +61,12 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
         oldEnd?(done?.saved, done?.deleted, failure)
         modifyRecordZonesResultBlock?(failure.asResult)
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        perRecordZoneSaveBlock = nil
+        perRecordZoneDeleteBlock = nil
+        modifyRecordZonesResultBlock = nil
+        oldEnd = nil
+    }
 }

@@ -116,11 +116,11 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// whose participants no journal keeps.
     /// - Throws: where it cannot be kept: nothing is sent then.
     private func begun(
-        _ saving: [any SavableRecord], in database: SealKit.Database, of core: ContainerCore
+        _ saving: [any SavableRecord], _ deleting: [SealKit.Record.ID], in database: SealKit.Database,
+        of core: ContainerCore
     ) async throws(SealKitError) -> SealKit.LongLivedModification? {
         if let kept { return kept }
         let records = saving.compactMap { $0 as? SealKit.Record }
-        let deleting = (recordIDsToDelete ?? []).map(\.sealed)
         guard configuration.isLongLived, records.count == saving.count,
             !deleting.contains(where: { $0.recordName == SealKit.Share.recordName })
         else { return nil }
@@ -130,5 +130,15 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
                 operationID: journalID)
         }
         return kept
+    }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        perRecordProgressBlock = nil
+        perRecordSaveBlock = nil
+        perRecordDeleteBlock = nil
+        modifyRecordsResultBlock = nil
+        oldEach = nil
+        oldEnd = nil
     }
 }

@@ -63,4 +63,12 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         oldEnd?(done?.saved, done?.deleted, failure)
         modifySubscriptionsResultBlock?(failure.asResult)
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        perSubscriptionSaveBlock = nil
+        perSubscriptionDeleteBlock = nil
+        modifySubscriptionsResultBlock = nil
+        oldEnd = nil
+    }
 }

@@ -5,7 +5,8 @@ import Synchronization
 /// What an operation of CloudKit's is: asynchronous, to be added to a database, a container, or a queue of the app's.
 ///
 /// Set its properties before it is added. Its blocks come one after another, on a queue of its own and never while it
-/// is added; whatever is owed comes, also after `cancel()`.
+/// is added; whatever is owed comes, also after `cancel()`. Once the last has returned the operation lets go of them
+/// all: they are nil then, and a block that holds its operation keeps nothing alive.
 open class CKOperation: Operation, @unchecked Sendable {
     public typealias Configuration = CKOperationConfiguration
     public typealias ID = String
@@ -22,6 +23,8 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     /// Of one that a former process began, what it had there.
     public internal(set) var operationID: CKOperation.ID = UUID().uuidString
+    /// A former process began it: what it was configured by is all there is.
+    var isGoneOnWith = false
     /// The operation's own: a copy of what it is set to, since others may have that too; a default one for nil.
     open var configuration: CKOperation.Configuration! = CKOperationConfiguration() {
         didSet { configuration = configuration?.copy() as? CKOperationConfiguration ?? CKOperationConfiguration() }
@@ -135,16 +138,21 @@ open class CKOperation: Operation, @unchecked Sendable {
         }
     }
 
+    /// Lets go of the app's blocks, and of what they hold: the operation itself, often.
+    func releaseBlocks() { longLivedOperationWasPersistedBlock = {} }
+
     /// Of the container that it works in; nil where there is none.
     var core: ContainerCore? { try? chosenContainer.core }
 
     private func configured(_ body: () async -> Void) async {
         // In the one context of a task all calls are found, whichever database they are of.
         let own = configuration.sealed
-        await OperationConfiguration.bound(own == OperationConfiguration() ? nil : own, group: group?.sealed, body)
+        let isGroups = own == OperationConfiguration() && !isGoneOnWith
+        await OperationConfiguration.bound(isGroups ? nil : own, group: group?.sealed, body)
     }
 
     private func finish() {
+        releaseBlocks()
         let ended = state.withLock { state in
             guard state.phase == .executing else { return false }
             state.phase = .finished

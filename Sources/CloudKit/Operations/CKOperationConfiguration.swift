@@ -16,6 +16,13 @@ public final class CKOperationConfiguration: NSObject, NSCopying, Sendable {
 
     public override init() { content = Shared(Content()) }
 
+    convenience init(_ sealed: OperationConfiguration) {
+        var content = Content()
+        content.qualityOfService = sealed.qualityOfService
+        (content.request, content.resource) = (sealed.timeoutIntervalForRequest, sealed.timeoutIntervalForResource)
+        self.init(content)
+    }
+
     private init(_ content: Content) { self.content = Shared(content) }
 
     /// Where the operation has none of its own.
@@ -30,7 +37,7 @@ public final class CKOperationConfiguration: NSObject, NSCopying, Sendable {
         set { content.withLock { $0.qualityOfService = newValue } }
     }
 
-    /// Kept, and without effect: which network a call goes over is the system's to decide.
+    /// Kept by this object, and without effect: which network a call goes over is the system's to decide.
     public var allowsCellularAccess: Bool {
         get { content.value.allowsCellularAccess }
         set { content.withLock { $0.allowsCellularAccess = newValue } }

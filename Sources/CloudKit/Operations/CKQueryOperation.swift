@@ -71,4 +71,12 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         oldEnd?(next, failure)
         queryResultBlock?(failure.asResult.map { self.next })
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        recordMatchedBlock = nil
+        queryResultBlock = nil
+        oldEach = nil
+        oldEnd = nil
+    }
 }

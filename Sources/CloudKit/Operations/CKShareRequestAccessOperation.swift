@@ -26,4 +26,10 @@ open class CKShareRequestAccessOperation: CKOperation, @unchecked Sendable {
     }
 
     override func ended(_ failure: CKError?) { shareAccessRequestResultBlock?(failure.asResult) }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        perShareAccessRequestResultBlock = nil
+        shareAccessRequestResultBlock = nil
+    }
 }

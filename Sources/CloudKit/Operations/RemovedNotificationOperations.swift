@@ -23,6 +23,12 @@ open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable
     override func ended(_ failure: CKError?) {
         fetchNotificationChangesCompletionBlock?(previousServerChangeToken, failure)
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        notificationChangedBlock = nil
+        fetchNotificationChangesCompletionBlock = nil
+    }
 }
 
 /// Marked notifications as read: there is nothing to mark.
@@ -44,6 +50,11 @@ open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
     override func ended(_ failure: CKError?) {
         markNotificationsReadCompletionBlock?(failure == nil ? notificationIDs : nil, failure)
     }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        markNotificationsReadCompletionBlock = nil
+    }
 }
 
 /// Set an app's badge: there is none here.
@@ -62,4 +73,9 @@ open class CKModifyBadgeOperation: CKOperation, @unchecked Sendable {
     override func work() async throws(CKError) { try await calling {} }
 
     override func ended(_ failure: CKError?) { modifyBadgeCompletionBlock?(failure) }
+
+    override func releaseBlocks() {
+        super.releaseBlocks()
+        modifyBadgeCompletionBlock = nil
+    }
 }

@@ -139,21 +139,19 @@ final class RecordBox: Sendable {
     // MARK: Saving
 
     /// What a save sends now.
-    /// - Parameter refusal: why this one will not be saved in any case.
-    func sent(refusing refusal: SealKitError? = nil) -> Sent {
+    func sent() -> Sent {
         state.withLock { state in
             state.moment += 1
             state.isSent = true
             let refused = state.refusals.min { $0.key < $1.key }
-            guard let error = refusal ?? refused.map({ $0.value.refusal.error($0.key) }) else {
+            guard let (key, refusal) = refused else {
                 return Sent(record: state.record, refusal: nil, moment: state.moment)
             }
             // A list of two kinds is no value: the record fails as one that was given such a list, with the others of
             // its batch where that is atomic.
             var record = state.record
-            let isEncrypted = refused?.value.isEncrypted ?? true
-            record.set(.value(.list([.int64(0), .string("")])), "refused", isEncrypted: isEncrypted)
-            return Sent(record: record, refusal: error, moment: state.moment)
+            record.set(.value(.list([.int64(0), .string("")])), "refused", isEncrypted: refusal.isEncrypted)
+            return Sent(record: record, refusal: refusal.refusal.error(key), moment: state.moment)
         }
     }
 

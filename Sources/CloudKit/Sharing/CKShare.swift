@@ -211,6 +211,13 @@ open class CKShare: CKRecord, @unchecked Sendable {
         }
     }
 
+    /// As a save would begin with it, for whoever only looks at it.
+    var unsent: SealKit.Share {
+        var share = content.value.share
+        share.record = box.record
+        return share
+    }
+
     /// What one save sends.
     struct Sent: Sendable {
         let share: SealKit.Share

@@ -3,7 +3,7 @@ import SealKit
 extension CKSyncEngine {
     /// Records to save and delete with one request, or with as few as it takes.
     public struct RecordZoneChangeBatch: Sendable, CustomStringConvertible {
-        /// A share among them is `invalidArguments`: save it by its database, together with its root record.
+        /// A new share belongs into one batch with its root record, whether that has changed or not.
         public var recordsToSave: [CKRecord]
         public var recordIDsToDelete: [CKRecord.ID]
         /// All of a zone's changes in it or none: if one fails, the others fail with `batchRequestFailed`.
@@ -17,8 +17,8 @@ extension CKSyncEngine {
             self.atomicByZone = atomicByZone
         }
 
-        /// The first of the changes, as many as go into one request: 250, or 1 MiB of values. What has failed in this
-        /// send already is passed over.
+        /// The first of the changes, as many as go into one request: 250, or 1 MiB of values; and the root of each
+        /// share among them, where that is pending too. What has failed in this send already is passed over.
         /// - Parameter recordProvider: the record as it is now in the app's own copy; nil for one that is not there any
         ///   more: remove its pending change as well.
         /// - Returns: nil when there is nothing to send.
@@ -26,17 +26,16 @@ extension CKSyncEngine {
             pendingChanges: [PendingRecordZoneChange], recordProvider: @Sendable (CKRecord.ID) async -> CKRecord?
         ) async {
             let failed = SyncEngineAdapter.failed
-            var records: [SealKit.Record.ID: CKRecord] = [:]
+            var given: [CKRecord] = []
             let changes = pendingChanges.lazy.map(\.sealed).filter { !failed.contains($0.recordID) }
             let batch = await SealKit.SyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
                 guard let record = await recordProvider(CKRecordID(id)) else { return nil }
-                records[record.recordID.sealed] = record
-                return record.box.record
+                given.append(record)
+                return (record as? CKShare)?.unsent ?? record.box.record
             }
             guard let batch else { return nil }
             self.init(
-                recordsToSave: batch.recordsToSave.compactMap { records[$0.recordID] },
-                recordIDsToDelete: batch.recordIDsToDelete.map { CKRecordID($0) })
+                recordsToSave: given, recordIDsToDelete: batch.recordIDsToDelete.map { CKRecordID($0) })
         }
 
         public var description: String {

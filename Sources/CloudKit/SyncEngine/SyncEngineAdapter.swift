@@ -15,9 +15,15 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
         /// Where there is none.
         var state = SealKit.SyncEngine.State(nil)
         var looking: Task<Void, Never>?
-        /// What the last batch has sent: the very objects that its outcome is told with.
-        var sent: [SealKit.Record.ID: Sent] = [:]
+        /// The last batch: its outcome is told with the very objects.
+        var given: [SealKit.Record.ID: Given] = [:]
         var failures = Failures()
+    }
+
+    private struct Given: Sendable {
+        let record: CKRecord
+        /// Nil for what could not be prepared.
+        let sent: SentRecord?
     }
 
     /// Of the fetch or send under way.
@@ -32,11 +38,6 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
             ) { $1 }
             return all.isEmpty ? nil : CKError(partial: all)
         }
-    }
-
-    private struct Sent: Sendable {
-        let record: CKRecord
-        let content: RecordBox.Sent
     }
 
     private let content: Mutex<Content>
@@ -114,15 +115,33 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
             await delegate.nextRecordZoneChangeBatch(CKSyncEngine.SendChangesContext(context), syncEngine: face)
         }
         guard let batch else { return nil }
-        let sent = batch.recordsToSave.map { record in
-            Sent(record: record, content: record.box.sent(refusing: record is CKShare ? .share : nil))
+        return await sealed(batch)
+    }
+
+    private func sealed(_ batch: CKSyncEngine.RecordZoneChangeBatch) async -> SealKit.SyncEngine.RecordZoneChangeBatch {
+        var sealed = SealKit.SyncEngine.RecordZoneChangeBatch(
+            recordIDsToDelete: batch.recordIDsToDelete.map(\.sealed), atomicByZone: batch.atomicByZone)
+        var given: [SealKit.Record.ID: Given] = [:]
+        var refused: [(SealKit.Share, SealKitError)] = []
+        for record in batch.recordsToSave {
+            var prepared: SentRecord?
+            do throws(SealKitError) {
+                let sent = try await SentRecord(record, core)
+                switch sent {
+                case .record(_, let sent): sealed.recordsToSave.append(sent.record)
+                case .share(_, let sent): sealed.sharesToSave.append(sent.share)
+                }
+                prepared = sent
+            } catch {
+                guard let share = (record as? CKShare)?.unsent else { continue }
+                sealed.sharesToSave.append(share)
+                refused.append((share, error))
+            }
+            given[record.recordID.sealed] = Given(record: record, sent: prepared)
         }
-        content.withLock { content in
-            content.sent = Dictionary(sent.map { ($0.content.record.recordID, $0) }) { $1 }
-        }
-        return SealKit.SyncEngine.RecordZoneChangeBatch(
-            recordsToSave: sent.map(\.content.record), recordIDsToDelete: batch.recordIDsToDelete.map(\.sealed),
-            atomicByZone: batch.atomicByZone)
+        for (share, error) in refused { sealed.refuse(share, error) }
+        content.withLock { [given] in $0.given = given }
+        return sealed
     }
 
     func nextFetchChangesOptions(
@@ -205,19 +224,24 @@ final class SyncEngineAdapter: SealKit.SyncEngineDelegate {
     private func told(
         _ event: SealKit.SyncEngine.Event.SentRecordZoneChanges
     ) async -> CKSyncEngine.Event.SentRecordZoneChanges {
-        let sent = content.withLock { $0.sent }
-        let saved = event.savedRecords.map { stored in
-            guard let sent = sent[stored.recordID] else { return CKRecord(stored) }
-            sent.record.box.take(stored, of: sent.content)
-            return sent.record
-        }
+        let given = content.withLock { $0.given }
+        let saved =
+            event.savedRecords.map { given[$0.recordID]?.sent?.taking($0) ?? CKRecord($0) }
+            + event.savedShares.map { given[$0.recordID]?.sent?.taking($0) ?? CKShare($0) }
         var failed: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
         for failure in event.failedRecordSaves {
-            let sent = sent[failure.record.recordID]
+            let given = given[failure.record.recordID]
             failed.append(
                 .init(
-                    record: sent?.record ?? CKRecord(failure.record),
-                    error: await face(of: sent?.content.refusal ?? failure.error)))
+                    record: given?.record ?? CKRecord(failure.record),
+                    error: await face(of: given?.sent?.refusal ?? failure.error)))
+        }
+        for failure in event.failedShareSaves {
+            let given = given[failure.share.recordID]
+            failed.append(
+                .init(
+                    record: given?.record ?? CKShare(failure.share),
+                    error: await face(of: given?.sent?.refusal ?? failure.error)))
         }
         let told = CKSyncEngine.Event.SentRecordZoneChanges(
             savedRecords: saved, failedRecordSaves: failed,
@@ -238,10 +262,4 @@ extension CKDatabase.Scope {
         case .shared: .shared
         }
     }
-}
-
-extension SealKitError {
-    /// Who is in a share is no field of a record.
-    fileprivate static let share = SealKitError(
-        .invalidArguments, "a sync engine saves no share", remedy: "save it by its database, as CKShare")
 }

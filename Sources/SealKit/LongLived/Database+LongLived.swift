@@ -7,8 +7,8 @@ extension Database {
     /// Begins to save and delete records, for as long as it takes, whatever becomes of this process (<doc:LongLived>).
     ///
     /// When it returns, what is to be done is on the disk, and nothing of it has been sent yet:
-    /// ``LongLivedModification/results(progress:perRecordProgress:)`` does that, in this process or in a later one. New
-    /// assets' files stay where they are until then.
+    /// ``LongLivedModification/results(progress:perRecordProgress:)`` does that, in this process or in a later one, by
+    /// the configuration that this call goes by. New assets' files stay where they are until then.
     ///
     /// ```swift
     /// let operation = try await database.beginModifyingRecords(saving: notes)
@@ -18,8 +18,9 @@ extension Database {
     /// ```
     /// - Parameters: as of ``modifyRecords(saving:deleting:savePolicy:atomically:progress:perRecordProgress:)``.
     /// - Throws: `invalidArguments` for a container without a journal, for what `modifyRecords` would fail a record
-    ///   for before it sends anything, for an asset whose file lies in the SDK's temporary folder, and for the deletion
-    ///   of a zone's share; `limitExceeded` above 400 items, or for more than the journal holds; `storageFull`.
+    ///   for before it sends anything, for an asset whose file lies in the SDK's temporary folder, for the deletion of a
+    ///   zone's share, and for time-outs that cannot be kept; `limitExceeded` above 400 items, or for more than the
+    ///   journal holds; `storageFull`.
     public func beginModifyingRecords(
         saving: [Record] = [], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
         atomically: Bool = true
@@ -62,9 +63,11 @@ extension Database {
                 .invalidArguments, "this container keeps no journal of operations",
                 remedy: "give it, or its account provider's signIn, an OperationJournal")
         }
+        let configuration = OperationContext.current.chosen
+        try configuration?.check()
         let input = JournaledInput(
             container: core.identifier, environment: core.environment, scope: scope, started: currentTime(),
-            content: content)
+            configuration: configuration, content: content)
         let bytes: [UInt8]
         do throws(SealError) {
             bytes = try input.bytes()

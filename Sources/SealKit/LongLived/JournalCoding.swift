@@ -10,6 +10,12 @@ extension CanonicalWriter {
 
     mutating func data(_ data: Data) { blob([UInt8](data)) }
 
+    mutating func configuration(_ configuration: OperationConfiguration) {
+        number(UInt8(truncatingIfNeeded: configuration.qualityOfService.rawValue))
+        number(configuration.timeoutIntervalForRequest.bitPattern)
+        number(configuration.timeoutIntervalForResource.bitPattern)
+    }
+
     mutating func secret(_ secret: SecretBytes) { raw(secret.copyBytes()) }
 
     mutating func zone(_ id: RecordZone.ID) {
@@ -113,6 +119,13 @@ extension CanonicalReader {
     mutating func text() throws(SealError) -> String { try string(atMost: Self.most) }
 
     mutating func data() throws(SealError) -> Data { Data(try blob(atMost: Self.most)) }
+
+    mutating func configuration() throws(SealError) -> OperationConfiguration {
+        guard let quality = QualityOfService(rawValue: Int(Int8(bitPattern: try byte()))) else { throw .malformed }
+        return OperationConfiguration(
+            qualityOfService: quality, timeoutIntervalForRequest: Double(bitPattern: try number()),
+            timeoutIntervalForResource: Double(bitPattern: try number()))
+    }
 
     mutating func secret() throws(SealError) -> SecretBytes {
         var bytes = try raw(32)

@@ -11,22 +11,27 @@ struct JournaledInput: Sendable {
     }
 
     static let name = "input"
-    private static let version: UInt8 = 1
+    /// One that is older says nothing of the configuration.
+    private static let versions: ClosedRange<UInt8> = 1...2
 
     let container: String
     let environment: SealStatements.Environment
     let scope: Database.Scope
     /// Microseconds since 1970.
     let started: Int64
+    /// What the call that began it went by; nil for CloudKit's defaults.
+    let configuration: OperationConfiguration?
     let content: Content
 
     func bytes() throws(SealError) -> [UInt8] {
         var writer = CanonicalWriter(capacity: 4096)
-        writer.number(Self.version)
+        writer.number(Self.versions.upperBound)
         writer.string(container)
         writer.number(environment.rawValue)
         writer.number(UInt8(scope.rawValue))
         writer.time(started)
+        writer.flag(configuration != nil)
+        if let configuration { writer.configuration(configuration) }
         switch content {
         case .modification(let saving, let deleting, let policy, let isAtomic):
             writer.number(UInt8(1))
@@ -53,22 +58,25 @@ struct JournaledInput: Sendable {
 
     init(
         container: String, environment: SealStatements.Environment, scope: Database.Scope, started: Int64,
-        content: Content
+        configuration: OperationConfiguration?, content: Content
     ) {
         (self.container, self.environment, self.scope) = (container, environment, scope)
-        (self.started, self.content) = (started, content)
+        (self.started, self.configuration, self.content) = (started, configuration, content)
     }
 
     /// - Throws: `malformed`; `unsupported` for what a newer version has written.
     init(_ bytes: [UInt8]) throws(SealError) {
         var reader = CanonicalReader(bytes)
-        guard try reader.byte() == Self.version else { throw .unsupported }
+        let version = try reader.byte()
+        guard Self.versions.contains(version) else { throw .unsupported }
         container = try reader.text()
         guard let environment = SealStatements.Environment(rawValue: try reader.number()),
             let scope = Database.Scope(rawValue: Int(try reader.byte()))
         else { throw .malformed }
         (self.environment, self.scope) = (environment, scope)
         started = try reader.number()
+        let isConfigured = version > 1 ? try reader.flag() : false
+        configuration = isConfigured ? try reader.configuration() : nil
         switch try reader.byte() {
         case 1:
             guard let policy = Database.SavePolicy(rawValue: Int(try reader.byte())) else { throw .malformed }

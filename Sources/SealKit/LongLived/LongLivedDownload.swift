@@ -40,6 +40,10 @@ public struct LongLivedDownload: Sendable {
     /// When it was begun, by this device's clock.
     public var started: Date { Date(microseconds: input.started) }
 
+    /// What it goes by in every process, unless it is called inside of a `configuredWith`: what the call went by that
+    /// began it. Nil for CloudKit's defaults.
+    public var configuration: OperationConfiguration? { input.configuration }
+
     /// The record that the asset belongs to.
     public var recordID: Record.ID { remote.recordID }
 
@@ -72,10 +76,12 @@ public struct LongLivedDownload: Sendable {
         {
             return file
         }
-        try await database.core.witnessing(zone: recordID.zoneID, record: recordID.recordName) {
-            () async throws(SealKitError) in
-            try await database.fetch(
-                remote, of: recordID, into: PartFile(file, goingOnWith: part), progress: progress)
+        try await OperationContext.goingOn(by: configuration) { () async throws(SealKitError) in
+            try await database.core.witnessing(zone: recordID.zoneID, record: recordID.recordName) {
+                () async throws(SealKitError) in
+                try await database.fetch(
+                    remote, of: recordID, into: PartFile(file, goingOnWith: part), progress: progress)
+            }
         }
         return file
     }

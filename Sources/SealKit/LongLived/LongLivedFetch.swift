@@ -46,13 +46,19 @@ public struct LongLivedFetch: Sendable {
     /// When it was begun, by this device's clock.
     public var started: Date { Date(microseconds: input.started) }
 
+    /// What it goes by in every process, unless it is called inside of a `configuredWith`: what the call went by that
+    /// began it. Nil for CloudKit's defaults.
+    public var configuration: OperationConfiguration? { input.configuration }
+
     /// Fetches the records, as they are now: a journal keeps none.
     /// - Throws: as `Database.records(for:desiredKeys:)`; `constraintViolation` while it is under way already.
     public func results() async throws(SealKitError) -> [Record.ID: Result<Record, SealKitError>] {
         try rows.journal.claim(rows.id)
         defer { rows.journal.release(rows.id) }
         try database.core.requireAccess(to: database.scope)
-        let results = try await database.records(for: recordIDs, desiredKeys: desiredKeys)
+        let results = try await OperationContext.goingOn(by: configuration) { () async throws(SealKitError) in
+            try await database.records(for: recordIDs, desiredKeys: desiredKeys)
+        }
         try await rows.noteFinished()
         return results
     }

@@ -28,6 +28,10 @@ public struct LongLivedModification: Sendable {
     /// When it was begun, by this device's clock.
     public var started: Date { Date(microseconds: input.started) }
 
+    /// What it goes by in every process, unless it is called inside of a `configuredWith`: what the call went by that
+    /// began it. Nil for CloudKit's defaults.
+    public var configuration: OperationConfiguration? { input.configuration }
+
     /// Does what is left of it, and says what has become of all items, in this process or before: the same each time
     /// until ``end()``.
     ///
@@ -46,8 +50,17 @@ public struct LongLivedModification: Sendable {
     ) {
         try rows.journal.claim(rows.id)
         defer { rows.journal.release(rows.id) }
+        return try await OperationContext.goingOn(by: configuration) { () async throws(SealKitError) in
+            try await whatIsLeft(UploadProgress(all: progress, perRecord: perRecordProgress))
+        }
+    }
+
+    private func whatIsLeft(
+        _ progress: UploadProgress
+    ) async throws(SealKitError) -> (
+        saveResults: [Record.ID: Result<Record, SealKitError>], deleteResults: [Record.ID: Result<Void, SealKitError>]
+    ) {
         try database.core.requireAccess(to: database.scope)
-        let progress = UploadProgress(all: progress, perRecord: perRecordProgress)
         let steps = try await rows.steps()
         let uploads = try UploadJournal(rows, of: saving, steps: steps)
         let saves = Dictionary(grouping: saving, by: \.recordID.zoneID)

@@ -16,6 +16,15 @@ public enum LongLivedOperation: Sendable {
         }
     }
 
+    /// What it goes by, unless it is called inside of a `configuredWith`; nil for CloudKit's defaults.
+    public var configuration: OperationConfiguration? {
+        switch self {
+        case .modifyRecords(let operation): operation.configuration
+        case .download(let operation): operation.configuration
+        case .fetchRecords(let operation): operation.configuration
+        }
+    }
+
     /// When all of its results were there first, by this device's clock; nil before that, and for a download.
     package var finished: Date? {
         get async throws(SealKitError) {

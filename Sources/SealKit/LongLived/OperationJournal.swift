@@ -10,8 +10,8 @@ import Synchronization
 /// keys. Losing it loses what was not sent yet.
 public final class OperationJournal: Sendable {
     /// What a test looks at, or stops: each change of the file, before and after it is durable.
-    enum Moment: Sendable { case before, after }
-    typealias Observer = @Sendable (Moment) throws(SealKitError) -> Void
+    package enum Moment: Sendable { case before, after }
+    package typealias Observer = @Sendable (Moment) throws(SealKitError) -> Void
 
     /// A row as it is kept.
     struct Row: Sendable {
@@ -36,7 +36,7 @@ public final class OperationJournal: Sendable {
     ///   be written to; `storageFull`; `incompatibleVersion` for one that another version made.
     public convenience init(file: URL) throws(SealKitError) { try self.init(file: file, observer: nil) }
 
-    init(file: URL, observer: Observer?) throws(SealKitError) {
+    package init(file: URL, observer: Observer?) throws(SealKitError) {
         self.file = file
         self.observer = observer
         do {

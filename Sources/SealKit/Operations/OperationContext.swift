@@ -13,6 +13,14 @@ struct OperationContext: Sendable {
     /// nil: what the transport was set up with, and CloudKit's defaults.
     var chosen: OperationConfiguration? { configuration ?? group?.defaultConfiguration }
 
+    /// Runs what was begun by a configuration, unless the task has one.
+    static func goingOn<R, E: Error>(
+        by configuration: OperationConfiguration?, _ body: () async throws(E) -> R
+    ) async throws(E) -> R {
+        guard current.chosen == nil, let configuration else { return try await body() }
+        return try await $current.bound(to: current.with(configuration, nil), body)
+    }
+
     /// What is nil stays as it is.
     fileprivate func with(_ configuration: OperationConfiguration?, _ group: OperationGroup?) -> OperationContext {
         var context = self

@@ -101,6 +101,7 @@ extension Database {
                 existing.append((share, share.recordID))
             }
         }
+        for shares in new.values { try Database.checkCount(saving.count + deleting.count + 2 * shares.count) }
         let zones = Set(new.keys)
         let rest = saving.filter { !zones.contains($0.recordID.zoneID) }
         let restDeleting = deleting.filter { !zones.contains($0.zoneID) }
@@ -108,7 +109,6 @@ extension Database {
             saving: rest, deleting: restDeleting, savePolicy: savePolicy, atomically: atomically, progress: progress,
             perRecordProgress: perRecordProgress)
         for (zone, shares) in new {
-            try Database.checkCount(saving.count + deleting.count + 2 * shares.count)
             var batch = ZoneBatch(
                 database: self, zoneID: zone, savePolicy: savePolicy, isAtomic: true,
                 progress: UploadProgress(all: progress, perRecord: perRecordProgress))
@@ -116,7 +116,7 @@ extension Database {
             var gone = deleting.filter { $0.zoneID == zone }
             var others: (records: [Record], gone: [Record.ID]) = ([], [])
             if !atomically {
-                let together = Database.rootsWithAncestors(of: shares, among: records)
+                let together = Share.rootsWithAncestors(of: shares, among: records)
                 others = (records.filter { !together.contains($0.recordID.recordName) }, gone)
                 records = records.filter { together.contains($0.recordID.recordName) }
                 gone = []
@@ -148,18 +148,6 @@ extension Database {
         }
         for (asked, id) in existing { shareResults[asked.recordID] = await merged(asked, into: id) }
         return (saveResults, shareResults, deleteResults)
-    }
-
-    /// The names of what new shares cannot do without: their roots, and those that are saved with them and that they
-    /// belong to.
-    private static func rootsWithAncestors(of shares: [Share], among records: [Record]) -> Set<String> {
-        let parents = Dictionary(records.map { ($0.recordID.recordName, $0.parent?.recordName) }) { first, _ in first }
-        var names: Set<String> = []
-        for root in shares.compactMap(\.rootRecordID) {
-            var next: String? = root.recordName
-            while let name = next, names.insert(name).inserted { next = parents[name] ?? nil }
-        }
-        return names
     }
 
     private static var notOwnersToShare: SealKitError {
@@ -213,6 +201,21 @@ extension Database {
         var saved = try await self.share(withID: share.recordID, renewing: true)
         saved.isURLRenewed = isURLRenewed
         return saved
+    }
+}
+
+extension Share {
+    /// The names of what new shares cannot do without: their roots, and those that are saved with them and that they
+    /// belong to.
+    /// - Parameters: of one zone.
+    static func rootsWithAncestors(of shares: [Share], among records: [Record]) -> Set<String> {
+        let parents = Dictionary(records.map { ($0.recordID.recordName, $0.parent?.recordName) }) { first, _ in first }
+        var names: Set<String> = []
+        for root in shares.compactMap(\.rootRecordID) {
+            var next: String? = root.recordName
+            while let name = next, names.insert(name).inserted { next = parents[name] ?? nil }
+        }
+        return names
     }
 }
 

@@ -1,44 +1,82 @@
 extension SyncEngine {
-    /// Records to save and delete with one request, or with as few as it takes: an engine cuts what is too much for
-    /// one.
+    /// Records and shares to save, and what to delete, with one request, or with as few as it takes: an engine cuts
+    /// what is too much for one.
     public struct RecordZoneChangeBatch: Sendable {
         public var recordsToSave: [Record]
+        /// A new one belongs into one batch with its root record, whether that has changed or not. They are saved as by
+        /// `Database.modifyRecords(saving:shares:deleting:savePolicy:atomically:progress:perRecordProgress:)`.
+        public var sharesToSave: [Share]
         public var recordIDsToDelete: [Record.ID]
         /// All of a zone's changes in it or none: if one fails, the others fail with `batchRequestFailed`, and stay
-        /// pending. Such a batch is cut between zones only, so that a zone has at most 400 changes in it.
+        /// pending. Such a batch is cut between zones only, so that a zone has at most 400 changes in it. A share that
+        /// there is already follows by itself.
         public var atomicByZone: Bool
+        /// What fails with these, and is not sent.
+        private(set) var refusals: [Record.ID: SealKitError] = [:]
 
-        public init(recordsToSave: [Record] = [], recordIDsToDelete: [Record.ID] = [], atomicByZone: Bool = false) {
+        public init(
+            recordsToSave: [Record] = [], sharesToSave: [Share] = [], recordIDsToDelete: [Record.ID] = [],
+            atomicByZone: Bool = false
+        ) {
             self.recordsToSave = recordsToSave
+            self.sharesToSave = sharesToSave
             self.recordIDsToDelete = recordIDsToDelete
             self.atomicByZone = atomicByZone
         }
 
-        /// The first of the changes, as many as go into one request: 250, or 1 MiB of values.
+        /// The first of the changes, as many as go into one request: 250, or 1 MiB of values; and the root of each
+        /// share among them, where that is pending too.
         ///
         /// - Parameters:
         ///   - pendingChanges: those of the engine's state that its `context.options.scope` contains.
         ///   - isolation: the caller's, which the provider may use too.
-        ///   - recordProvider: the record as it is now in the app's own copy, made from its system fields where it has
-        ///     any; nil for one that is not there any more: remove its pending change as well.
+        ///   - recordProvider: the record or share as it is now in the app's own copy, made from its system fields
+        ///     where it has any; nil for one that is not there any more: remove its pending change as well.
         /// - Returns: nil when there is nothing to send.
         public init?(
             pendingChanges: some Sequence<PendingRecordZoneChange>, isolation: isolated (any Actor)? = #isolation,
-            recordProvider: (Record.ID) async -> Record?
+            recordProvider: (Record.ID) async -> (any SavableRecord)?
         ) async {
             self.init()
             var bytes = 0
+            // New shares would be refused without them.
+            var missingRoots: Set<Record.ID> = []
             for change in pendingChanges {
-                guard count < Self.mostItems, bytes < Self.mostBytes else { break }
+                let isFull = count >= Self.mostItems || bytes >= Self.mostBytes
+                if isFull, missingRoots.isEmpty { break }
                 switch change {
-                case .deleteRecord(let id): recordIDsToDelete.append(id)
+                case .deleteRecord(let id): if !isFull { recordIDsToDelete.append(id) }
                 case .saveRecord(let id):
-                    guard let record = await recordProvider(id) else { continue }
-                    bytes += record.bytesOfValues
-                    recordsToSave.append(record)
+                    guard !isFull || missingRoots.contains(id), let given = await recordProvider(id) else { continue }
+                    bytes += add(given)
+                    missingRoots.remove(id)
+                    guard let root = (given as? Share)?.rootRecordID else { continue }
+                    if !recordsToSave.contains(where: { $0.recordID == root }) { missingRoots.insert(root) }
                 }
             }
             if count == 0 { return nil }
+        }
+
+        /// - Returns: about how many bytes it takes in a request.
+        private mutating func add(_ item: any SavableRecord) -> Int {
+            switch item {
+            case let record as Record:
+                recordsToSave.append(record)
+                return record.bytesOfValues
+            case let share as Share:
+                sharesToSave.append(share)
+                return share.fields.bytesOfValues + (share.thumbnailImageData?.count ?? 0)
+            default: return 0
+            }
+        }
+
+        /// Refuses a share that cannot be prepared, with what cannot go without it.
+        package mutating func refuse(_ share: Share, _ error: SealKitError) {
+            let root = share.rootRecordID
+            for id in recordIDs where atomicByZone ? id.zoneID == share.zoneID : id == root {
+                refusals[id] = refusals[id] ?? ZoneBatch.batchFailed
+            }
+            refusals[share.recordID] = error
         }
 
         static let mostItems = 250
@@ -46,63 +84,71 @@ extension SyncEngine {
         /// What a request takes.
         private static let itemsPerRequest = 400
 
-        var count: Int { recordsToSave.count + recordIDsToDelete.count }
-        var recordIDs: [Record.ID] { recordsToSave.map(\.recordID) + recordIDsToDelete }
+        var count: Int { recordsToSave.count + sharesToSave.count + recordIDsToDelete.count }
+        /// Of a request: a new share's record, and its opening entry.
+        private var items: Int { count + sharesToSave.count }
+        var recordIDs: [Record.ID] { recordsToSave.map(\.recordID) + sharesToSave.map(\.recordID) + recordIDsToDelete }
 
         func without(_ ids: Set<Record.ID>) -> RecordZoneChangeBatch {
-            guard !ids.isEmpty else { return self }
-            return RecordZoneChangeBatch(
-                recordsToSave: recordsToSave.filter { !ids.contains($0.recordID) },
-                recordIDsToDelete: recordIDsToDelete.filter { !ids.contains($0) }, atomicByZone: atomicByZone)
+            ids.isEmpty ? self : only { !ids.contains($0) }
         }
 
-        func only(_ ids: Set<Record.ID>) -> RecordZoneChangeBatch {
-            RecordZoneChangeBatch(
-                recordsToSave: recordsToSave.filter { ids.contains($0.recordID) },
-                recordIDsToDelete: recordIDsToDelete.filter(ids.contains), atomicByZone: atomicByZone)
+        func only(_ isWanted: (Record.ID) -> Bool) -> RecordZoneChangeBatch {
+            var batch = self
+            batch.recordsToSave = recordsToSave.filter { isWanted($0.recordID) }
+            batch.sharesToSave = sharesToSave.filter { isWanted($0.recordID) }
+            batch.recordIDsToDelete = recordIDsToDelete.filter(isWanted)
+            batch.refusals = refusals.filter { isWanted($0.key) }
+            return batch
         }
 
         /// What is sent at once each.
         var requests: [RecordZoneChangeBatch] {
-            guard count > Self.itemsPerRequest else { return [self] }
-            guard !atomicByZone else { return byZone }
-            return recordsToSave.inParts(of: Self.itemsPerRequest).map { RecordZoneChangeBatch(recordsToSave: $0) }
-                + recordIDsToDelete.inParts(of: Self.itemsPerRequest).map {
-                    RecordZoneChangeBatch(recordIDsToDelete: $0)
-                }
+            guard items > Self.itemsPerRequest else { return [self] }
+            return atomicByZone ? byZone : parts(atMost: Self.itemsPerRequest)
         }
 
-        /// nil for what cannot be cut: one change, or those of a zone that go together.
+        /// nil for what cannot be cut: one change, a share with its root, or those of a zone that go together.
         var halves: [RecordZoneChangeBatch]? {
-            guard !atomicByZone else {
-                let zones = byZone
-                return zones.count > 1 ? zones : nil
-            }
-            guard count > 1 else { return nil }
-            let (saves, deletes) = (recordsToSave.count / 2, recordIDsToDelete.count / 2)
-            guard recordsToSave.count > 1 || recordIDsToDelete.count > 1 else {
-                return [
-                    RecordZoneChangeBatch(recordsToSave: recordsToSave),
-                    RecordZoneChangeBatch(recordIDsToDelete: recordIDsToDelete),
-                ]
-            }
-            return [
-                RecordZoneChangeBatch(
-                    recordsToSave: Array(recordsToSave.prefix(saves)),
-                    recordIDsToDelete: Array(recordIDsToDelete.prefix(deletes))),
-                RecordZoneChangeBatch(
-                    recordsToSave: Array(recordsToSave.dropFirst(saves)),
-                    recordIDsToDelete: Array(recordIDsToDelete.dropFirst(deletes))),
-            ].filter { $0.count > 0 }
+            let parts = atomicByZone ? byZone : parts(atMost: (items + 1) / 2)
+            return parts.count > 1 ? parts : nil
         }
 
         private var byZone: [RecordZoneChangeBatch] {
-            let saves = Dictionary(grouping: recordsToSave, by: \.recordID.zoneID)
-            let deletes = Dictionary(grouping: recordIDsToDelete, by: \.zoneID)
-            return Set(saves.keys).union(deletes.keys).sorted { $0.description < $1.description }.map { zone in
-                RecordZoneChangeBatch(
-                    recordsToSave: saves[zone] ?? [], recordIDsToDelete: deletes[zone] ?? [], atomicByZone: true)
+            let zones = Dictionary(grouping: recordIDs, by: \.zoneID)
+            return zones.sorted { $0.key.description < $1.key.description }.map { _, ids in
+                only(Set(ids).contains)
             }
+        }
+
+        /// In their order, but shares first, each with what it cannot do without.
+        private func parts(atMost most: Int) -> [RecordZoneChangeBatch] {
+            var parts: [RecordZoneChangeBatch] = []
+            for unit in units {
+                if let last = parts.indices.last, parts[last].items + unit.items <= most {
+                    parts[last].recordsToSave += unit.recordsToSave
+                    parts[last].sharesToSave += unit.sharesToSave
+                    parts[last].recordIDsToDelete += unit.recordIDsToDelete
+                } else {
+                    parts.append(unit)
+                }
+            }
+            return parts
+        }
+
+        /// What is not cut.
+        private var units: [RecordZoneChangeBatch] {
+            var left = recordsToSave
+            let shares = sharesToSave.map { share in
+                let names = Share.rootsWithAncestors(of: [share], among: recordsToSave)
+                let isTogether = { (record: Record) in
+                    record.recordID.zoneID == share.zoneID && names.contains(record.recordID.recordName)
+                }
+                defer { left.removeAll(where: isTogether) }
+                return RecordZoneChangeBatch(recordsToSave: left.filter(isTogether), sharesToSave: [share])
+            }
+            return shares + left.map { RecordZoneChangeBatch(recordsToSave: [$0]) }
+                + recordIDsToDelete.map { RecordZoneChangeBatch(recordIDsToDelete: [$0]) }
         }
     }
 }

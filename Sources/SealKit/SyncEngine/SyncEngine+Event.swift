@@ -123,9 +123,17 @@ extension SyncEngine.Event {
             public let error: SealKitError
         }
 
+        public struct FailedShareSave: Sendable {
+            public let share: Share
+            public let error: SealKitError
+        }
+
         /// With their new change tags: keep their system fields for the next save.
         public let savedRecords: [Record]
         public let failedRecordSaves: [FailedRecordSave]
+        /// As they are now. Where the root was shared already it is the share that was there, under its own ID.
+        public let savedShares: [Share]
+        public let failedShareSaves: [FailedShareSave]
         public let deletedRecordIDs: [Record.ID]
         public let failedRecordDeletes: [Record.ID: SealKitError]
     }

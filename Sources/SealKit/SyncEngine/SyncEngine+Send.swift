@@ -145,35 +145,51 @@ extension SyncEngine {
             // What has failed goes again with the next send, when the app had a chance to mend it.
             let open = batch.without(context.options.scope.failed)
             guard !open.recordIDs.isEmpty else { return }
-            var requests = open.requests
+            if !open.refusals.isEmpty { try await note(refused(open), &context, &sent, moment) }
+            var requests = open.without(Set(open.refusals.keys)).requests
             while !requests.isEmpty {
                 let answer = try await send(requests.removeFirst(), run)
                 requests.insert(contentsOf: answer.again, at: 0)
-                let failed = try await take(answer.request, answer.saved, answer.deleted, moment)
-                context.options.scope.failed.formUnion(failed.map(\.0))
-                sent.add(failed.map(\.1), of: answer.request.count)
+                try await note(answer, &context, &sent, moment)
             }
         }
+    }
+
+    private func note(
+        _ answer: Answer, _ context: inout SendChangesContext, _ sent: inout Sent, _ moment: Int
+    ) async throws(SealKitError) {
+        let failed = try await take(answer, moment)
+        context.options.scope.failed.formUnion(failed.map(\.0))
+        sent.add(failed.map(\.1), of: answer.request.count)
     }
 
     private struct Answer: Sendable {
         /// What of it was decided.
         var request: RecordZoneChangeBatch
         var saved: [Record.ID: Result<Record, SealKitError>] = [:]
+        var shared: [Record.ID: Result<Share, SealKitError>] = [:]
         var deleted: [Record.ID: Result<Void, SealKitError>] = [:]
         /// Refused together, and not each for itself: to be sent in parts.
         var again: [RecordZoneChangeBatch] = []
+    }
+
+    private func refused(_ batch: RecordZoneChangeBatch) -> Answer {
+        var answer = Answer(request: batch.only { batch.refusals[$0] != nil })
+        answer.saved = batch.refusals.mapValues { .failure($0) }
+        answer.shared = batch.refusals.mapValues { .failure($0) }
+        answer.deleted = batch.refusals.mapValues { .failure($0) }
+        return answer
     }
 
     /// - Throws: what says nothing of the changes, and leaves all of them pending.
     private func send(_ request: RecordZoneChangeBatch, _ run: Run) async throws(SealKitError) -> Answer {
         var answer = Answer(request: request)
         do throws(SealKitError) {
-            (answer.saved, answer.deleted) = try await call(run) { (database) async throws(SealKitError) in
-                let results = try await database.modifyRecords(
-                    saving: request.recordsToSave, deleting: request.recordIDsToDelete, atomically: request.atomicByZone
-                )
-                return (results.saveResults, results.deleteResults)
+            (answer.saved, answer.shared, answer.deleted) = try await call(run) {
+                (database) async throws(SealKitError) in
+                try await database.modifyRecords(
+                    saving: request.recordsToSave, shares: request.sharesToSave, deleting: request.recordIDsToDelete,
+                    atomically: request.atomicByZone)
             }
         } catch {
             guard !error.isRetriedBySyncEngine else { throw error }
@@ -181,12 +197,13 @@ extension SyncEngine {
                 return Answer(request: RecordZoneChangeBatch(), again: halves)
             }
             answer.saved = Dictionary(request.recordsToSave.map { ($0.recordID, .failure(error)) }) { $1 }
+            answer.shared = Dictionary(request.sharesToSave.map { ($0.recordID, .failure(error)) }) { $1 }
             answer.deleted = Dictionary(request.recordIDsToDelete.map { ($0, .failure(error)) }) { $1 }
             return answer
         }
         let refused = Set(answer.saved.filter(\.value.mayBeAnothersFault).keys).union(
             answer.deleted.filter(\.value.mayBeAnothersFault).keys)
-        if let halves = request.only(refused).halves {
+        if let halves = request.only(refused.contains).halves {
             answer.request = request.without(refused)
             answer.again = halves
         }
@@ -194,10 +211,8 @@ extension SyncEngine {
     }
 
     /// - Returns: what has failed.
-    private func take(
-        _ request: RecordZoneChangeBatch, _ saved: [Record.ID: Result<Record, SealKitError>],
-        _ deleted: [Record.ID: Result<Void, SealKitError>], _ moment: Int
-    ) async throws(SealKitError) -> [(Record.ID, SealKitError)] {
+    private func take(_ answer: Answer, _ moment: Int) async throws(SealKitError) -> [(Record.ID, SealKitError)] {
+        let request = answer.request
         guard request.count > 0 else { return [] }
         var records: [Record] = []
         var failedSaves: [Event.SentRecordZoneChanges.FailedRecordSave] = []
@@ -206,7 +221,7 @@ extension SyncEngine {
         var finished: [PendingRecordZoneChange] = []
         for record in request.recordsToSave {
             let id = record.recordID
-            switch saved[id] ?? .failure(.unanswered(id)) {
+            switch answer.saved[id] ?? .failure(.unanswered(id)) {
             case .success(let stored): records.append(stored)
             case .failure(let error):
                 failedSaves.append(.init(record: record, error: error))
@@ -214,8 +229,20 @@ extension SyncEngine {
             }
             finished.append(.saveRecord(id))
         }
+        var shares: [Share] = []
+        var failedShares: [Event.SentRecordZoneChanges.FailedShareSave] = []
+        for share in request.sharesToSave {
+            let id = share.recordID
+            switch answer.shared[id] ?? .failure(.unanswered(id)) {
+            case .success(let stored): shares.append(stored)
+            case .failure(let error):
+                failedShares.append(.init(share: share, error: error))
+                if error.isRetriedBySyncEngine { continue }
+            }
+            finished.append(.saveRecord(id))
+        }
         for id in request.recordIDsToDelete {
-            switch deleted[id] ?? .failure(.unanswered(id)) {
+            switch answer.deleted[id] ?? .failure(.unanswered(id)) {
             case .success: gone.append(id)
             case .failure(let error):
                 failedDeletes[id] = error
@@ -226,20 +253,23 @@ extension SyncEngine {
         let done = finished
         // Also of a zone that was never fetched the app has these from now on: what was stored, and what it is to merge
         // with.
-        let present = records + failedSaves.compactMap(\.error.serverRecord)
+        let present =
+            records + shares.map(\.fields) + failedSaves.compactMap(\.error.serverRecord)
+            + failedShares.compactMap(\.error.serverRecord)
         let lives = Dictionary(
             present.compactMap { record in record.base.map { (record.recordID.zoneID, $0.statement.zoneIncarnation) } }
         ) { $1 }
         let event = Event.SentRecordZoneChanges(
-            savedRecords: records, failedRecordSaves: failedSaves, deletedRecordIDs: gone,
-            failedRecordDeletes: failedDeletes)
+            savedRecords: records, failedRecordSaves: failedSaves, savedShares: shares, failedShareSaves: failedShares,
+            deletedRecordIDs: gone, failedRecordDeletes: failedDeletes)
         try await tell(
             .sentRecordZoneChanges(event),
             before: { content in
                 for change in done { _ = content.records.remove(change, addedBy: moment) }
                 content.note(lives)
             })
-        return failedSaves.map { ($0.record.recordID, $0.error) } + failedDeletes.map { ($0.key, $0.value) }
+        return failedSaves.map { ($0.record.recordID, $0.error) }
+            + failedShares.map { ($0.share.recordID, $0.error) } + failedDeletes.map { ($0.key, $0.value) }
     }
 }
 

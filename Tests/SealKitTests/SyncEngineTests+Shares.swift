@@ -1,0 +1,150 @@
+import SealLab
+import Synchronization
+import Testing
+
+@testable import SealKit
+
+/// Shares among what an engine sends.
+extension SyncEngineTests {
+    private typealias Batch = SyncEngine.RecordZoneChangeBatch
+
+    private func note(_ name: String, below parent: Record? = nil) -> Record {
+        var record = Record(recordType: "Note", recordID: Record.ID(recordName: name, zoneID: zone))
+        record.parent = parent.map { Record.Reference(recordName: $0.recordID.recordName) }
+        return record
+    }
+
+    // MARK: What goes together
+
+    @Test func aNewShareIsNotCutFromItsRoot() {
+        let top = note("top")
+        let root = note("root", below: top)
+        let share = Share(rootRecord: root)
+        let notes = (0..<500).map { note("note-\($0)") }
+        var batch = Batch(recordsToSave: notes, sharesToSave: [share], recordIDsToDelete: [note("gone").recordID])
+        batch.recordsToSave.insert(root, at: 450)
+        batch.recordsToSave.append(top)
+        var parts = batch.requests
+        #expect(parts.count == 2)
+        #expect(parts.flatMap(\.recordIDs).count == batch.count)
+        #expect(Set(parts.flatMap(\.recordIDs)) == Set(batch.recordIDs))
+        // As far as it can be cut.
+        while let index = parts.firstIndex(where: { $0.halves != nil }) {
+            let halves = parts[index].halves ?? []
+            parts.replaceSubrange(index...index, with: halves)
+        }
+        #expect(parts.flatMap(\.recordIDs).count == batch.count)
+        let together = parts.filter { $0.count > 1 }.map { Set($0.recordIDs) }
+        #expect(together == [[top.recordID, root.recordID, share.recordID]])
+    }
+
+    @Test func theRootOfAShareIsTakenAlong() async throws {
+        let root = note("root")
+        let share = Share(rootRecord: root)
+        let names = (0..<300).map { "note-\($0)" }
+        var changes = [SyncEngine.PendingRecordZoneChange.saveRecord(share.recordID)]
+        changes += names.map { .saveRecord(note($0).recordID) }
+        changes += [.saveRecord(root.recordID), .deleteRecord(note("gone").recordID)]
+        let batch = try #require(
+            await Batch(pendingChanges: changes) { id -> (any SavableRecord)? in
+                if id == share.recordID { share } else { note(id.recordName) }
+            })
+        #expect(batch.sharesToSave.map(\.recordID) == [share.recordID])
+        #expect(batch.recordsToSave.count == Batch.mostItems)
+        #expect(batch.recordsToSave.last?.recordID == root.recordID)
+        #expect(batch.recordIDsToDelete.isEmpty)
+    }
+
+    // MARK: What becomes of it
+
+    @Test func aShareIsSavedAmongRecords() async throws {
+        let ann = try await Person()
+        let device = try await device(ann)
+        let root = note("root")
+        var share = Share(rootRecord: root)
+        share.title = "Notes"
+        let app = Giving(Batch(recordsToSave: [note("a"), root, note("b")], sharesToSave: [share]))
+        let engine = try app.start(device)
+        engine.state.add(pendingRecordZoneChanges: app.changes)
+        try await engine.sendChanges()
+        #expect(app.sent.map { $0.savedRecords.count } == [3])
+        #expect(app.sent.first?.savedShares.map(\.title) == ["Notes"])
+        #expect(app.sent.first?.savedShares.first?.url != nil)
+        #expect(engine.state.pendingRecordZoneChanges.isEmpty)
+        #expect(try await ann.own.share(withID: share.recordID).rootRecordID == root.recordID)
+    }
+
+    /// It goes with the next send, with its root; what had nothing to do with it was saved.
+    @Test(arguments: [false, true]) func aShareThatCannotBePreparedStaysPending(isAtomic: Bool) async throws {
+        let ann = try await Person()
+        let device = try await device(ann)
+        let other = RecordZone.ID(zoneName: "other")
+        try await ann.own.save(RecordZone(zoneID: other))
+        let root = note("root")
+        let share = Share(rootRecord: root)
+        let elsewhere = Record(recordType: "Note", recordID: Record.ID(recordName: "elsewhere", zoneID: other))
+        var batch = Batch(
+            recordsToSave: [note("a"), root, elsewhere], sharesToSave: [share], atomicByZone: isAtomic)
+        batch.refuse(share, SealKitError(.networkFailure, "nobody can be looked up"))
+        let app = Giving(batch)
+        let engine = try app.start(device)
+        engine.state.add(pendingRecordZoneChanges: app.changes)
+        #expect(await failure { try await engine.sendChanges() } == .partialFailure)
+        #expect(app.sent.first?.failedShareSaves.map(\.error.code) == [.networkFailure])
+        let left = isAtomic ? [note("a"), root] : [root]
+        #expect(app.sent.first?.failedRecordSaves.map(\.record.recordID) == left.map(\.recordID))
+        let codes = app.sent.first?.failedRecordSaves.map(\.error.code)
+        #expect(Set(codes ?? []) == [.batchRequestFailed])
+        #expect(
+            Set(engine.state.pendingRecordZoneChanges.map(\.recordID)) == Set(left.map(\.recordID) + [share.recordID]))
+        _ = try await ann.own.record(for: elsewhere.recordID)
+        app.give(Batch(recordsToSave: left, sharesToSave: [share], atomicByZone: isAtomic))
+        try await engine.sendChanges()
+        #expect(engine.state.pendingRecordZoneChanges.isEmpty)
+        _ = try await ann.own.share(withID: share.recordID)
+    }
+}
+
+/// A delegate that gives one batch.
+private final class Giving: SyncEngineDelegate {
+    private struct Content {
+        var batch: SyncEngine.RecordZoneChangeBatch?
+        var sent: [SyncEngine.Event.SentRecordZoneChanges] = []
+    }
+
+    private let content: Mutex<Content>
+
+    init(_ batch: SyncEngine.RecordZoneChangeBatch) { content = Mutex(Content(batch: batch)) }
+
+    var sent: [SyncEngine.Event.SentRecordZoneChanges] { content.withLock { $0.sent } }
+    func give(_ batch: SyncEngine.RecordZoneChangeBatch) { content.withLock { $0.batch = batch } }
+
+    /// What the batch is about.
+    var changes: [SyncEngine.PendingRecordZoneChange] {
+        content.withLock { content in
+            let saves = content.batch.map { $0.recordsToSave.map(\.recordID) + $0.sharesToSave.map(\.recordID) } ?? []
+            return saves.map { .saveRecord($0) }
+        }
+    }
+
+    func start(_ device: SyncDevice) throws -> SyncEngine {
+        var configuration = SyncEngine.Configuration(
+            container: device.container, stateSerialization: nil, delegate: self)
+        configuration.automaticallySync = false
+        return try SyncEngine(configuration, pacing: device.pacing.pacing)
+    }
+
+    func handleEvent(_ event: SyncEngine.Event, syncEngine: SyncEngine) async {
+        guard case .sentRecordZoneChanges(let sent) = event else { return }
+        content.withLock { $0.sent.append(sent) }
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: SyncEngine.SendChangesContext, syncEngine: SyncEngine
+    ) async -> SyncEngine.RecordZoneChangeBatch? {
+        content.withLock { content in
+            defer { content.batch = nil }
+            return content.batch
+        }
+    }
+}
