@@ -18,8 +18,8 @@ extension Database {
     /// ```
     /// - Parameters: as of ``modifyRecords(saving:deleting:savePolicy:atomically:progress:perRecordProgress:)``.
     /// - Throws: `invalidArguments` for a container without a journal, for what `modifyRecords` would fail a record
-    ///   for before it sends anything, for an asset whose file lies in the SDK's temporary folder, for the deletion of a
-    ///   zone's share, and for time-outs that cannot be kept; `limitExceeded` above 400 items, or for more than the
+    ///   for before it sends anything, for an asset whose file lies in the SDK's temporary folder, for the deletion of
+    ///   a zone's share, and for time-outs that cannot be kept; `limitExceeded` above 400 items, or for more than the
     ///   journal holds; `storageFull`.
     public func beginModifyingRecords(
         saving: [Record] = [], deleting: [Record.ID] = [], savePolicy: SavePolicy = .ifServerRecordUnchanged,
