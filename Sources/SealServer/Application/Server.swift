@@ -67,6 +67,7 @@ public struct Server: Sendable {
         try await configuration.listen.tryOut()
         try await configuration.metrics?.tryOut(setting: "metrics")
         try await configuration.operator?.tryOut(setting: "operator")
+        try await configuration.console?.tryOut(setting: "console")
         if let mail = configuration.mail, mail.check == .required { try await RelayFailure.tryOut(mail) }
 
         let registry = configuration.metrics.map { _ in MetricsRegistry() }
@@ -77,10 +78,14 @@ public struct Server: Sendable {
         if let certificate { services.metrics.observe(.certificateExpires) { certificate.expires } }
         let responder: RouteResponder
         let operatorService: (any Service)?
+        let consoleService: (any Service)?
         do {
             responder = try Self.responder(services, addRoutes: addRoutes)
             operatorService = try configuration.operator.map { address in
                 try Self.operatorService(at: address, services, certificate, replacing: replacing)
+            }
+            consoleService = try configuration.console.map { address in
+                try Self.consoleService(at: address, services, certificate, replacing: replacing)
             }
         } catch {
             await opened.close()
@@ -124,6 +129,7 @@ public struct Server: Sendable {
             running.append(TelemetryService(telemetry: services.telemetry, clock: services.clock))
         }
         if let operatorService { running.append(operatorService) }
+        if let consoleService { running.append(consoleService) }
         running += Self.beside(services) + [PushService(streams: services.streams)]
         var group = ServiceGroupConfiguration(
             services: [.init(service: signals, successTerminationBehavior: .gracefullyShutdownGroup)]
@@ -185,6 +191,19 @@ public struct Server: Sendable {
         }
         return OperatorService(
             listener: ListeningService(listener: service, address: address, setting: "operator"), place: place)
+    }
+
+    private static func consoleService(
+        at address: ListenAddress, _ services: Services, _ certificate: ServerCertificate?,
+        replacing: ServiceReplacements
+    ) throws -> any Service {
+        let isLocal = address.isLoopback
+        let origin = services.configuration.publicOrigin.flatMap { URL(string: $0)?.host() }
+        let listener = ConsoleListener(
+            address: address, services: services, http: try httpServer(isLocal ? nil : certificate),
+            certifiedHost: isLocal ? nil : origin)
+        let service = listener.service { replacing.onConsole?($0) }
+        return ListeningService(listener: service, address: address, setting: "console")
     }
 
     /// What keeps connections alive, and cuts those that have stopped.

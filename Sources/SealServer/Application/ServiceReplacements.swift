@@ -24,6 +24,8 @@ struct ServiceReplacements: Sendable {
     var onMetrics: (@Sendable (ListenAddress) -> Void)?
     /// Called with the address of the operator's listener.
     var onOperator: (@Sendable (ListenAddress) -> Void)?
+    /// Called with the address of the console.
+    var onConsole: (@Sendable (ListenAddress) -> Void)?
     /// Between looks at the certificate.
     var certificateInterval: Duration?
     var mostWaitingWrites: Int?

@@ -50,6 +50,7 @@ final class Services: Sendable {
     let operatedAccounts: OperatedAccounts
     let testMail: TestMail
     let telemetry: Telemetry
+    let operatorGate: OperatorGate
     let alertWatch: AlertWatch
     let alertMessages: AlertMessages
 
@@ -142,10 +143,10 @@ final class Services: Sendable {
         modification = ModifyRecords(
             transactions: transactions, sessions: sessions, addresses: addresses, clock: clock, quotas: quotas,
             rosters: rosters, schemas: schemas, jobs: jobs)
+        operatorGate = OperatorGate(token: secrets.operatorToken, rates: rates, metrics: metrics, logger: logger)
         door = ServedDoor(
             transactions: transactions, management: secrets.management,
-            gate: OperatorGate(token: secrets.operatorToken, rates: rates, metrics: metrics, logger: logger),
-            maximumMessageSize: configuration.maximumMessageSize, clock: clock)
+            gate: operatorGate, maximumMessageSize: configuration.maximumMessageSize, clock: clock)
         observe()
     }
 

@@ -17,6 +17,7 @@ struct StartReport {
             "telemetry": "\(configuration.telemetry.rawValue)",
             "metrics": "\(configuration.metrics.map { "\($0)" } ?? "none")",
             "operator": "\(configuration.operator.map { "\($0)" } ?? "none")",
+            "console": "\(configuration.console.map { "\($0)" } ?? "none")",
             "origin": "\(configuration.publicOrigin ?? "the listening address")",
             "tls": "\(configuration.tls.map(\.certificate) ?? (configuration.isBehindProxy ? "by the proxy" : "none"))",
             "mail": "\(configuration.mail.map { "\($0.url) as \($0.from)" } ?? "none: mailboxes get no codes")",

@@ -27,6 +27,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case missingOrigin(listen: String)
     case unprotectedListener(address: String)
     case unprotectedOperator(address: String)
+    /// A console that others than this machine reach, without TLS.
+    case unprotectedConsole(address: String)
     case unprotectedRelay(host: String)
     case tlsFile(path: String)
     case tlsMismatch(certificate: String, key: String)
@@ -76,6 +78,10 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .unprotectedOperator(let address):
             "Listening for the operator on \(address) without TLS would show the operator's token to the network. Give "
                 + "--operator an address of this machine alone, like 127.0.0.1:8090, or the server --tls-certificate "
+                + "and --tls-key."
+        case .unprotectedConsole(let address):
+            "Listening for the console on \(address) without TLS would show the operator's token to the network. Give "
+                + "--console an address of this machine alone, like 127.0.0.1:8091, or the server --tls-certificate "
                 + "and --tls-key."
         case .unprotectedRelay(let host):
             "Sending by way of \(host) like this could show codes, or the password there, to the network. Set --smtp-starttls required, "

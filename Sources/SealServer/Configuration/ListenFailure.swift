@@ -14,7 +14,7 @@ public struct ListenFailure: Error, Equatable, CustomStringConvertible {
 
     public let address: String
     public let cause: Cause
-    /// The setting that gave the address: `listen`, `metrics` or `operator`.
+    /// The setting that gave the address: `listen`, `metrics`, `operator` or `console`.
     public let setting: String
 
     /// Nil for what has other causes.

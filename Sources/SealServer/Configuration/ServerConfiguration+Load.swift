@@ -7,7 +7,7 @@ extension ServerConfiguration {
     /// a file.
     static let settings: [String: [String]] = [
         "data": ["data"], "secrets": ["secrets"], "listen": ["listen"], "metrics": ["metrics"],
-        "operator": ["operator"], "telemetry": ["telemetry"], "origin": ["origin"],
+        "operator": ["operator"], "console": ["console"], "telemetry": ["telemetry"], "origin": ["origin"],
         "tls-certificate": ["tls", "certificate"], "tls-key": ["tls", "key"], "behind-proxy": ["behind", "proxy"],
         "smtp-url": ["smtp", "url"], "smtp-from": ["smtp", "from"], "smtp-username": ["smtp", "username"],
         "smtp-password": ["smtp", "password"], "smtp-ca-file": ["smtp", "ca", "file"],
@@ -194,6 +194,12 @@ extension ServerConfiguration {
                     throw .invalid(setting: "operator", expected: "host:port, like 127.0.0.1:8090 or [::1]:8090")
                 }
                 result.operator = address
+            }
+            if let text = text("console") {
+                guard let address = ListenAddress(text) else {
+                    throw .invalid(setting: "console", expected: "host:port, like 127.0.0.1:8091 or [::1]:8091")
+                }
+                result.console = address
             }
             result.telemetry = try choice("telemetry", Telemetry.self) ?? .on
             result.publicOrigin = text("origin")

@@ -30,6 +30,12 @@ extension ServerConfiguration {
                 throw .unprotectedOperator(address: address.description)
             }
         }
+        if let address = console {
+            guard ![listen, metrics, `operator`].contains(address) || address.port == 0 else {
+                throw .invalid(setting: "console", expected: "another address than those of the other listeners")
+            }
+            guard tls != nil || address.isLoopback else { throw .unprotectedConsole(address: address.description) }
+        }
         if let mail { try Self.validate(mail) }
         if let sms { try Self.validate(sms) }
         guard fallbackURLs.allSatisfy({ Self.isFallback(container: $0.key, url: $0.value) }) else {

@@ -41,6 +41,9 @@ public struct ServerConfiguration: Sendable {
     /// Where `sealkit admin` reaches the server, with the operator's token: a listener of its own. On another address
     /// than this machine's own it speaks TLS, and there has to be a certificate. Nil: nowhere.
     public var `operator`: ListenAddress?
+    /// Where the operator's browser reaches the console, with the operator's token: a listener of its own. On another
+    /// address than this machine's own it speaks TLS, by the server's certificate. Nil: nowhere.
+    public var console: ListenAddress?
     /// Whether requests are counted and logged, into `telemetry.sqlite` in the data folder, for `sealkit telemetry` and
     /// `sealkit logs`.
     public var telemetry: Telemetry
@@ -69,6 +72,7 @@ public struct ServerConfiguration: Sendable {
         limits: ServerLimits = ServerLimits(),
         metrics: ListenAddress? = nil,
         operator: ListenAddress? = nil,
+        console: ListenAddress? = nil,
         telemetry: Telemetry = .on
     ) {
         self.dataFolder = Self.withoutTrailingSlashes(dataFolder)
@@ -91,6 +95,7 @@ public struct ServerConfiguration: Sendable {
         self.limits = limits
         self.metrics = metrics
         self.operator = `operator`
+        self.console = console
         self.telemetry = telemetry
     }
 

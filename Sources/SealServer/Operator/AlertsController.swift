@@ -25,11 +25,7 @@ struct AlertsController: Sendable {
         }
         router.on(Endpoints.monitoring.addAlert) { message, _ in try await add(message) }
         router.on(Endpoints.monitoring.removeAlert) { message, _ in
-            try await transactions.write(at: .everything) { [alerts = watch.alerts] in
-                try alerts.remove(message.name, in: $0)
-            }
-            jobs.wake(.alerts)
-            journal.note(.removeAlert)
+            try await remove(message.name)
             return Sealkit_V1_RemoveAlertResponse()
         }
         router.on(Endpoints.monitoring.testAlert) { message, _ in try await test(message.name) }
@@ -38,7 +34,13 @@ struct AlertsController: Sendable {
         }
     }
 
-    private func add(_ message: Sealkit_V1_AddAlertRequest) async throws -> Sealkit_V1_AddAlertResponse {
+    func remove(_ name: String) async throws {
+        try await transactions.write(at: .everything) { [alerts = watch.alerts] in try alerts.remove(name, in: $0) }
+        jobs.wake(.alerts)
+        journal.note(.removeAlert)
+    }
+
+    func add(_ message: Sealkit_V1_AddAlertRequest) async throws -> Sealkit_V1_AddAlertResponse {
         let rule = try AlertRule(message.rule)
         try messages.check(rule)
         guard watch.canRead(rule) else {
@@ -57,7 +59,7 @@ struct AlertsController: Sendable {
     }
 
     /// Tells everybody at once, and what each has said to it.
-    private func test(_ name: String) async throws -> Sealkit_V1_TestAlertResponse {
+    func test(_ name: String) async throws -> Sealkit_V1_TestAlertResponse {
         let stored = try await transactions.read { [alerts = watch.alerts] in try alerts.find(name, in: $0) }
         let reading = try await watch.reading(of: stored.rule)
         var answer = Sealkit_V1_TestAlertResponse()

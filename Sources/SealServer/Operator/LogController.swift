@@ -14,28 +14,38 @@ struct LogController: Sendable {
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.monitoring.logs) { message, _ in
-            let answer = try await entries(message)
-            journal.note(.logs, ["count": "\(answer.entries.count)"])
-            return answer
+            try await entries(message)
         }
         router.on(Endpoints.monitoring.logQueries) { _, _ in
-            let queries = try await transactions.read { try SavedLogQueries.all(in: $0) }
+            let queries = try await saved()
             return Sealkit_V1_ListLogQueriesResponse.with { $0.queries = queries }
         }
         router.on(Endpoints.monitoring.saveLogQuery) { message, _ in
-            _ = try LogQuery(message.query.query, now: clock())
-            try await transactions.write(at: .everything) { try SavedLogQueries.save(message.query, in: $0) }
-            journal.note(.saveQuery)
+            try await save(message.query)
             return Sealkit_V1_SaveLogQueryResponse()
         }
         router.on(Endpoints.monitoring.removeLogQuery) { message, _ in
-            try await transactions.write(at: .everything) { try SavedLogQueries.remove(message.name, in: $0) }
-            journal.note(.removeQuery)
+            try await remove(message.name)
             return Sealkit_V1_RemoveLogQueryResponse()
         }
     }
 
-    private func entries(_ message: Sealkit_V1_LogRequest) async throws -> Sealkit_V1_LogResponse {
+    func saved() async throws -> [Sealkit_V1_SavedLogQuery] {
+        try await transactions.read { try SavedLogQueries.all(in: $0) }
+    }
+
+    func save(_ query: Sealkit_V1_SavedLogQuery) async throws {
+        _ = try LogQuery(query.query, now: clock())
+        try await transactions.write(at: .everything) { try SavedLogQueries.save(query, in: $0) }
+        journal.note(.saveQuery)
+    }
+
+    func remove(_ name: String) async throws {
+        try await transactions.write(at: .everything) { try SavedLogQueries.remove(name, in: $0) }
+        journal.note(.removeQuery)
+    }
+
+    func entries(_ message: Sealkit_V1_LogRequest) async throws -> Sealkit_V1_LogResponse {
         var query = try LogQuery(message, now: clock())
         let limit = query.limit
         // One more than a page holds tells whether there is another one.
@@ -53,6 +63,7 @@ struct LogController: Sendable {
             // It was put aside: there is nothing to be told.
         }
         answer.state = telemetry.logState.rawValue
+        journal.note(.logs, ["count": "\(answer.entries.count)"])
         return answer
     }
 }

@@ -11,6 +11,8 @@ struct OperatorJournal: Sendable {
         case addAlert = "add-alert"
         case removeAlert = "remove-alert"
         case testAlert = "test-alert"
+        case signIn = "sign-in"
+        case deploy
     }
 
     let metrics: ServerMetrics

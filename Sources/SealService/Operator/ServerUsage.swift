@@ -17,6 +17,20 @@ package struct ServerUsage: Sendable {
             let id = try AccountHandle(text: message.account, addresses: accounts.addresses).find(in: connection)
             return try ofAccount(id, in: connection)
         }
+        var usage = try Self.totals(in: connection)
+        usage.publicBytes = UInt64(
+            clamping: try connection.first(
+                """
+                SELECT COALESCE(CAST(SUM(bytes) AS BIGINT), 0) AS bytes FROM storage_usage
+                WHERE account < 0 AND owner = 0
+                """
+            ) { try $0.int64("bytes") } ?? 0)
+        try count("storage_usage.owner = 0", zones: "1 = 1", rows: nil, [], into: &usage, in: connection)
+        return usage
+    }
+
+    /// Accounts, bytes and containers of the whole server, without what is counted one by one.
+    package static func totals(in connection: any SQLConnection) throws -> Sealkit_V1_ServerUsageResponse {
         var usage = Sealkit_V1_ServerUsageResponse()
         let counted = try connection.first(
             """
@@ -26,14 +40,10 @@ package struct ServerUsage: Sendable {
         ) { (accounts: try $0.int64("accounts"), suspended: try $0.int64("suspended")) }
         usage.accounts = UInt64(clamping: counted?.accounts ?? 0)
         usage.suspended = UInt64(clamping: counted?.suspended ?? 0)
-        usage.publicBytes = UInt64(
+        usage.bytes = UInt64(
             clamping: try connection.first(
-                """
-                SELECT COALESCE(CAST(SUM(bytes) AS BIGINT), 0) AS bytes FROM storage_usage
-                WHERE account < 0 AND owner = 0
-                """
+                "SELECT COALESCE(CAST(SUM(bytes) AS BIGINT), 0) AS bytes FROM storage_usage WHERE owner = 0"
             ) { try $0.int64("bytes") } ?? 0)
-        try count("storage_usage.owner = 0", zones: "1 = 1", rows: nil, [], into: &usage, in: connection)
         usage.containers = try StorageUsage.containers(of: nil, in: connection)
         return usage
     }

@@ -26,6 +26,8 @@ package enum ServerHash {
         case backupRecipient = "sealkit/1/server/backup-recipient"
         case activityKey = "sealkit/1/server/activity-key"
         case activity = "sealkit/1/server/activity"
+        case consoleSession = "sealkit/1/server/console-session"
+        case consoleForm = "sealkit/1/server/console-form"
         case alertKey = "sealkit/1/server/alert-key"
         case logUser = "sealkit/1/server/log-user"
         case backupFile = "sealkit/1/server/backup-file"

@@ -51,6 +51,12 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Where a browser finds the console, with the token in operator.token of the secrets folder: 127.0.0.1:8091. On another address than this machine's own it speaks TLS, by the server's certificate. Default: nowhere.",
+            valueName: "host:port"))
+    var console: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Whether requests are counted and, but for counts, logged for a week, into telemetry.sqlite in the data folder, for sealkit telemetry, logs and alerts. No names of people, addresses, records or values. Default: on.",
             valueName: "on|counts|off"))
     var telemetry: String?
@@ -204,6 +210,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["metrics"] = metrics
         flags["telemetry"] = telemetry
         flags["operator"] = `operator`
+        flags["console"] = console
         flags["origin"] = origin
         flags["tls-certificate"] = tlsCertificate
         flags["tls-key"] = tlsKey

@@ -23,6 +23,8 @@ struct RunningServer: Sendable {
     var metrics = ""
     /// Where the operator's listener is, if there is one.
     var operatorListener = ""
+    /// Where the console is, if there is one.
+    var console = ""
 
     /// Tests start by the hundred; as many servers would be a thousand threads and more open files than Foundation can
     /// start programs beside.
@@ -51,7 +53,7 @@ struct RunningServer: Sendable {
         runsTwice: Bool = true, jobLook: Duration = .seconds(3_600), sweepInterval: Duration? = nil,
         registry: MetricsRegistry? = nil,
         showsMetrics: Bool = false, hasOperator: Bool = false, hasTelemetry: Bool = false,
-        hasLog: Bool = true,
+        hasLog: Bool = true, hasConsole: Bool = false,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -61,6 +63,7 @@ struct RunningServer: Sendable {
         let services = Mutex<Services?>(nil)
         let metrics = Mutex("")
         let operatorListener = Mutex("")
+        let console = Mutex("")
         let routes = Mutex<[(method: String, path: String)]>([])
         let twice: @Sendable (any SQLDatabase) -> any SQLDatabase = { TwiceRunDatabase(base: $0) }
         let around = counter?.counting ?? hook?.hooking ?? (runsTwice ? twice : nil)
@@ -75,6 +78,7 @@ struct RunningServer: Sendable {
                 registration: registration, limits: serverLimits,
                 metrics: showsMetrics ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
                 operator: hasOperator ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
+                console: hasConsole ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
                 telemetry: hasTelemetry ? (hasLog ? .on : .counts) : .off),
             replacing: ServiceReplacements(
                 clock: { clock.now }, instant: instants?.clock,
@@ -84,6 +88,7 @@ struct RunningServer: Sendable {
                 metrics: registry,
                 onMetrics: { address in metrics.withLock { $0 = "http://\(address)" } },
                 onOperator: { address in operatorListener.withLock { $0 = "http://\(address)" } },
+                onConsole: { address in console.withLock { $0 = "http://\(address)" } },
                 mostWaitingWrites: mostWaitingWrites,
                 steadyClock: steadyClock,
                 database: around),
@@ -108,12 +113,13 @@ struct RunningServer: Sendable {
                     if hasOperator {
                         try await waitUntil("the operator is served") { operatorListener.withLock { !$0.isEmpty } }
                     }
+                    if hasConsole { try await waitUntil("the console is served") { console.withLock { !$0.isEmpty } } }
                     try await body(
                         RunningServer(
                             origin: "http://\(address)", services: made, clock: clock, mail: mail, phones: phones,
                             folder: folder,
                             routes: routes.withLock { $0 }, metrics: metrics.withLock { $0 },
-                            operatorListener: operatorListener.withLock { $0 }))
+                            operatorListener: operatorListener.withLock { $0 }, console: console.withLock { $0 }))
                 } catch {
                     await server.shutDown()
                     throw error

@@ -1,0 +1,54 @@
+import Foundation
+import Hummingbird
+import Logging
+import SealPrimitives
+import SealService
+import SealWire
+import SwiftProtobuf
+
+/// What happened to accounts, schemas, tokens and keys.
+extension Console {
+    static func eventTable(_ events: [Sealkit_V1_ManagementEvent]) -> Markup {
+        let rows = events.map { event -> Markup in
+            """
+            <tr><th scope="row">\(time(microseconds: event.time))</th><td>\(event.kind)</td><td>\(event.container)</td>\
+            <td>\(event.environment)</td><td>\(event.account)</td><td>\(event.detail)</td></tr>
+
+            """
+        }
+        return table(
+            ["time", "event", "container", "environment", "account", "detail"], rows, empty: "Nothing has happened.")
+    }
+
+    func events(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
+        var message = Sealkit_V1_ListEventsRequest()
+        if !fields["kind"].isEmpty { message.kinds = [fields["kind"]] }
+        (message.container, message.account) = (fields["container"], fields["account"])
+        if !fields["after"].isEmpty {
+            guard let cursor = try? Hex.decode(fields["after"]) else {
+                throw ServerError(.invalidArguments, "The link goes nowhere.", remedy: "Begin again without it.")
+            }
+            message.cursor = Data(cursor)
+        }
+        let (asked, now) = (message, services.clock())
+        let answer = try await services.transactions.read { [accounts = services.operatedAccounts] connection in
+            try ManagementEvents.list(
+                asked, of: try accounts.find(asked.account, in: connection), now: now, in: connection)
+        }
+        journal.note(.events, ["count": "\(answer.events.count)"])
+        let kinds = [("", "all")] + ManagementEvent.Kind.allCases.map { ($0.rawValue, $0.rawValue) }
+        let link = FormFields.query(["kind", "container", "account"].map { ($0, fields[$0]) })
+        let older = Hex.encode([UInt8](answer.cursor))
+        let more: Markup? =
+            answer.cursor.isEmpty ? nil : "<p><a href=\"/events?\(link)&amp;after=\(older)\">Older</a></p>"
+        let body: Markup = """
+            <form class="fields" method="get" action="/events">
+            \(Self.choice("Event", "kind", kinds, fields["kind"]))\(Self.field("Container", "container", fields["container"]))\
+            \(Self.field("Account", "account", fields["account"]))<button>Show</button>
+            </form>
+            \(Self.eventTable(answer.events))
+            \(more)
+            """
+        return ConsolePage(title: "Events", body: body, session: session).response()
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import Hummingbird
+import Logging
+import SealPrimitives
+import SealService
+import SealStorage
+import SealWire
+import SwiftProtobuf
+
+/// The log of requests, and the queries that are kept for it.
+extension Console {
+    private var logs: LogController {
+        LogController(
+            telemetry: services.telemetry, transactions: services.transactions, clock: services.clock, journal: journal)
+    }
+
+    private static let columns = [
+        "time", "operation", "container", "environment", "database", "code", "ms", "in", "out", "client", "group",
+        "user",
+    ]
+    private static let queryNames = ["hours", "outcome", "text", "user", "request", "group-id", "slower"]
+
+    func addLogRoutes(to routes: inout RouteTable) {
+        get("/logs", &routes) { fields, session in try await logPage(fields, session) }
+        get("/logs.csv", &routes) { fields, _ in try await logTable(fields) }
+        post("/logs/save", &routes) { fields, _ in
+            try await logs.save(
+                Sealkit_V1_SavedLogQuery.with {
+                    $0.name = fields["name"]
+                    $0.query = try Self.query(fields)
+                })
+            return ConsolePage.see("/logs?" + Self.link(fields))
+        }
+        post("/logs/forget", &routes) { fields, _ in
+            try await logs.remove(fields["name"])
+            return ConsolePage.see("/logs")
+        }
+    }
+
+    private static func query(_ fields: FormFields) throws(ServerError) -> Sealkit_V1_LogRequest {
+        var message = Sealkit_V1_LogRequest()
+        message.last = UInt64(hours(fields["hours"])) * 3_600
+        (message.outcome, message.text, message.user) = (fields["outcome"], fields["text"], fields["user"])
+        (message.request, message.groupID) = (fields["request"], fields["group-id"])
+        message.filters = filters(fields).sorted { $0.key.rawValue < $1.key.rawValue }.map { dimension, word in
+            .with { ($0.dimension, $0.word) = (dimension.rawValue, word) }
+        }
+        if !fields["slower"].isEmpty {
+            guard let milliseconds = UInt32(fields["slower"]) else {
+                throw ServerError(.invalidArguments, "That is no number of milliseconds.", remedy: "Give a whole one.")
+            }
+            message.microseconds = UInt64(milliseconds) * 1_000
+        }
+        return message
+    }
+
+    /// The query that the fields are, for a link.
+    private static func link(_ fields: FormFields) -> String {
+        let names = queryNames + TelemetryDimension.allCases.map(\.rawValue)
+        return FormFields.query(names.map { ($0, fields[$0]) })
+    }
+
+    private func logPage(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
+        var message = try Self.query(fields)
+        if !fields["after"].isEmpty {
+            guard let cursor = try? Hex.decode(fields["after"]) else {
+                throw ServerError(.invalidArguments, "The link goes nowhere.", remedy: "Begin again without it.")
+            }
+            message.cursor = Data(cursor)
+        }
+        let answer = try await logs.entries(message)
+        let link = Self.link(fields)
+        let saved = try await logs.saved().map { query in savedQuery(query, session) }
+        let hidden = (Self.queryNames + TelemetryDimension.allCases.map(\.rawValue)).map { name -> Markup in
+            "<input type=\"hidden\" name=\"\(name)\" value=\"\(fields[name])\">"
+        }
+        let older = Hex.encode([UInt8](answer.cursor))
+        let more: Markup? =
+            answer.cursor.isEmpty ? nil : "<p><a href=\"/logs?\(link)&amp;after=\(older)\">Older</a></p>"
+        let kept: Markup = saved.isEmpty ? "<p>None.</p>" : "<ul>\(Markup(saved))</ul>"
+        let outcomes = [("", "both"), ("failed", "failed"), ("answered", "answered")]
+        let body: Markup = """
+            <form class="fields" method="get" action="/logs">
+            \(Self.choice("Time", "hours", Self.lengths, "\(Self.hours(fields["hours"]))"))\
+            \(Self.choice("Outcome", "outcome", outcomes, fields["outcome"]))\
+            \(Self.field("Text", "text", fields["text"]))\(Self.filterFields(fields))\
+            \(Self.field("Slower than, ms", "slower", fields["slower"]))\(Self.field("User", "user", fields["user"]))\
+            \(Self.field("Request", "request", fields["request"]))\
+            \(Self.field("Group id", "group-id", fields["group-id"]))<button>Search</button>
+            </form>
+            \(Self.state(answer))
+            \(Self.table(Self.columns, answer.entries.map(row), numbers: [6, 7, 8], empty: "No request fits."))
+            \(more)
+            <p><a href="/logs.csv?\(link)">The first thousand as CSV</a></p>
+            <h2>Kept queries</h2>
+            \(kept)
+            <form class="fields" method="post" action="/logs/save">
+            \(ConsolePage.formToken(session, "/logs/save"))\(Markup(hidden))\(Self.field("Keep this one as", "name"))\
+            <button>Keep</button>
+            </form>
+            """
+        return ConsolePage(title: "Logs", body: body, session: session).response()
+    }
+
+    private static func state(_ answer: Sealkit_V1_LogResponse) -> Markup {
+        if answer.state == Telemetry.State.off.rawValue || answer.state == Telemetry.State.counts.rawValue {
+            return "<p>This server has no log of requests: it runs with <code>--telemetry \(answer.state)</code>.</p>"
+        }
+        guard answer.unlogged > 0 else { return .none }
+        return "<p>\(answer.unlogged) requests since the server's start are not in it: there were too many at once.</p>"
+    }
+
+    private func savedQuery(_ saved: Sealkit_V1_SavedLogQuery, _ session: ConsoleSessions.Session) -> Markup {
+        let query = saved.query
+        var fields = [
+            ("hours", query.last > 0 ? "\(max(1, query.last / 3_600))" : ""), ("outcome", query.outcome),
+            ("text", query.text), ("user", query.user), ("request", query.request), ("group-id", query.groupID),
+            ("slower", query.microseconds > 0 ? "\(query.microseconds / 1_000)" : ""),
+        ]
+        fields += query.filters.map { ($0.dimension, $0.word) }
+        return """
+            <li><a href="/logs?\(FormFields.query(fields))">\(saved.name)</a>
+            <form method="post" action="/logs/forget">\(ConsolePage.formToken(session, "/logs/forget"))\
+            <input type="hidden" name="name" value="\(saved.name)"><button>Forget</button></form></li>
+
+            """
+    }
+
+    private func row(_ entry: Sealkit_V1_LogEntry) -> Markup {
+        let items = entry.refusedItems > 0 ? " (\(entry.refusedItems) records refused)" : ""
+        let code: Markup = entry.code.isEmpty ? "ok\(items)" : "<span class=\"bad\">\(entry.code)</span>"
+        let user: Markup =
+            entry.user.isEmpty
+            ? "" : "<a href=\"/logs?\(FormFields.query([("user", entry.user)]))\">\(entry.user)</a>"
+        return """
+            <tr><th scope="row">\(Self.time(microseconds: entry.time))</th><td>\(entry.operation)</td>\
+            <td>\(entry.container)</td><td>\(entry.environment)</td><td>\(entry.database)</td><td>\(code)</td>\
+            <td class="n">\("\(Double(entry.microseconds) / 1_000)")</td><td class="n">\(Self.bytes(entry.bytesIn))</td>\
+            <td class="n">\(Self.bytes(entry.bytesOut))</td><td>\(entry.client)</td><td>\(entry.group)</td>\
+            <td>\(user)</td></tr>
+
+            """
+    }
+
+    private func logTable(_ fields: FormFields) async throws -> Response {
+        var message = try Self.query(fields)
+        message.limit = 1_000
+        let lines = try await logs.entries(message).entries.map { entry in
+            ([Self.time(microseconds: entry.time)]
+                + [
+                    entry.operation, entry.container, entry.environment, entry.database, entry.code,
+                    "\(Double(entry.microseconds) / 1_000)", "\(entry.bytesIn)", "\(entry.bytesOut)", entry.client,
+                    entry.group, entry.user,
+                ]).map(Self.cell).joined(separator: ",")
+        }
+        let text = ([Self.columns.joined(separator: ",")] + lines).joined(separator: "\r\n") + "\r\n"
+        return ConsolePage.response(text, type: "text/csv; charset=utf-8", fileName: "sealkit-logs.csv")
+    }
+
+    /// Quoted where it has to be; a text that a spreadsheet would take for a formula begins with an apostrophe.
+    static func cell(_ text: String) -> String {
+        var text = text
+        if let first = text.unicodeScalars.first, "=+-@\t\r".unicodeScalars.contains(first) { text = "'" + text }
+        guard text.unicodeScalars.contains(where: { ",\"\n\r".unicodeScalars.contains($0) }) else { return text }
+        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+}

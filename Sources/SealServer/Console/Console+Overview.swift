@@ -1,0 +1,54 @@
+import Hummingbird
+import SealService
+import SealStorage
+import SealWire
+import SwiftProtobuf
+
+/// The first page: how the server does, in one look.
+extension Console {
+    func overview(_ session: ConsoleSessions.Session) async throws -> Response {
+        let alerts = services.alertWatch.alerts
+        let (stored, latest, usage) = try await services.transactions.read {
+            [clock = services.clock] connection -> (
+                [Alerts.Stored], [Sealkit_V1_ManagementEvent], Sealkit_V1_ServerUsageResponse
+            ) in
+            let usage = try ServerUsage.totals(in: connection)
+            let events = try ManagementEvents.list(
+                .with { $0.limit = 5 }, of: nil, now: clock(), in: connection)
+            return (try alerts.all(in: connection), events.events, usage)
+        }
+        let firing = stored.filter(\.isFiring).map { alert -> Markup in
+            "<li class=\"bad\"><a href=\"/alerts\">\(alert.rule.name)</a> fires</li>\n"
+        }
+        let quiet: Markup =
+            stored.isEmpty
+            ? "<p>Nothing is watched yet: <a href=\"/alerts\">add an alert</a>.</p>"
+            : "<p>\(stored.count) watched, none of them fires.</p>"
+        let containers = usage.containers.map { one -> Markup in
+            """
+            <tr><th scope="row"><a href="/telemetry?\(FormFields.query([
+                ("container", one.container), ("environment", one.environment),
+            ]))">\(one.container)</a></th><td>\(one.environment)</td><td class="n">\(one.zones)</td>\
+            <td class="n">\(one.records)</td><td class="n">\(Self.bytes(one.bytes))</td></tr>
+
+            """
+        }
+        let body: Markup = """
+            <h2>Alerts</h2>
+            \(firing.isEmpty ? quiet : "<ul>\(Markup(firing))</ul>")
+            <h2>The last day</h2>
+            \(try await charts(hours: 24, filters: [:]))
+            \(try await sums(hours: 24, filters: [:], by: .container, limit: 10) { word in
+                "/telemetry?" + FormFields.query([("container", word)])
+            })
+            <h2>Stored</h2>
+            <p>\(usage.accounts) accounts, \(usage.suspended) of them suspended; \(Self.bytes(usage.bytes)).</p>
+            \(Self.table(
+                ["container", "environment", "zones", "records", "bytes"], containers, numbers: [2, 3, 4],
+                empty: "Nothing is stored yet."))
+            <h2>Latest events</h2>
+            \(Self.eventTable(latest))
+            """
+        return ConsolePage(title: "Overview", body: body, session: session).response()
+    }
+}

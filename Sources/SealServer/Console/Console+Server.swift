@@ -1,0 +1,57 @@
+import Foundation
+import Hummingbird
+import SealService
+import SealStorage
+import SealSystem
+import SealWire
+
+/// The server itself, and its largest zones.
+extension Console {
+    func server(_ session: ConsoleSessions.Session) async throws -> Response {
+        let configuration = services.configuration
+        let states = services.outbox.states
+        let facts: [(String, String)] = [
+            ("Version", ServerVersion.current), ("Origin", services.origin.value),
+            ("Clients listen at", "\(configuration.listen)"), ("Registration", configuration.registration.rawValue),
+            ("Telemetry", "\(configuration.telemetry.rawValue), \(services.telemetry.state.rawValue)"),
+            ("Mail", "\(states[.email])"), ("Text messages", "\(states[.phone])"),
+            ("Messages waiting", "\(services.outbox.count)"), ("Event streams open", "\(services.streams.count)"),
+            ("Free where the data is", freeBytes(at: configuration.dataFolder).map { Self.bytes($0) } ?? "unknown"),
+            ("Newest token key", services.tokenKeys.newest.id),
+            ("Newest webhook key", services.webhookKeys.newest.id),
+        ]
+        let list = facts.map { name, value -> Markup in "<dt>\(name)</dt><dd>\(value)</dd>\n" }
+        let limits = LimitTable.all(configuration, services.rates.limits).map { limit -> Markup in
+            """
+            <tr><th scope="row">\(limit.name)</th><td class="n">\(limit.value)</td><td>\(limit.unit)</td>\
+            <td>\(limit.code)</td></tr>
+
+            """
+        }
+        let body: Markup = """
+            <dl>
+            \(Markup(list))</dl>
+            <h2>Limits</h2>
+            \(Self.table(["limit", "value", "unit", "beyond it"], limits, numbers: [1], empty: "None."))
+            """
+        return ConsolePage(title: "Server", body: body, session: session).response()
+    }
+
+    func zones(_ session: ConsoleSessions.Session) async throws -> Response {
+        let largest = try await services.transactions.read { try LargestZones.list(limit: 100, in: $0) }
+        let rows = largest.map { zone -> Markup in
+            """
+            <tr><th scope="row">\(zone.name)</th><td>\(zone.container)</td><td>\(zone.environment)</td>\
+            <td><code>\(zone.owner)</code></td><td class="n">\(zone.records)</td><td class="n">\(Self.bytes(zone.bytes))</td></tr>
+
+            """
+        }
+        let body: Markup = """
+            <p>The hundred largest. What is sealed in them the server cannot read.</p>
+            \(Self.table(
+                ["zone", "container", "environment", "owner", "records", "bytes"], rows, numbers: [4, 5],
+                empty: "There are no zones yet."))
+            """
+        return ConsolePage(title: "Zones", body: body, session: session).response()
+    }
+}

@@ -1,0 +1,181 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SealService
+import SealStorage
+import SealWire
+
+/// The pages of the console. They read and change what the operator's commands do, by the same use cases.
+struct Console: Sendable {
+    let services: ConsoleServices
+    let sessions: ConsoleSessions
+    let journal: OperatorJournal
+    let schema: SchemaManagement
+
+    init(_ services: ConsoleServices, sessions: ConsoleSessions) {
+        (self.services, self.sessions) = (services, sessions)
+        journal = OperatorJournal(metrics: services.metrics, logger: services.logger)
+        schema = SchemaManagement(
+            transactions: services.transactions, schemas: services.schemas, jobs: services.jobs, clock: services.clock)
+    }
+
+    /// Seconds since 1970.
+    var now: Int64 { services.clock() / 1_000_000 }
+
+    func addRoutes(to routes: inout RouteTable) {
+        routes.add(.get, "/console.css", name: "console/style") { _, _ in
+            ConsolePage.response(ConsoleStyle.text, type: "text/css; charset=utf-8")
+        }
+        routes.add(.get, "/sign-in", name: "console/sign-in") { _, _ in signInPage() }
+        routes.add(.post, "/sign-in", name: "console/sign-in") { request, context in
+            try await signIn(request, context)
+        }
+        post("/sign-out", &routes) { _, session in
+            sessions.end(session)
+            return ConsolePage.see("/sign-in", cookie: Self.cookie("", seconds: 0))
+        }
+        get("/", &routes) { _, session in try await overview(session) }
+        get("/telemetry", &routes) { fields, session in try await telemetry(fields, session) }
+        addLogRoutes(to: &routes)
+        addAlertRoutes(to: &routes)
+        get("/events", &routes) { fields, session in try await events(fields, session) }
+        addAccountRoutes(to: &routes)
+        addSchemaRoutes(to: &routes)
+        get("/zones", &routes) { _, session in try await zones(session) }
+        get("/server", &routes) { _, session in try await server(session) }
+    }
+
+    // MARK: Who asks
+
+    func get(
+        _ path: String, _ routes: inout RouteTable,
+        _ page: @escaping @Sendable (FormFields, ConsoleSessions.Session) async throws -> Response
+    ) {
+        routes.add(.get, path, name: Self.name(path)) { request, _ in
+            guard let session = session(of: request) else { return ConsolePage.see("/sign-in") }
+            return try await page(try FormFields(request.uri.query.map { $0[...] } ?? ""), session)
+        }
+    }
+
+    /// A form that does something: of whoever has signed in, from a page that was made for them.
+    func post(
+        _ path: String, _ routes: inout RouteTable,
+        _ action: @escaping @Sendable (FormFields, ConsoleSessions.Session) async throws -> Response
+    ) {
+        routes.add(.post, path, name: Self.name(path)) { request, _ in
+            guard let session = session(of: request) else {
+                throw ServerError(
+                    .notAuthenticated, "Nobody has signed in, or it was too long ago.", remedy: "Sign in again.")
+            }
+            let fields = try await Self.form(request)
+            guard session.allows(fields["token"], for: path) else {
+                throw ServerError(
+                    .permissionFailure, "The form is none of this session's.",
+                    remedy: "Load the page again, and send its form.")
+            }
+            return try await action(fields, session)
+        }
+    }
+
+    private static func name(_ path: String) -> String { path == "/" ? "console/overview" : "console" + path }
+
+    private func session(of request: Request) -> ConsoleSessions.Session? {
+        for header in request.headers[values: .cookie] {
+            for part in header.split(separator: ";") {
+                let pair = part.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+                if pair.count == 2, pair[0] == ConsoleSessions.cookie { return sessions.find(String(pair[1])) }
+            }
+        }
+        return nil
+    }
+
+    private static func form(_ request: Request) async throws -> FormFields {
+        let body: ByteBuffer
+        do { body = try await request.body.collect(upTo: FormFields.mostBytes) } catch is NIOTooManyBytesError {
+            throw ServerError(
+                .limitExceeded, "A form has at most \(FormFields.mostBytes) bytes.", remedy: "Say less.")
+        }
+        return try FormFields(String(buffer: body)[...])
+    }
+
+    // MARK: Signing in
+
+    private func signInPage() -> Response {
+        let body: Markup = """
+            <p>With the operator's token: the line of the file <code>operator.token</code> in the server's secrets folder.</p>
+            <form class="fields" method="post" action="/sign-in">
+            <label>Token <input name="operator-token" type="password" autocomplete="off" required autofocus></label>
+            <button>Sign in</button>
+            </form>
+            """
+        return ConsolePage(title: "Sign in", body: body, session: nil).response()
+    }
+
+    private func signIn(_ request: Request, _ context: SealRequestContext) async throws -> Response {
+        let fields = try await Self.form(request)
+        try services.operatorGate.admit(fields["operator-token"][...], from: context.client)
+        journal.note(.signIn)
+        return ConsolePage.see(
+            "/", cookie: Self.cookie(sessions.begin(), seconds: ConsoleSessions.lifetime / 1_000_000))
+    }
+
+    private static func cookie(_ value: String, seconds: Int64) -> String {
+        "\(ConsoleSessions.cookie)=\(value); Path=/; Max-Age=\(seconds); Secure; HttpOnly; SameSite=Strict"
+    }
+}
+
+// MARK: What pages have in common
+
+extension Console {
+    static func table(_ heads: [String], _ rows: [Markup], numbers: Set<Int> = [], empty: String) -> Markup {
+        guard !rows.isEmpty else { return "<p>\(empty)</p>" }
+        let cells = heads.enumerated().map { index, head -> Markup in
+            numbers.contains(index)
+                ? "<th scope=\"col\" class=\"n\">\(head)</th>" : "<th scope=\"col\">\(head)</th>"
+        }
+        return """
+            <div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+            <thead><tr>\(Markup(cells))</tr></thead>
+            <tbody>
+            \(Markup(rows))</tbody>
+            </table></div>
+            """
+    }
+
+    /// A label with its field.
+    static func field(_ label: String, _ name: String, _ value: String = "", type: String = "text") -> Markup {
+        "<label>\(label) <input name=\"\(name)\" type=\"\(type)\" value=\"\(value)\"></label>\n"
+    }
+
+    static func choice(_ label: String, _ name: String, _ values: [(value: String, shown: String)], _ chosen: String)
+        -> Markup
+    {
+        let options = values.map { value, shown -> Markup in
+            let selected: Markup = value == chosen ? " selected" : ""
+            return "<option value=\"\(value)\"\(selected)>\(shown)</option>"
+        }
+        return "<label>\(label) <select name=\"\(name)\">\(Markup(options))</select></label>\n"
+    }
+
+    static func bytes(_ count: some BinaryInteger) -> String {
+        var (value, unit) = (Double(count), 0)
+        let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
+        while value >= 1_024, unit < units.count - 1 {
+            value /= 1_024
+            unit += 1
+        }
+        return unit == 0 ? "\(count) B" : "\((value * 10).rounded() / 10) \(units[unit])"
+    }
+
+    /// UTC, to the second.
+    static func time(microseconds: Int64) -> String {
+        let seconds = microseconds / 1_000_000
+        return Chart.time(seconds) + (seconds % 60 < 10 ? ":0" : ":") + "\(seconds % 60)"
+    }
+
+    static let environments = [("", "both"), ("development", "development"), ("production", "production")]
+    static let lengths = [("1", "an hour"), ("24", "a day"), ("168", "a week"), ("1440", "60 days")]
+
+    /// Hours, of a field that has them: a day where it has none.
+    static func hours(_ text: String) -> Int64 { Int64(text).flatMap { (1...17_520).contains($0) ? $0 : nil } ?? 24 }
+}

@@ -1,0 +1,27 @@
+import Logging
+import SealService
+import SealStorage
+
+/// What the console's pages read, and change by the use cases that the operator's commands have.
+struct ConsoleServices: Sendable {
+    let configuration: ServerConfiguration
+    let origin: ServerOrigin
+    /// Microseconds since 1970.
+    let clock: @Sendable () -> Int64
+    let logger: Logger
+    let metrics: ServerMetrics
+    let transactions: Transactions
+    let sessions: Sessions
+    let jobs: Jobs
+    let rates: RequestRates
+    let schemas: SchemaStore
+    let outbox: Outbox
+    let streams: EventStreams
+    let tokenKeys: TokenKeys
+    let webhookKeys: TokenKeys
+    let operatorGate: OperatorGate
+    let operatedAccounts: OperatedAccounts
+    let telemetry: Telemetry
+    let alertWatch: AlertWatch
+    let alertMessages: AlertMessages
+}

@@ -1,0 +1,309 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import SealStatements
+import SealWire
+import SwiftProtobuf
+import Testing
+
+@testable import SealServer
+@testable import SealService
+@testable import SealStorage
+
+/// The console: who gets in, what others have a browser send, and that words of others show as such.
+@Suite(.timeLimit(.minutes(60))) struct ConsoleTests {
+    private struct Answer: Sendable {
+        let status: Int
+        let headers: [String: String]
+        let body: String
+    }
+
+    /// A browser without script, which follows no redirect by itself.
+    private struct Browser: Sendable {
+        let origin: String
+        var cookie = ""
+
+        func send(
+            _ method: String, _ path: String, _ fields: [(String, String)] = [], headers: [String: String] = [:]
+        ) async throws -> Answer {
+            var settings = HTTPClient.Configuration()
+            settings.redirectConfiguration = .disallow
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+            var request = HTTPClientRequest(url: origin + path)
+            request.method = .init(rawValue: method)
+            if !cookie.isEmpty { request.headers.add(name: "Cookie", value: "other=1; \(cookie)") }
+            for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
+            if method == "POST" { request.body = .bytes(ByteBuffer(string: FormFields.query(fields))) }
+            do {
+                let response = try await client.execute(request, timeout: .seconds(60))
+                let body = String(buffer: try await response.body.collect(upTo: 1 << 22))
+                let answer = Answer(
+                    status: Int(response.status.code),
+                    headers: Dictionary(
+                        response.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 }), body: body
+                )
+                try await client.shutdown()
+                return answer
+            } catch {
+                try await client.shutdown()
+                throw error
+            }
+        }
+
+        func get(_ path: String) async throws -> Answer { try await send("GET", path) }
+
+        /// As the page's own form does.
+        func submit(_ page: String, to path: String, _ fields: [(String, String)] = []) async throws -> Answer {
+            let html = try await get(page).body
+            let token = try #require(ConsoleTests.token(of: path, in: html))
+            return try await send("POST", path, fields + [("token", token)], headers: ["Origin": origin])
+        }
+
+        static func signedIn(_ server: RunningServer) async throws -> Browser {
+            var browser = Browser(origin: server.console)
+            let token = try OperatorClient(server).token
+            let answer = try await browser.send("POST", "/sign-in", [("operator-token", token)])
+            #expect(answer.status == 303)
+            let cookie = try #require(answer.headers["set-cookie"])
+            for word in ["__Host-", "Path=/;", "Secure", "HttpOnly", "SameSite=Strict"] {
+                #expect(cookie.contains(word), "\(cookie)")
+            }
+            browser.cookie = String(cookie.prefix { $0 != ";" })
+            return browser
+        }
+    }
+
+    /// Of the form that goes to this path.
+    private static func token(of path: String, in html: String) -> String? {
+        guard let form = html.range(of: "action=\"\(path)\""),
+            let field = html.range(of: "name=\"token\" value=\"", range: form.upperBound..<html.endIndex)
+        else { return nil }
+        return String(html[field.upperBound...].prefix { $0 != "\"" })
+    }
+
+    private static let pages = ConsolePage.places.map(\.path)
+
+    @Test func onlyWhoHasTheTokenGetsIn() async throws {
+        try await RunningServer.with(hasOperator: true, hasTelemetry: true, hasConsole: true) { server in
+            let stranger = Browser(origin: server.console)
+            for page in Self.pages + ["/logs.csv"] {
+                let answer = try await stranger.get(page)
+                #expect(answer.status == 303, "\(page)")
+                #expect(answer.headers["location"] == "/sign-in", "\(page)")
+                #expect(answer.body.isEmpty, "\(page)")
+            }
+            #expect(try await stranger.get("/sign-in").status == 200)
+            for token in ["", "x", "sealkit-operator-" + String(repeating: "A", count: 43)] {
+                let answer = try await stranger.send("POST", "/sign-in", [("operator-token", token)])
+                #expect(answer.status == 401)
+                #expect(answer.headers["set-cookie"] == nil)
+            }
+            var forged = stranger
+            for cookie in ["", "x", String(repeating: "A", count: 43)] {
+                forged.cookie = "\(ConsoleSessions.cookie)=\(cookie)"
+                #expect(try await forged.get("/").status == 303)
+            }
+            let browser = try await Browser.signedIn(server)
+            for page in Self.pages + ["/logs.csv", "/schema?container=org.example.notes", "/none"] {
+                let answer = try await browser.get(page)
+                #expect(answer.status == (page == "/none" ? 404 : 200), "\(page): \(answer.body)")
+                // Nothing but what is served here runs, loads, frames or is kept.
+                let policy = answer.headers["content-security-policy"] ?? ""
+                for rule in [
+                    "default-src 'none'", "style-src 'self'", "form-action 'self'", "frame-ancestors 'none'",
+                    "base-uri 'none'",
+                ] { #expect(policy.contains(rule), "\(page)") }
+                #expect(!policy.contains("unsafe") && !policy.contains("script"), "\(page)")
+                #expect(answer.headers["x-content-type-options"] == "nosniff", "\(page)")
+                #expect(answer.headers["x-frame-options"] == "DENY", "\(page)")
+                #expect(answer.headers["cache-control"] == "no-store", "\(page)")
+                #expect(!answer.body.contains("<script"), "\(page)")
+                #expect(!answer.body.contains("style=\""), "\(page)")
+            }
+            // The listeners of clients and of commands have none of it, and this one nothing of theirs.
+            for origin in [server.origin, server.operatorListener] {
+                let browser = Browser(origin: origin)
+                #expect(try await browser.get("/sign-in").status == 404)
+            }
+            let routes = Endpoints.operatorFamily.routes.map(\.template) + ["/health"]
+            for path in routes { #expect(try await browser.get(path).status == 404, "\(path)") }
+            // Twelve hours, or until it is ended.
+            server.clock.advance(seconds: 12 * 3_600 + 1)
+            #expect(try await browser.get("/").status == 303)
+            let again = try await Browser.signedIn(server)
+            #expect(try await again.submit("/", to: "/sign-out").status == 303)
+            #expect(try await again.get("/").status == 303)
+        }
+    }
+
+    @Test("A page of somebody else has an operator's browser send the console's forms: refused, and nothing is done.")
+    func attack101_formsOfOthers() async throws {
+        try await RunningServer.with(hasOperator: true, hasTelemetry: true, hasConsole: true) { server in
+            let anna = try await Person.ready(server)
+            let account = try await anna.client.me().account
+            let browser = try await Browser.signedIn(server)
+            let other = try await Browser.signedIn(server)
+            let path = "/accounts/suspend"
+            let fields = [("account", account)]
+            let own = try #require(Self.token(of: path, in: try await browser.get("/accounts").body))
+            let foreign = try #require(Self.token(of: path, in: try await other.get("/accounts").body))
+            let elsewhere = try #require(Self.token(of: "/accounts/quota", in: try await browser.get("/accounts").body))
+            #expect(Set([own, foreign, elsewhere]).count == 3)
+            for token in ["", "x", foreign, elsewhere, own.uppercased()] {
+                #expect(try await browser.send("POST", path, fields + [("token", token)]).status == 403)
+            }
+            for origin in ["https://evil.example", "null", server.origin, server.console + ".evil.example"] {
+                let answer = try await browser.send(
+                    "POST", path, fields + [("token", own)], headers: ["Origin": origin])
+                #expect(answer.status == 403, "\(origin)")
+            }
+            // A name that is made to lead to this machine.
+            for host in ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example"] {
+                for page in ["/", "/sign-in"] {
+                    #expect(
+                        try await browser.send("GET", page, headers: ["Host": host]).status == 403, "\(host)\(page)")
+                }
+            }
+            #expect(try await browser.send("GET", path, fields).status == 404)
+            var signedOut = browser
+            signedOut.cookie = ""
+            #expect(try await signedOut.send("POST", path, fields + [("token", own)]).status == 401)
+            let large = fields + [("token", own), ("reason", String(repeating: "x", count: 20_000))]
+            #expect(try await browser.send("POST", path, large).status == 413)
+            let boss = try OperatorClient(server)
+            #expect(try await boss.accounts(suspendedOnly: true).accounts.isEmpty)
+            #expect(try await browser.submit("/accounts", to: path, fields).status == 303)
+            #expect(try await boss.accounts(suspendedOnly: true).accounts.count == 1)
+            AttackOutcome.held("a token for each form and session, and the origin")
+        }
+    }
+
+    @Test("Somebody names zones, keys, groups or reasons with markup, for the operator's browser: it shows as text.")
+    func attack102_markupInNames() async throws {
+        let hostile = "</td><script>alert(1)</script><img src=x onerror='a'>\"'&"
+        try await RunningServer.with(hasOperator: true, hasTelemetry: true, hasConsole: true) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone("<script>zone\"'&")
+            _ = try await anna.save([Write("a")], in: zone)
+            var request = HTTPClientRequest(url: server.origin + "/1/accounts/usage")
+            request.headers.add(name: "Authorization", value: "Bearer \(anna.client.token)")
+            request.headers.add(
+                name: "sealkit-operation-group-name",
+                value: "<script>group</script>".addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
+            _ = try await HTTPClient.shared.execute(request, timeout: .seconds(60)).status
+            let manager = try Management(server)
+            try await manager.importing("DEFINE SCHEMA RECORD TYPE Note (title STRING QUERYABLE);")
+            let boss = try OperatorClient(server)
+            let account = try await anna.client.me().account
+            try await boss.suspend(account, reason: hostile)
+            _ = try await boss.call(
+                Endpoints.monitoring.addAlert,
+                .with {
+                    $0.rule = .with { rule in
+                        (rule.name, rule.measure, rule.value, rule.minutes) = ("<b>\"'&", "failures", 1, 1)
+                        rule.mail = ["canary@example.org"]
+                        rule.filters = [.with { ($0.dimension, $0.word) = ("group", "<i>") }]
+                    }
+                })
+            _ = try await boss.call(
+                Endpoints.monitoring.saveLogQuery, .with { ($0.query.name, $0.query.query.text) = ("<u>\"", hostile) })
+            let browser = try await Browser.signedIn(server)
+            let query = FormFields.query([("text", hostile), ("group", hostile), ("container", hostile)])
+            var seen = ""
+            for page in Self.pages + [
+                "/logs?\(query)", "/telemetry?\(query)", "/telemetry?by=group",
+                "/events?account=\(account)&container=%3Cb%3E",
+                "/accounts?find=%22%3E%3Cb%3E", "/schema?container=\(TestClient.container)", "/logs?outcome=%3Cb%3E",
+                "/schema?container=%3Cb%3E", "/logs?after=%3Cb%3E",
+            ] {
+                let html = try await browser.get(page).body
+                seen += html
+                for markup in ["<script", "<img", "<b>", "<i>", "<u>", "onerror='", "\"><"] where markup != "\"><" {
+                    #expect(!html.contains(markup), "\(page): \(markup)")
+                }
+            }
+            for text in [
+                "&lt;script&gt;zone&quot;&#39;&amp;", "&lt;script&gt;group&lt;/script&gt;", "&lt;b&gt;&quot;&#39;&amp;",
+                "&lt;/td&gt;&lt;script&gt;alert(1)", "&lt;u&gt;&quot;",
+            ] { #expect(seen.contains(text), "\(text)") }
+            AttackOutcome.held("whatever is put into a page is escaped")
+        }
+    }
+
+    @Test func formsDoWhatTheCommandsDo() async throws {
+        try await RunningServer.with(hasOperator: true, hasTelemetry: true, hasConsole: true) { server in
+            let anna = try await Person.ready(server)
+            _ = try await anna.makeZone("notes")
+            let account = try await anna.client.me().account
+            let (boss, manager) = (try OperatorClient(server), try Management(server))
+            let browser = try await Browser.signedIn(server)
+            func submit(_ page: String, _ path: String, _ fields: [(String, String)], status: Int = 303) async throws {
+                let answer = try await browser.submit(page, to: path, fields)
+                #expect(answer.status == status, "\(path): \(answer.body)")
+            }
+            try await submit("/accounts", "/accounts/quota", [("account", account), ("quota", "123456")])
+            #expect(try await boss.accounts().accounts.first?.bytesLimit == 123_456)
+            try await submit("/accounts", "/accounts/quota", [("account", account), ("quota", "ten")], status: 400)
+            try await submit("/accounts", "/accounts/quota", [("account", account), ("quota", "default")])
+            #expect(try await boss.accounts().accounts.first?.hasOwnLimit_p == false)
+            try await submit("/accounts", "/accounts/suspend", [("account", account), ("reason", "why")])
+            try await submit("/accounts", "/accounts/unsuspend", [("account", account)])
+            #expect(try await boss.accounts(suspendedOnly: true).accounts.isEmpty)
+
+            let rule = [
+                ("name", "errors"), ("measure", "failures"), ("side", "above-average"), ("threshold", "2.5"),
+                ("minutes", "3"), ("least", ""), ("mail", "a@example.org"), ("webhook", ""), ("code", "zoneNotFound"),
+            ]
+            try await submit("/alerts", "/alerts/add", rule)
+            try await submit("/alerts", "/alerts/add", rule.map { $0.0 == "threshold" ? ($0.0, "x") : $0 }, status: 400)
+            let added = try await boss.call(Endpoints.monitoring.alerts, .init()).alerts
+            #expect(added.map(\.rule.name) == ["errors"])
+            #expect(added.first?.rule.threshold == .factor(2.5))
+            #expect(added.first?.rule.filters.map(\.word) == ["zoneNotFound"])
+            try await submit("/alerts", "/alerts/test", [("name", "errors")], status: 200)
+            #expect(server.mail.sent.map(\.recipient) == ["a@example.org"])
+            try await submit("/alerts", "/alerts/remove", [("name", "errors")])
+            #expect(try await boss.call(Endpoints.monitoring.alerts, .init()).alerts.isEmpty)
+
+            try await submit(
+                "/logs", "/logs/save", [("name", "mine"), ("outcome", "failed"), ("slower", "20"), ("hours", "1")])
+            let kept = try await boss.call(Endpoints.monitoring.logQueries, .init()).queries
+            #expect(kept.map(\.name) == ["mine"])
+            #expect(kept.first?.query.microseconds == 20_000 && kept.first?.query.last == 3_600)
+            let page = try await browser.get("/logs").body
+            #expect(page.contains("/logs?hours=1&amp;outcome=failed&amp;slower=20"))
+            try await submit("/logs", "/logs/forget", [("name", "mine")])
+            let table = try await browser.get("/logs.csv?hours=1&operation=accounts%2Fcreate")
+            #expect(table.headers["content-disposition"] == "attachment; filename=\"sealkit-logs.csv\"")
+            #expect(table.body.hasPrefix("time,operation,container"))
+            #expect(table.body.split(separator: "\r\n").count == 2)
+
+            try await manager.importing("DEFINE SCHEMA RECORD TYPE Note (title STRING QUERYABLE);")
+            let schema = "/schema?container=\(TestClient.container)"
+            #expect(try await browser.get(schema).body.contains("Deploy to production"))
+            try await submit(
+                schema, "/schema/deploy", [("container", TestClient.container), ("confirmation", "no")], status: 400)
+            #expect(!(try await manager.export(.production)).contains("Note"))
+            try await submit(
+                schema, "/schema/deploy",
+                [("container", TestClient.container), ("confirmation", TestClient.container)])
+            #expect(try await manager.export(.production).contains("Note"))
+            #expect(try await browser.get(schema).body.contains("schema-deployed"))
+            #expect(try await browser.get("/zones").body.contains("<th scope=\"row\">notes</th>"))
+            #expect(try await browser.get("/").body.contains("<svg"))
+        }
+    }
+
+    @Test func fieldsAreReadAsBrowsersWriteThem() throws {
+        let fields = try FormFields("a=1+2&b=%C3%A9%26&a=3&c&mail=x%40y%0D%0Az%40y")
+        #expect(fields["a"] == "1 2")
+        #expect(fields["b"] == "é&")
+        #expect(fields["c"] == "" && fields["none"] == "")
+        #expect(fields.all("mail") == ["x@y", "z@y"])
+        #expect(FormFields.query([("a b", "é&"), ("empty", "")]) == "a%20b=%C3%A9%26")
+        for text in ["a=%", "a=%4", "a=%zz", "%ff=1"] {
+            #expect(throws: ServerError.self) { try FormFields(text[...]) }
+        }
+    }
+}
