@@ -145,6 +145,7 @@ enum RequestSeeds {
                     ($0.verificationID, $0.address, $0.code) = (operation, "a@example.org", "12345678")
                 }
             ],
+            "share/place": [Sealkit_V1_SharePlaceRequest.with { $0.routingID = operation }],
             "share/metadata": [Sealkit_V1_ShareMetadataRequest.with { $0.routingID = operation }],
             "share/newcomer": [Sealkit_V1_ShareMetadataRequest.with { $0.routingID = operation }],
             "share/accept": [

@@ -41,6 +41,7 @@ extension Label {
     public static let recoveryKey = Label("sealkit/1/recovery/key")
     public static let recoveryBundle = Label("sealkit/1/recovery/bundle")
     public static let recoveryPassphrase = Label("sealkit/1/recovery/passphrase")
+    public static let recoveryPasskey = Label("sealkit/1/recovery/passkey")
     public static let passwordBox = Label("sealkit/1/password-box")
     public static let storageBox = Label("sealkit/1/storage-box")
 
@@ -91,7 +92,8 @@ extension Label {
         .loginChallenge, .device, .accountDeletion, .loginRotation, .verificationCode, .safetyNumber, .serverRequest,
         .webhook,
         .enrolmentCommitment, .enrolmentTranscript, .enrolmentSeeds,
-        .recoveryID, .recoveryKey, .recoveryBundle, .recoveryPassphrase, .passwordBox, .storageBox,
+        .recoveryID, .recoveryKey, .recoveryBundle, .recoveryPassphrase, .recoveryPasskey,
+        .passwordBox, .storageBox,
         .scope, .rosterEntry, .rosterHash, .keyID, .previousKey, .grant, .grantOuter, .grantHash, .sealedAddress,
         .recordWrap, .recordKey, .recordContext, .sealedField, .field, .fields, .statement, .statementNode,
         .statements, .taken, .fileKey, .assetChunks, .assetLeaf, .assetNode, .link, .linkID, .sealedLink,

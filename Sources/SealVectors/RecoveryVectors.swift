@@ -9,6 +9,7 @@ extension RecoveryVectors: Construction {
     static let header = [
         "Text: `text` is the printed form of `key`, which names `bundleID`. In an invalid test, `mistypedGroups` (from 1) are those whose check character does not fit, where there are thirteen groups at all.",
         "Bundle: `sealed` opens with `key` to `seeds`; `random` gives the very bytes.",
+        "Passkey: `output`, which a passkey has answered, and the server's `origin` give `key`, which names `bundleID` and opens `sealed` to `seeds`.",
         "Passphrase: `passphrase`, `name` and the server's `origin` give `key`, which names `bundleID` and opens `sealed` to `seeds`.",
     ]
 
@@ -69,6 +70,22 @@ extension RecoveryVectors: Construction {
             group.altered("cut short", ["sealed": .hex([UInt8](sealed.dropLast()))])
             var again = RecordingRandom("empty bundle")
             group.altered("no seed", ["sealed": .hex(texts[2].seal([], random: &again))])
+        }
+        try builder.group("Passkey") { group in
+            let (output, origin) = ((0..<32).map { UInt8(0xFF - $0) }, "https://notes.example.org")
+            let key = try RecoveryKey(passkey: SecretBytes(copying: output), origin: origin)
+            let seed = try VectorPerson(1).seed
+            var random = RecordingRandom("passkey")
+            group.valid(
+                "a passkey",
+                [
+                    "sealed": .hex(key.seal([seed], random: &random)), "seeds": .array([.hex(seed.bytes)]),
+                    "output": .hex(output), "origin": .string(origin), "key": .hex(key.bytes),
+                    "bundleID": .hex(key.bundleID),
+                ])
+            group.altered("another passkey", ["output": .hex((0..<32).map { UInt8($0) })])
+            group.altered("the same name on another port", ["origin": .string("https://notes.example.org:8443")])
+            group.altered("cut short", ["output": .hex([UInt8](output.dropLast()))])
         }
         try builder.group("Passphrase") { group in
             let origin = "https://notes.example.org"

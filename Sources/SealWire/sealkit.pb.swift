@@ -1841,7 +1841,7 @@ public nonisolated struct Sealkit_V1_RecoveryBundle: Sendable {
   /// all seed generations
   public var sealed: Data = Data()
 
-  /// 0 or 1: of the printed key, 2: of a passphrase; an account has one of each at most
+  /// 0 or 1: of the printed key, 2: of a passphrase, 3: of a passkey; an account has one of each at most
   public var kind: UInt32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -121,6 +121,10 @@ import Testing
             let thief = try await client(server, at: "203.0.113.1")
             try await Self.save(Self.bundle(1, 1, "planted"), by: thief)
             #expect(try await Self.recover(1, by: victim) == "mine")
+            // A passkey's bundle is no better than a printed key's.
+            let planter = try await client(server, at: "203.0.113.3")
+            try await Self.save(Self.bundle(1, 3, "planted"), by: planter)
+            #expect(try await Self.recover(1, by: victim) == "mine")
             // Within its kind an id is one account's.
             let other = try await client(server, at: "203.0.113.2")
             try await expectRefusal(.serverRejectedRequest) { try await Self.save(Self.bundle(1, 1), by: other) }

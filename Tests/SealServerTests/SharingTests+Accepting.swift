@@ -123,6 +123,37 @@ extension SharingTests {
         }
     }
 
+    /// For a client that no app has told: whoever has the URL and an account is told the container, and nothing else.
+    @Test func aLinkTellsItsPlace() async throws {
+        try await withTwo { anna, bert, made, server in
+            var zone = made
+            let invitation = try anna.invitation(to: bert, in: zone)
+            try await anna.append(
+                try anna.next(on: zone, invitations: [invitation.draft]), to: &zone, links: [invitation.link])
+            var new = try TestClient(server)
+            func ask(_ client: TestClient, _ routingID: [UInt8]) async throws -> Sealkit_V1_SharePlaceResponse {
+                try await client.call(
+                    "/1/share/place", Sealkit_V1_SharePlaceRequest.with { $0.routingID = Data(routingID) },
+                    as: Sealkit_V1_SharePlaceResponse.self)
+            }
+            let nobody = new
+            try await expectRefusal(.notAuthenticated) { try await ask(nobody, invitation.routingID) }
+            // Without an identity in any container.
+            new.token = try await new.create().token
+            let newcomer = new
+            let answer = try await ask(newcomer, invitation.routingID)
+            #expect([answer.container, answer.environment] == [TestClient.container, "development"])
+            try await expectRefusal(.unknownItem) { try await ask(newcomer, randomBytes(16)) }
+            try await expectRefusal(.unknownItem) { try await ask(newcomer, [1]) }
+            // To those who are blocked it is a link that leads nowhere.
+            let carl = try await Person.ready(server)
+            let known = try await ask(carl.client, invitation.routingID)
+            #expect(known == answer)
+            try await anna.append(try anna.next(on: zone, [.block(carl.user)], rotating: true), to: &zone)
+            try await expectRefusal(.unknownItem) { try await ask(carl.client, invitation.routingID) }
+        }
+    }
+
     /// While a share is public its link has a seat for everybody.
     @Test func aNewcomerIsToldOfThePublicSeat() async throws {
         try await withTwo { anna, _, made, server in

@@ -97,6 +97,12 @@ def passphrase_key(passphrase: bytes, name: str, origin: str) -> bytes:
     return _argon2id(passphrase, salt, limits.ARGON2_PASSES[0], limits.ARGON2_KIBIBYTES[0])
 
 
+def passkey_key(output: bytes, origin: str) -> bytes:
+    """The recovery key that a passkey's answer gives, at a server."""
+    require(len(output) == 32, Reason.LENGTH, "a passkey answers with 32 bytes")
+    return kdf(output, "recovery/passkey", origin.encode())
+
+
 def split_seeds(seeds: bytes) -> list[bytes]:
     """The seeds of all generations, oldest first."""
     whole = len(seeds) > 0 and len(seeds) % 32 == 0

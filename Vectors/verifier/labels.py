@@ -12,7 +12,7 @@ NAMES: Final = frozenset(
     login-binding login device account-deletion login-rotation verification-code safety-number server-request
     server/webhook
     enrolment/commitment enrolment/transcript enrolment/seeds
-    recovery/id recovery/key recovery/bundle recovery/passphrase password-box
+    recovery/id recovery/key recovery/bundle recovery/passphrase recovery/passkey password-box
     storage-box scope roster-entry roster-hash key-id previous-key grant grant-outer grant-hash
     sealed-address record-wrap record-key record-context sealed-field field fields statement
     statement-node statements taken file-key asset-chunks asset-leaf asset-node link link-id sealed-link

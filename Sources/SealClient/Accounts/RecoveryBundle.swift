@@ -7,6 +7,7 @@ public struct RecoveryBundle: Sendable {
     public enum Kind: UInt32, Sendable {
         case printedKey = 1
         case passphrase = 2
+        case passkey = 3
     }
 
     /// Whoever names it is given what is sealed.

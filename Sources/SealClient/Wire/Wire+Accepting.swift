@@ -72,6 +72,28 @@ extension Wire {
         }
     }
 
+    public struct SharePlaceRequest: WireMessage {
+        public var routingID: [UInt8] = []
+
+        public init() {}
+
+        public mutating func code<Coder: WireCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+            try coder.field(1, &routingID)
+        }
+    }
+
+    public struct SharePlaceResponse: WireMessage {
+        public var container = ""
+        public var environment = ""
+
+        public init() {}
+
+        public mutating func code<Coder: WireCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+            try coder.field(1, &container)
+            try coder.field(2, &environment)
+        }
+    }
+
     public struct ShareOwnerRequest: WireMessage {
         public var routingID: [UInt8] = []
 

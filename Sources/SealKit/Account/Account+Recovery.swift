@@ -56,6 +56,8 @@ extension Account {
         public var recoveryKeySaved: Date?
         /// When the passphrase was set; nil for none.
         public var passphraseSaved: Date?
+        /// When somebody's browser made one with a passkey; nil for none.
+        public var passkeySaved: Date?
     }
 
     // MARK: Getting back
@@ -172,6 +174,7 @@ extension Account {
             switch RecoveryBundle.Kind(rawValue: bundle.kind) {
             case .printedKey: status.recoveryKeySaved = Date(microseconds: bundle.saved)
             case .passphrase: status.passphraseSaved = Date(microseconds: bundle.saved)
+            case .passkey: status.passkeySaved = Date(microseconds: bundle.saved)
             case nil: break
             }
         }

@@ -3,8 +3,8 @@ import SealService
 import SealStorage
 import SealWire
 
-/// `share/metadata`, `share/newcomer` and `share/accept`: what somebody with a link may see and do. The container is
-/// the link's.
+/// `share/place`, `share/metadata`, `share/newcomer` and `share/accept`: what somebody with a link may see and do. The
+/// container is the link's.
 struct ShareController: Sendable {
     let transactions: Transactions
     let clock: @Sendable () -> Int64
@@ -13,9 +13,18 @@ struct ShareController: Sendable {
     let tokenVerifier: TokenVerifier
 
     func addRoutes(to router: EndpointRouter) {
+        router.on(Endpoints.sharing.place) { try await place($0, $1) }
         router.on(Endpoints.sharing.metadata) { try await metadata($0, $1) }
         router.on(Endpoints.sharing.newcomer) { try await newcomer($0, $1) }
         router.on(Endpoints.sharing.accept) { try await accept($0, $1) }
+    }
+
+    private func place(
+        _ message: Sealkit_V1_SharePlaceRequest, _ call: SessionCall
+    ) async throws -> Sealkit_V1_SharePlaceResponse {
+        try await transactions.read { [rosters] connection in
+            try LinkPlace.answer(message, to: call.session, rosters, in: connection)
+        }
     }
 
     private func metadata(

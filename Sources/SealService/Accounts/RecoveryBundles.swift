@@ -13,20 +13,22 @@ package struct RecoveryBundle: Sendable {
     package enum Kind: Int64 {
         case printedKey = 1
         case passphrase = 2
+        case passkey = 3
 
         package init(_ wire: UInt32) throws(ServerError) {
             guard let kind = Kind(rawValue: Int64(wire == 0 ? 1 : wire)) else {
                 throw ServerError(
                     .invalidArguments, "There is no such kind of recovery bundle.",
-                    remedy: "Send 1 for the printed key's, 2 for a passphrase's.")
+                    remedy: "Send 1 for the printed key's, 2 for a passphrase's, 3 for a passkey's.")
             }
             self = kind
         }
 
-        /// Whether somebody may come upon an id of this kind by trying: a printed key has 256 random bits.
+        /// Whether somebody may come upon an id of this kind by trying: a printed key has 256 random bits, and so has
+        /// what a passkey answers.
         package var isGuessable: Bool {
             switch self {
-            case .printedKey: false
+            case .printedKey, .passkey: false
             case .passphrase: true
             }
         }
@@ -53,10 +55,11 @@ package struct RecoveryBundle: Sendable {
 
     /// - Throws: `unknownItem`.
     package static func find(_ id: ID16, in connection: any SQLConnection) throws -> Data {
-        // Two accounts may have bundles of two kinds under it: a passphrase's, of which nobody plants many, comes
+        // Accounts may have bundles of different kinds under it: a passphrase's, of which nobody plants many, comes
         // first.
         let sealed = try connection.first(
-            "SELECT sealed FROM recovery_bundle WHERE recovery_id = $1 ORDER BY kind DESC", [.blob(id.bytes)]
+            "SELECT sealed FROM recovery_bundle WHERE recovery_id = $1 ORDER BY kind = $2 DESC, kind",
+            [.blob(id.bytes), .integer(Kind.passphrase.rawValue)]
         ) { try $0.data("sealed") }
         guard let sealed else {
             throw ServerError(

@@ -20,6 +20,12 @@ package enum RecoveryVectors {
             try checkSeeds(test, key)
             try test.expect("key", .hex(key.bytes))
             try test.expect("bundleID", .hex(key.bundleID))
+        case "Passkey":
+            let (output, origin) = (try test.secret("output"), try test.string("origin"))
+            let key = try core(RecoveryKey(passkey: output, origin: origin))
+            try checkSeeds(test, key)
+            try test.expect("key", .hex(key.bytes))
+            try test.expect("bundleID", .hex(key.bundleID))
         default:
             let bytes = try test.secret("key")
             let key = try core(RecoveryKey(bytes))

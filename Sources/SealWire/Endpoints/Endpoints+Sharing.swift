@@ -87,6 +87,15 @@ public struct SharingEndpoints: Sendable {
         refusals: [.message, .user, .path, .zone, .stored, .code(.permissionFailure), .code(.unknownItem)],
         about: "lets strangers ask, or not; denies requests")
 
+    public let place = Endpoint<BySession, Sealkit_V1_SharePlaceRequest, Sealkit_V1_SharePlaceResponse>(
+        "share/place", path: "1/share/place", BySession(needsUser: false),
+        again: .read, work: .sharing,
+        refusals: [.message, .session, .code(.unknownItem)],
+        about: """
+            container and environment that a link leads into, and nothing else of it: for a client that no app has told \
+            which. The share may have ended; what it is now, `share/metadata` says
+            """)
+
     public let metadata = Endpoint<BySession, Sealkit_V1_ShareMetadataRequest, Sealkit_V1_ShareMetadataResponse>(
         "share/metadata", path: "1/share/metadata", BySession(needsUser: true),
         again: .read, work: .sharing,

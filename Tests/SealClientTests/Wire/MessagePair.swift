@@ -98,6 +98,8 @@ struct MessagePair: Sendable, CustomTestStringConvertible {
         MessagePair(Wire.PlaceholderAddress.self, Sealkit_V1_PlaceholderAddress.self),
         MessagePair(Wire.LinksRequest.self, Sealkit_V1_LinksRequest.self),
         MessagePair(Wire.LinksResponse.self, Sealkit_V1_LinksResponse.self),
+        MessagePair(Wire.SharePlaceRequest.self, Sealkit_V1_SharePlaceRequest.self),
+        MessagePair(Wire.SharePlaceResponse.self, Sealkit_V1_SharePlaceResponse.self),
         MessagePair(Wire.ShareMetadataRequest.self, Sealkit_V1_ShareMetadataRequest.self),
         MessagePair(Wire.ShareMetadataResponse.self, Sealkit_V1_ShareMetadataResponse.self),
         MessagePair(Wire.AcceptShareRequest.self, Sealkit_V1_AcceptShareRequest.self),

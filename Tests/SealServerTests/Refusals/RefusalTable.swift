@@ -127,6 +127,7 @@ enum RefusalTable {
             Sealkit_V1_CompleteVerificationRequest.with { $0.verificationID = id }),
 
         // Shares
+        sample(Endpoints.sharing.place, Sealkit_V1_SharePlaceRequest.with { $0.routingID = id }),
         sample(Endpoints.sharing.metadata, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = id }),
         sample(Endpoints.sharing.newcomer, Sealkit_V1_ShareMetadataRequest.with { $0.routingID = id }),
         sample(Endpoints.sharing.accept, Sealkit_V1_AcceptShareRequest.with { $0.operationID = id }),

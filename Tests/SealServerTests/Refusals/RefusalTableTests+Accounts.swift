@@ -50,7 +50,7 @@ extension RefusalTableTests {
         all += [0, 16_385].map {
             Content("/1/accounts/recovery", "{\"recoveryId\":\(id),\"sealed\":\(bytes($0))}", .invalidArguments)
         }
-        all += ["3", "255", "4294967295"].map {
+        all += ["4", "255", "4294967295"].map {
             Content("/1/accounts/recovery/delete", "{\"kind\":\($0)}", .invalidArguments)
         }
         let login = "\"login\":{\"loginKey\":\"\(Data(goodKey).base64EncodedString())\",\"deviceId\":\(id)}"

@@ -84,6 +84,7 @@ extension RefusalTableTests {
         var all: [Content] = []
         all += [0, 15, 17, 1_000_000].flatMap { count -> [Content] in
             [
+                Content("/1/share/place", "{\"routingId\":\(bytes(count))}", .unknownItem),
                 Content("/1/share/metadata", "{\"routingId\":\(bytes(count))}", .unknownItem),
                 Content("/1/share/newcomer", "{\"routingId\":\(bytes(count))}", .unknownItem),
                 Content("/1/share/accept", "{\"operationId\":\(bytes(count))}", .invalidArguments),

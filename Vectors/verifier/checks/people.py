@@ -175,10 +175,19 @@ def bundle(case: Case) -> None:
     fields.expect("sealed", accounts.seal_bundle(key, b"".join(seeds), fields.hex("random")))
 
 
+@check("recovery", "Passkey")
+def recovery_passkey(case: Case) -> None:
+    fields = case.fields
+    opens(fields, accounts.passkey_key(fields.hex("output"), fields.text("origin")))
+
+
 @check("recovery", "Passphrase")
 def recovery_passphrase(case: Case) -> None:
     fields = case.fields
-    key = accounts.passphrase_key(fields.hex("passphrase"), fields.text("name"), fields.text("origin"))
+    opens(fields, accounts.passphrase_key(fields.hex("passphrase"), fields.text("name"), fields.text("origin")))
+
+
+def opens(fields: Fields, key: bytes) -> None:
     seeds = accounts.open_bundle(key, fields.hex("sealed"))
     if fields.hexes("seeds") != seeds:
         fields.expect("seeds", [seed.hex() for seed in seeds])

@@ -58,6 +58,7 @@ enum WireTarget: FuzzTarget {
         Kind(Wire.ModifyRecordsResponse.self), Kind(Wire.ModifyRecordsRequest.self),
         Kind(Wire.FetchRostersResponse.self), Kind(Wire.AppendRosterRequest.self),
         Kind(Wire.ShareMetadataResponse.self), Kind(Wire.AcceptShareResponse.self), Kind(Wire.ShareOwnerResponse.self),
+        Kind(Wire.SharePlaceResponse.self),
         Kind(Wire.LinksResponse.self), Kind(Wire.LookupZonesResponse.self), Kind(Wire.DatabaseChangesResponse.self),
         Kind(Wire.SessionResponse.self), Kind(Wire.CreateAccountRequest.self), Kind(Wire.DevicesResponse.self),
         Kind(Wire.RecoverResponse.self), Kind(Wire.RecoveryBundlesResponse.self), Kind(Wire.RotateKeysRequest.self),
