@@ -18,7 +18,7 @@ DESTDIR ?=
 # Which command is installed and packaged.
 BINARY ?= .build/release/sealkit
 
-.PHONY: help setup build release demo test attacks parity cloudkit torture bench fuzz proofs vectors web-core protobuf docs format clean
+.PHONY: help setup build release demo test attacks parity cloudkit torture bench fuzz proofs vectors web web-core web-test protobuf docs format clean
 .PHONY: install uninstall deb package-check
 
 help: ## Lists these targets
@@ -90,6 +90,13 @@ vectors: build ## Generates the test vectors again
 web-core: setup ## Builds the core as a browser's module, with libsodium from its pinned source, into .build/web-core
 	@Tests/Support/setup wasi-libc brotli
 	@Web/core/build
+
+web: setup ## Builds the web client, which the next build of the command has in it; its hash is that of the same sources anywhere
+	@Tests/Support/setup wasi-libc brotli
+	@Web/build
+
+web-test: web build ## Opens shares in a browser, as guests do; SCREENSHOTS=FOLDER keeps pictures of each screen
+	@Tests/Web/run
 
 protobuf: setup ## Generates Sources/SealWire/*.pb.swift again
 	@Tests/Support/setup protobuf-compiler

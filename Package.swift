@@ -58,6 +58,7 @@ let package = Package(
             name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CCurlShim", dependencies: ["CCurl"]),
+        .target(name: "CWebBundle"),
         .target(name: "SealSystem", swiftSettings: house),
         // Floor 1
         .target(name: "SealPrimitives", dependencies: ["CSodium"], swiftSettings: core),
@@ -148,7 +149,7 @@ let package = Package(
             dependencies: [
                 "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery",
                 "SealStorage",
-                "SealService", "CCurl", "CCurlShim",
+                "SealService", "CCurl", "CCurlShim", "CWebBundle",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -376,7 +377,8 @@ case "1":
 case "server":
     // The server with its packages, and the core's harness and world once more.
     let kept = [
-        "CSodium", "CCurl", "CCurlShim", "SealSystem", "SealPrimitives", "SealWire", "SealStatements", "SealEnvelope",
+        "CSodium", "CCurl", "CCurlShim", "CWebBundle", "SealSystem", "SealPrimitives", "SealWire", "SealStatements",
+        "SealEnvelope",
         "SealCoding",
         "SealSchema", "SealQuery", "SealStorage", "SealService", "SealServer",
     ]

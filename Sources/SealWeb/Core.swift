@@ -1,4 +1,5 @@
 import CSodium
+import SealClient
 import SealEnvelope
 import SealPrimitives
 import SealStatements
@@ -10,16 +11,44 @@ struct Core {
     var urls = HandleTable<ShareURL>()
     var rosters = HandleTable<Roster>()
     var epochKeys = HandleTable<EpochKey>()
+    var recoveryKeys = HandleTable<RecoveryKey>()
+    var visitors = HandleTable<Visitor>()
+    var identities = HandleTable<VisitorIdentity>()
+    var openings = HandleTable<Visit>()
+    var proofs = HandleTable<AddressProof>()
+    var zones = HandleTable<SharedZone>()
     var random = SystemRandom()
 
     /// The browser's module has one thread.
     nonisolated(unsafe) static var shared = Core()
 
     /// - Parameter input: the operation's canonical bytes, as its method reads them.
-    mutating func perform(_ number: UInt32, _ input: [UInt8]) throws(SealError) -> [UInt8] {
-        guard let operation = Operation(rawValue: number) else { throw .unsupported }
+    mutating func perform(_ number: UInt32, _ input: [UInt8]) throws(Refusal) -> [UInt8] {
+        guard let operation = Operation(rawValue: number) else { throw Refusal(SealError.unsupported) }
         var reader = CanonicalReader(input)
         var writer = CanonicalWriter()
+        switch operation {
+        case .visit: try visit(&reader, &writer)
+        case .metadataAnswer: try metadataAnswer(&reader, &writer)
+        case .metadataGoesOn: try metadataGoesOn(&reader, &writer)
+        case .preview: try preview(&reader, &writer)
+        case .standing: try standing(&reader, &writer)
+        case .acceptRequest: try acceptRequest(&reader, &writer)
+        case .enter: try enter(&reader, &writer)
+        case .comeBack: try comeBack(&reader, &writer)
+        case .rosterAnswer: try rosterAnswer(&reader)
+        case .changesAnswer: try changesAnswer(&reader, &writer)
+        default:
+            do { try performCore(operation, &reader, &writer) } catch { throw Refusal(error) }
+        }
+        do { try reader.finish() } catch { throw Refusal(error) }
+        return writer.bytes
+    }
+
+    /// What is refused by the core alone.
+    private mutating func performCore(
+        _ operation: Operation, _ reader: inout CanonicalReader, _ writer: inout CanonicalWriter
+    ) throws(SealError) {
         switch operation {
         case .about: writer.string(unsafe String(cString: sodium_version_string()))
         case .forget: forget(try reader.number())
@@ -33,9 +62,55 @@ struct Core {
         case .openInvitation: try openInvitation(&reader, &writer)
         case .accept: try accept(&reader, &writer)
         case .openRecord: try openRecord(&reader, &writer)
+        case .newRecoveryKey: newRecoveryKey(&writer)
+        case .readRecoveryKey: try readRecoveryKey(&reader, &writer)
+        case .mistypedGroups: try mistypedGroups(&reader, &writer)
+        case .isRecoveryKey: try isRecoveryKey(&reader, &writer)
+        case .stretchPassphrase: try stretchPassphrase(&reader, &writer)
+        case .takePassphrase: try takePassphrase(&reader, &writer)
+        case .takePasskey: try takePasskey(&reader, &writer)
+        case .passkeyInput: writer.blob(RecoveryKey.passkeyInput)
+        case .newVisitor: try newVisitor(&reader, &writer)
+        case .recoverRequest: try recoverRequest(&reader, &writer)
+        case .recoverAnswer: try recoverAnswer(&reader, &writer)
+        case .device: try device(&reader, &writer)
+        case .setDevice: try setDevice(&reader)
+        case .challengeRequest: try challengeRequest(&reader, &writer)
+        case .createRequest: try createRequest(&reader, &writer)
+        case .loginRequest: try loginRequest(&reader, &writer)
+        case .sessionAnswer: try sessionAnswer(&reader, &writer)
+        case .bundleRequest: try bundleRequest(&reader, &writer)
+        case .bundleAnswer: try bundleAnswer(&reader)
+        case .identityRequest: try identityRequest(&reader, &writer)
+        case .identityAnswer: try identityAnswer(&reader)
+        case .newcomerRequest: try newcomerRequest(&reader, &writer)
+        case .placeRequest: try placeRequest(&reader, &writer)
+        case .placeAnswer: try placeAnswer(&reader, &writer)
+        case .metadataRequest: try metadataRequest(&reader, &writer)
+        case .codeRequest: try codeRequest(&reader, &writer)
+        case .codeAnswer: try codeAnswer(&reader, &writer)
+        case .proofRequest: try proofRequest(&reader, &writer)
+        case .proofAnswer: try proofAnswer(&reader, &writer)
+        case .failure: try failure(&reader, &writer)
+        case .rosterRequest: try rosterRequest(&reader, &writer)
+        case .changesRequest: try changesRequest(&reader, &writer)
+        case .records: try records(&reader, &writer)
+        case .assetPlace: try assetPlace(&reader, &writer)
+        case .openAsset: try openAsset(&reader, &writer)
+        case .visit, .metadataAnswer, .metadataGoesOn, .preview, .standing, .acceptRequest, .enter, .comeBack,
+            .rosterAnswer, .changesAnswer:
+            throw .unsupported
         }
-        try reader.finish()
-        return writer.bytes
+    }
+
+    /// A server's refusal → its code, its words, what it says to do, after how many milliseconds to try again.
+    private func failure(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
+        let failure = try Wire.Failure(protobuf: try reader.blob(atMost: reader.remaining))
+        writer.string(failure.code)
+        writer.string(failure.reason)
+        writer.string(failure.remedy)
+        let wait = failure.retryAfter * 1000
+        writer.number(wait >= 0 && wait < 604_800_000 ? UInt32(wait) : 0)
     }
 
     private mutating func forget(_ handle: UInt32) {
@@ -43,13 +118,19 @@ struct Core {
         urls.remove(handle)
         rosters.remove(handle)
         epochKeys.remove(handle)
+        recoveryKeys.remove(handle)
+        visitors.remove(handle)
+        identities.remove(handle)
+        openings.remove(handle)
+        proofs.remove(handle)
+        zones.remove(handle)
     }
 }
 
 /// One call for everything: an operation's number and its canonical bytes in, canonical bytes out (`Exchange`).
 @_expose(wasm, "core_call") @_cdecl("core_call")
 public func call(_ operation: UInt32, _ bytes: UnsafePointer<UInt8>, _ count: Int) -> UnsafeMutablePointer<UInt8> {
-    unsafe Exchange.answer { () throws(SealError) in
+    unsafe Exchange.answer { () throws(Refusal) in
         // A URL and a recovery key have secrets in them.
         var input = unsafe Exchange.input(bytes, count)
         defer { wipe(&input) }

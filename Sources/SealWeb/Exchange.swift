@@ -5,7 +5,7 @@ package import SealPrimitives
 package enum Exchange {
     /// The bytes are what was asked for.
     private static let done: UInt8 = 0
-    /// The bytes are the name of a `SealError`.
+    /// The bytes are the name of what was refused.
     private static let refused: UInt8 = 1
 
     /// What the host wrote. It is copied: the host may write there again at once.
@@ -14,14 +14,19 @@ package enum Exchange {
     }
 
     /// Memory that the host reads and then releases.
-    package static func answer(_ body: () throws(SealError) -> [UInt8]) -> UnsafeMutablePointer<UInt8> {
+    package static func answer(_ body: () throws(Refusal) -> [UInt8]) -> UnsafeMutablePointer<UInt8> {
         do {
             var output = try body()
             defer { wipe(&output) }
             return unsafe write(done, output)
         } catch {
-            return unsafe write(refused, [UInt8](error.rawValue.utf8))
+            return unsafe write(refused, [UInt8](error.name.utf8))
         }
+    }
+
+    /// The same for what the core alone refuses.
+    package static func answer(_ body: () throws(SealError) -> [UInt8]) -> UnsafeMutablePointer<UInt8> {
+        unsafe answer { () throws(Refusal) in try core(body) }
     }
 
     private static func write(_ status: UInt8, _ output: [UInt8]) -> UnsafeMutablePointer<UInt8> {

@@ -18,5 +18,8 @@ struct HandleTable<Element> {
         }
     }
 
+    /// For what is there already.
+    mutating func replace(_ handle: UInt32, _ element: Element) { elements[handle] = element }
+
     mutating func remove(_ handle: UInt32) { elements[handle] = nil }
 }

@@ -16,4 +16,53 @@ enum Operation: UInt32 {
     case accept = 37
     // Of records
     case openRecord = 48
+    // Of ways back
+    case newRecoveryKey = 64
+    case readRecoveryKey = 65
+    case mistypedGroups = 66
+    case isRecoveryKey = 67
+    case stretchPassphrase = 68
+    case takePassphrase = 69
+    case takePasskey = 70
+    case passkeyInput = 71
+    // Of a visitor
+    case newVisitor = 80
+    case recoverRequest = 81
+    case recoverAnswer = 82
+    case device = 83
+    case setDevice = 84
+    case challengeRequest = 85
+    case createRequest = 86
+    case loginRequest = 87
+    case sessionAnswer = 88
+    case bundleRequest = 89
+    case bundleAnswer = 90
+    case identityRequest = 91
+    case identityAnswer = 92
+    // Of a visit
+    case visit = 96
+    case newcomerRequest = 97
+    case placeRequest = 98
+    case placeAnswer = 99
+    case metadataRequest = 100
+    case metadataAnswer = 101
+    case metadataGoesOn = 102
+    case preview = 103
+    case standing = 104
+    case acceptRequest = 105
+    case codeRequest = 106
+    case codeAnswer = 107
+    case proofRequest = 108
+    case proofAnswer = 109
+    case failure = 110
+    // Of a share's records
+    case enter = 128
+    case comeBack = 129
+    case rosterRequest = 130
+    case rosterAnswer = 131
+    case changesRequest = 132
+    case changesAnswer = 133
+    case records = 134
+    case assetPlace = 135
+    case openAsset = 136
 }

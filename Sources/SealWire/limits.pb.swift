@@ -10,6 +10,11 @@
 
 /// SealKit's wire format: what the server limits, and how much of it an account has used.
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 public import SwiftProtobuf
 
 // If the compiler emits an error on this type, it is because this file
@@ -60,6 +65,9 @@ public nonisolated struct Sealkit_V1_LimitsResponse: Sendable {
 
   /// how codes go out: "mail", "text"; none of them where addresses cannot be proved
   public var codes: [String] = []
+
+  /// SHA-256 of the web client's manifest; empty where the server was built without it
+  public var webBundle: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -160,7 +168,7 @@ nonisolated extension Sealkit_V1_Limit: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Sealkit_V1_LimitsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LimitsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}limits\0\u{1}registration\0\u{1}origin\0\u{1}codes\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}limits\0\u{1}registration\0\u{1}origin\0\u{1}codes\0\u{3}web_bundle\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -172,6 +180,7 @@ nonisolated extension Sealkit_V1_LimitsResponse: SwiftProtobuf.Message, SwiftPro
       case 2: try { try decoder.decodeSingularStringField(value: &self.registration) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.origin) }()
       case 4: try { try decoder.decodeRepeatedStringField(value: &self.codes) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.webBundle) }()
       default: break
       }
     }
@@ -190,6 +199,9 @@ nonisolated extension Sealkit_V1_LimitsResponse: SwiftProtobuf.Message, SwiftPro
     if !self.codes.isEmpty {
       try visitor.visitRepeatedStringField(value: self.codes, fieldNumber: 4)
     }
+    if !self.webBundle.isEmpty {
+      try visitor.visitSingularBytesField(value: self.webBundle, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -198,6 +210,7 @@ nonisolated extension Sealkit_V1_LimitsResponse: SwiftProtobuf.Message, SwiftPro
     if lhs.registration != rhs.registration {return false}
     if lhs.origin != rhs.origin {return false}
     if lhs.codes != rhs.codes {return false}
+    if lhs.webBundle != rhs.webBundle {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

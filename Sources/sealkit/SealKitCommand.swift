@@ -21,7 +21,7 @@ struct SealKitCommand: AsyncParsableCommand {
 
             \(ExitStatus.help)
             """,
-        version: ServerVersion.current,
+        version: "\(ServerVersion.current)\n\(WebBundle.description(of: try? WebBundle.built()))",
         subcommands: [
             AccountCommand.self, DeviceCommand.self, ZoneCommand.self, RecordCommand.self, ShareCommand.self,
             ContactCommand.self, AuditCommand.self,

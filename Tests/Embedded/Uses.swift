@@ -190,6 +190,7 @@ public func useMessages(_ bytes: [UInt8]) throws(SealError) -> [[UInt8]] {
         try again(Wire.RevokeDeviceRequest.self), try again(Wire.RosterRequest.self),
         try again(Wire.RotateKeysRequest.self), try again(Wire.SessionResponse.self),
         try again(Wire.ShareMetadataRequest.self), try again(Wire.ShareMetadataResponse.self),
+        try again(Wire.SharePlaceRequest.self), try again(Wire.SharePlaceResponse.self),
         try again(Wire.ShareOwnerRequest.self), try again(Wire.ShareOwnerResponse.self),
         try again(Wire.ZonesRecordChangesRequest.self), try again(Wire.ZonesRecordChangesResponse.self),
         try again(Wire.UploadState.self),

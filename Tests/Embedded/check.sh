@@ -18,7 +18,7 @@ sources=(CSodium SealVectorChecks SealWeb "${core_modules[@]}")
 inputs=$({
     swiftc --version 2>/dev/null
     dpkg-query --show wasi-libc
-    find "${sources[@]/#/Sources/}" Web/core Tests/Embedded -type f | LC_ALL=C sort | xargs sha256sum
+    find "${sources[@]/#/Sources/}" Web Tests/Embedded -type f | LC_ALL=C sort | xargs sha256sum
 } | sha256sum | cut -d ' ' -f 1)
 
 # The same core with the vectors' judge beside it. What SealClient offers is compiled where it is used, so it is used once.
@@ -49,8 +49,13 @@ if [ "$(cat "$out/checked" 2>/dev/null)" != "$inputs" ]; then
     Web/core/build "$out"
     build_vectors
     wait "$second"
-    cmp "$out/core.wasm" "$again/out/core.wasm" ||
-        { printf 'The same sources give other bytes in another folder.\n' >&2; exit 1; }
+    # And what is packed of it: all that a browser gets.
+    /usr/bin/python3 -B Web/bundle.py Web/client "$out/core.wasm" "$out/web"
+    /usr/bin/python3 -B "$again/Web/bundle.py" "$again/Web/client" "$again/out/core.wasm" "$again/out/web" >/dev/null
+    for file in core.wasm web/bundle web/manifest.txt; do
+        cmp "$out/$file" "$again/out/$file" ||
+            { printf 'The same sources give other bytes in another folder.\n' >&2; exit 1; }
+    done
     printf '%s\n' "$inputs" >"$out/checked"
 fi
 cat "$out/core.json"

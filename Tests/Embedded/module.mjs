@@ -5,9 +5,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Reader, Writer } from '../../Web/core/canonical.mjs';
-import { load } from '../../Web/core/core.mjs';
-import { operations } from '../../Web/core/operations.mjs';
+import { Reader, Writer } from '../../Web/client/canonical.mjs';
+import { load } from '../../Web/client/core.mjs';
+import { operations } from '../../Web/client/operations.mjs';
 
 const [modulePath, folder] = process.argv.slice(2);
 const bytes = fs.readFileSync(modulePath);
@@ -49,7 +49,7 @@ test('host and module have the same numbers', () => {
 });
 
 test('an unknown operation and a handle of nothing are refused', () => {
-    assert.throws(() => core.call('core_call', new Uint8Array(0), 99), error => error.code === 'unsupported');
+    assert.throws(() => core.call('core_call', new Uint8Array(0), 9999), error => error.code === 'unsupported');
     refuses('firstIdentity', 'missingKey', new Writer().u32(4711).string('com.example.notes').i64(0));
     refuses('forget', 'malformed', new Writer().u32(1).byte(0));
 });
@@ -69,6 +69,43 @@ test('a recovered account opens its grant, and nobody else opens it', () => {
     refuses('openGrant', 'authenticationFailed', member(roster, owner, fields));
     ask('openGrant', member(roster, alice, fields));
     refuses('openGrant', 'missingKey', member(roster, alice, { ...fields, epoch: 7 }));
+});
+
+test('a passkey and a typed key bring accounts back', () => {
+    const recovered = (key, sealed) => {
+        const answer = new Writer().raw(Uint8Array.of(0x0a, ...varint(sealed.length))).raw(sealed).bytes;
+        return ask('recoverAnswer', new Writer().u32(key).blob(answer).string('a browser').i64(1_700_000_000_000_000)).u32();
+    };
+    const varint = number => number < 128 ? [number] : [number & 127 | 128, ...varint(number >> 7)];
+    for (const { fields, result } of group('recovery', 'Passkey').tests) {
+        const take = new Writer().blob(hex(fields.output)).string(fields.origin);
+        if (fields.output.length !== 64) {
+            refuses('takePasskey', 'invalidLength', take);
+            continue;
+        }
+        const key = ask('takePasskey', take).u32();
+        if (result === 'valid') {
+            assert.equal(toHex(ask('recoverRequest', new Writer().u32(key)).blob()).slice(4), fields.bundleID);
+            const visitor = recovered(key, hex(fields.sealed));
+            assert.equal(ask('device', new Writer().u32(visitor)).blob().length, 32);
+        } else {
+            assert.throws(() => recovered(key, hex(fields.sealed)), error => error.code === 'authenticationFailed');
+        }
+    }
+    assert.equal(new TextDecoder().decode(ask('passkeyInput').blob()), 'sealkit/1/passkey');
+    const made = ask('newRecoveryKey');
+    const [handle, text] = [made.u32(), made.string()];
+    const shown = typed => ask('isRecoveryKey', new Writer().u32(handle).string(typed)).flag();
+    assert.equal(shown(text.toLowerCase().replaceAll('-', ' ')), true);
+    assert.equal(shown(group('recovery', 'Text').tests[0].fields.text), false);
+    refuses('isRecoveryKey', 'mistypedRecoveryKey', new Writer().u32(handle).string(`${text.slice(0, -1)}${text.endsWith('0') ? '1' : '0'}`));
+});
+
+test('a URL of another server is not shown to this one', () => {
+    const { url } = valid(group('links', 'URL'));
+    refuses('visit', 'otherServer', new Writer().string(url).string('https://elsewhere.example.org'));
+    const answer = ask('visit', new Writer().string(url).string(new URL(url).origin));
+    assert.equal([answer.u32() > 0, answer.raw(16).length, answer.isAtEnd].join(), 'true,16,true');
 });
 
 test('a record opens once all of it is verified', () => {

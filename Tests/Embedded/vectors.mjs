@@ -3,7 +3,7 @@
 import { randomFillSync } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { load } from '../../Web/core/core.mjs';
+import { load } from '../../Web/client/core.mjs';
 
 const [modulePath, folder, ...chosen] = process.argv.slice(2);
 const core = await load(fs.readFileSync(modulePath), randomFillSync);

@@ -40,6 +40,8 @@ import Testing
                 "SealClient/Wire/Wire+Sharing.swift: public var keptSecret: [UInt8] = []",
                 "SealClient/Wire/Wire+Zones.swift: public var token: [UInt8] = []",
                 "SealClient/Wire/Wire+Zones.swift: public var token: [UInt8] = []",
+                // A place in a feed.
+                "SealWeb/SharedZone.swift: private var token: [UInt8] = []",
                 // Written to the key file by its own function, private to it.
                 "SealKit/Account/KeyFile.swift: var seeds: String",
                 // Written to the credential's file by its own function, private to it.
@@ -138,7 +140,7 @@ import Testing
                 "SealService/Messages/Messenger.swift code",  // libcurl's
                 "SealServer/Messages/RelayFailure.swift url",  // of the mail relay
                 "SealServer/Application/StartReport.swift url",
-                "SealServer/Sharing/SharePageController.swift url",  // the operator's own, on a page
+                "SealServer/Web/SharePageController.swift url",  // the operator's own, on a page
                 "SealStorage/Files/PrivateFiles.swift code",  // errno
                 "SealStorage/SQL/StorageError.swift code",  // SQLite's
             ])

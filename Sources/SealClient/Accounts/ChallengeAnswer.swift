@@ -55,12 +55,17 @@ extension Wire.LoginRequest {
 extension Wire.CreateAccountRequest {
     /// - Parameter registrationCode: empty where anybody may make an account.
     public init(_ answer: ChallengeAnswer, recovery: RecoveryBundle, registrationCode: String) {
+        self.init(answer, registrationCode: registrationCode)
+        self.recovery = Wire.RecoveryBundle(recovery)
+    }
+
+    /// Of an account that nothing brings back.
+    public init(_ answer: ChallengeAnswer, registrationCode: String) {
         loginKey = answer.loginKey.bytes
         challenge = answer.challenge
         time = answer.time
         signature = answer.signature
         deviceName = answer.device.name
-        self.recovery = Wire.RecoveryBundle(recovery)
         deviceID = answer.device.id.bytes
         deviceAdded = answer.device.added
         deviceSignature = answer.device.signature

@@ -42,3 +42,10 @@ public struct DeviceStatement: Sendable, Hashable {
         }
     }
 }
+
+extension DeviceStatement {
+    /// - Throws: `invalidLength`.
+    public init(_ wire: Wire.Device) throws(SealError) {
+        self.init(id: try ID16(wire.id), name: wire.name, added: wire.added, signature: wire.signature)
+    }
+}

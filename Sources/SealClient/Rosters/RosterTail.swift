@@ -34,3 +34,18 @@ public struct RosterTail: Sendable {
         self.abandoned = abandoned
     }
 }
+
+extension RosterTail {
+    /// - Parameter user: whose grants count.
+    /// - Throws: `endless`.
+    public init(_ wire: Wire.RosterTail, of user: UserID) throws(ClientError) {
+        var grants: [OwnGrant] = []
+        for grant in wire.grants where (try? grant.grantSubject()) == .member(user) {
+            grants.append(OwnGrant(epoch: grant.epoch, sealed: grant.sealed))
+        }
+        try self.init(
+            entries: wire.entries.map { SignedRosterEntry($0) }, isMoreComing: wire.moreComing, grants: grants,
+            hasMoreGrants: wire.moreGrants, headSequence: wire.headSequence, head: wire.head,
+            isUngranted: wire.ungranted, abandoned: wire.abandoned.map { SignedRosterEntry($0) })
+    }
+}

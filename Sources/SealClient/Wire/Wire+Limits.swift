@@ -22,6 +22,7 @@ extension Wire {
         public var registration = ""
         public var origin = ""
         public var codes: [String] = []
+        public var webBundle: [UInt8] = []
 
         public init() {}
 
@@ -30,6 +31,7 @@ extension Wire {
             try coder.field(2, &registration)
             try coder.field(3, &origin)
             try coder.list(4, &codes)
+            try coder.field(5, &webBundle)
         }
     }
 }

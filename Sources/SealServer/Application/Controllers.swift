@@ -8,7 +8,8 @@ enum Controllers {
         ).addRoutes(to: router)
         LimitsController(
             transactions: services.transactions, rates: services.rates, quotas: services.quotas,
-            origin: services.origin, outbox: services.outbox, configuration: services.configuration
+            origin: services.origin, outbox: services.outbox, configuration: services.configuration,
+            webBundle: services.webBundle
         ).addRoutes(to: router)
         AccountsController(
             transactions: services.transactions, sessions: services.sessions,
@@ -81,7 +82,9 @@ enum Controllers {
             transactions: services.transactions, rates: services.rates, clock: services.clock, quotas: services.quotas,
             rosters: services.rosters
         ).addRoutes(to: router)
-        SharePageController(fallbackURLs: services.configuration.fallbackURLs).addRoutes(to: router)
+        SharePageController(fallbackURLs: services.configuration.fallbackURLs, bundle: services.webBundle).addRoutes(
+            to: router)
+        WebFilesController(bundle: services.webBundle).addRoutes(to: router)
         AssetsController(
             transactions: services.transactions,
             uploading: WholeUpload(

@@ -23,6 +23,7 @@ struct OpenedServer: Sendable {
         try PrivateFiles.createFolder(at: configuration.secretsFolder)
         lock = try DataFolderLock(folder: configuration.dataFolder)
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
+        let webBundle = try replacing.servedBundle()
         let messengers =
             try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
         let writeTimes = WriteTimes(logger: logger)
@@ -49,7 +50,7 @@ struct OpenedServer: Sendable {
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
         services = Services(
             database: database, blobs: blobs, messengers: messengers, secrets: secrets, configuration: configuration,
-            writeTimes: writeTimes, metrics: metrics, logger: logger, replacing: replacing)
+            webBundle: webBundle, writeTimes: writeTimes, metrics: metrics, logger: logger, replacing: replacing)
         PushService.listen(
             to: database, streams: services.streams, webhooks: services.webhooks, jobs: services.jobs,
             sessions: services.sessions)

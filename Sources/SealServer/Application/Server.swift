@@ -58,11 +58,14 @@ public struct Server: Sendable {
             return try ServerCertificate(
                 files, host: origin.flatMap { URL(string: $0)?.host() }, clock: replacing.clock ?? systemClock)
         }
+        let webBundle = try replacing.servedBundle()
         let http = try Self.httpServer(certificate)
         let logger = replacing.logger ?? Self.logger(configuration)
         logger.notice(
             "SealKit starts",
-            metadata: StartReport(configuration, certificateValidUntil: certificate?.validUntil).metadata)
+            metadata: StartReport(
+                configuration, certificateValidUntil: certificate?.validUntil, webBundle: webBundle
+            ).metadata)
         certificate?.warn(logger)
         try await configuration.listen.tryOut()
         try await configuration.metrics?.tryOut(setting: "metrics")

@@ -31,6 +31,14 @@ struct ServiceReplacements: Sendable {
     var mostWaitingWrites: Int?
     /// Of the budget for writes: microseconds, by a clock that only goes forward.
     var steadyClock: (@Sendable () -> Int64)?
+    /// In the place of what the program has: nil for none.
+    var webBundle: (@Sendable () -> WebBundle?)?
     /// Put around the real one.
     var database: (@Sendable (any SQLDatabase) -> any SQLDatabase)?
+}
+
+extension ServiceReplacements {
+    /// - Returns: nil where the program was built without the web client.
+    /// - Throws: `WebBundle.Malformed`.
+    func servedBundle() throws -> WebBundle? { try webBundle.map { $0() } ?? WebBundle.built() }
 }

@@ -54,6 +54,9 @@ final class Services: Sendable {
     let alertWatch: AlertWatch
     let alertMessages: AlertMessages
 
+    /// Nil where the program was built without the web client.
+    let webBundle: WebBundle?
+
     /// What the routes of the table let requests in by.
     let door: ServedDoor
     /// How long requests held the writer.
@@ -66,7 +69,8 @@ final class Services: Sendable {
     init(
         database: any SQLDatabase, blobs: any BlobStore, messengers: [Address.Kind: any Messenger],
         secrets: ServerSecrets,
-        configuration: ServerConfiguration, writeTimes: WriteTimes, metrics: ServerMetrics, logger: Logger,
+        configuration: ServerConfiguration, webBundle: WebBundle?, writeTimes: WriteTimes, metrics: ServerMetrics,
+        logger: Logger,
         replacing: ServiceReplacements
     ) {
         let origin = ServerOrigin(configuration.origin(port: configuration.listen.port))
@@ -81,6 +85,7 @@ final class Services: Sendable {
         transactions = Transactions(database, sessions: sessions, clock: clock)
         self.blobs = blobs
         self.configuration = configuration
+        self.webBundle = webBundle
         self.writeTimes = writeTimes
         self.metrics = metrics
         rates = RequestRates(limits, RateLimiter(metrics: metrics), clock: clock)

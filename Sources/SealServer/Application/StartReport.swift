@@ -5,12 +5,15 @@ import SealService
 struct StartReport {
     let metadata: Logger.Metadata
 
-    /// - Parameter certificateValidUntil: of the server's own certificate; nil without TLS.
-    init(_ configuration: ServerConfiguration, certificateValidUntil: String?) {
+    /// - Parameters:
+    ///   - certificateValidUntil: of the server's own certificate; nil without TLS.
+    ///   - webBundle: nil where the program was built without the web client.
+    init(_ configuration: ServerConfiguration, certificateValidUntil: String?, webBundle: WebBundle?) {
         func limit(_ value: some BinaryInteger) -> Logger.MetadataValue { value > 0 ? "\(value)" : "none" }
         let limits = configuration.limits
         var metadata: Logger.Metadata = [
             "version": "\(ServerVersion.current)",
+            "web": "\(WebBundle.description(of: webBundle))",
             "data": "\(configuration.dataFolder)",
             "secrets": "\(configuration.secretsFolder)",
             "listen": "\(configuration.listen)",

@@ -1,4 +1,6 @@
+import Foundation
 import Hummingbird
+import SealPrimitives
 import SealService
 import SealStorage
 import SealWire
@@ -13,6 +15,7 @@ struct LimitsController: Sendable {
     let origin: ServerOrigin
     let outbox: Outbox
     let configuration: ServerConfiguration
+    let webBundle: WebBundle?
 
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.server.limits) { _ in limits() }
@@ -24,6 +27,7 @@ struct LimitsController: Sendable {
             $0.limits = LimitTable.all(configuration, rates.limits)
             $0.registration = configuration.registration.rawValue
             $0.origin = origin.value
+            if let webBundle { $0.webBundle = Data(webBundle.hash.bytes) }
             for (kind, word) in [(Address.Kind.email, "mail"), (.phone, "text")] where outbox.carries(kind) {
                 $0.codes.append(word)
                 if outbox.states[kind] == .failing { $0.codes.append(word + "-failing") }

@@ -17,7 +17,8 @@ public struct ServerEndpoints: Sendable {
         about: """
             "Limits": this server's numbers; `registration` says who may make an account: `open`, `invite`, `closed`; \
             `origin` is the server's name for itself; `codes` how codes go out: `mail`, `text`, and `mail-failing`, \
-            `text-failing` beside them where the latest did not, the same for everybody. A client passes over other words
+            `text-failing` beside them where the latest did not, the same for everybody; `web_bundle` is the hash of the \
+            web client, where the server has it. A client passes over other words
             """)
 
     public let tokenKeys = Endpoint<ByAnyone, NoContent, Sealkit_V1_TokenKeysResponse>(
@@ -37,8 +38,8 @@ public struct ServerEndpoints: Sendable {
         again: .read, work: .request, body: .none,
         refusals: [],
         about: """
-            the page that a share's URL shows in a browser: the same for every id. It takes nothing, and tells nothing \
-            of any share
+            the page that a share's URL shows in a browser ("The web client"): the same for every id. It takes nothing, \
+            and tells nothing of any share
             """)
 
     public let sharePageHead = Endpoint<ByAnyone, NoContent, NoContent>(
@@ -46,4 +47,13 @@ public struct ServerEndpoints: Sendable {
         again: .read, work: .request, body: .none,
         refusals: [],
         about: "the same without the page")
+
+    public let webFile = Endpoint<ByAnyone, NoContent, BytesContent>(
+        "web-file", .get, path: "w/{bundle}/{file}", ByAnyone(),
+        again: .read, work: .request, body: .none,
+        refusals: [.code(.unknownItem)],
+        about: """
+            a file of the web client, by the hash of its bundle ("The web client"), in the best of `br`, `gzip` and \
+            `identity` that is accepted
+            """)
 }

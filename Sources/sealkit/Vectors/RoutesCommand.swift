@@ -3,12 +3,13 @@ import Foundation
 import SealWire
 
 extension VectorsCommand {
-    /// The tables of routes in the transport page, from the one that server and SDK use.
+    /// The tables of routes in the transport page, and the web client's routes, from the table that server and SDK use.
     struct Routes: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Writes the tables of routes into the transport page.")
+            abstract: "Writes the tables of routes into the transport page, and the web client's routes.")
         @Argument(help: "The page.", completion: .file()) var page = "Vectors/PROTOCOL-TRANSPORT.md"
-        @Flag(help: "Write nothing; fail where the page has other tables.") var check = false
+        @Option(help: "The web client's routes.", completion: .file()) var script = "Web/client/routes.mjs"
+        @Flag(help: "Write nothing; fail where page or routes are others.") var check = false
 
         func run() throws {
             let url = URL(filePath: page)
@@ -38,6 +39,18 @@ extension VectorsCommand {
             } else if made != text {
                 try Data(made.utf8).write(to: url)
             }
+            try writeScript()
+        }
+
+        private func writeScript() throws {
+            let url = URL(filePath: script)
+            guard (try? String(contentsOf: url, encoding: .utf8)) != ScriptRoutes.text else { return }
+            if check {
+                try Output.standardOutput(
+                    "\(script) is not what the table of endpoints says; run sealkit vectors routes")
+                throw ExitCode.failure
+            }
+            try Data(ScriptRoutes.text.utf8).write(to: url)
         }
     }
 }

@@ -37,7 +37,7 @@ import Testing
 
     @Test func whatIsCountedWithTheRequestAlone() {
         let known: Set<String> = [
-            "health", "limits", "token-keys", "webhook-keys", "share-page", "share-page/head",
+            "health", "limits", "token-keys", "webhook-keys", "share-page", "share-page/head", "web-file",
             "accounts/challenge", "accounts/create", "accounts/login", "accounts/rotate", "accounts/delete",
             "accounts/recover", "accounts/logout",
             "accounts/recovery/delete", "devices/revoke",
@@ -89,6 +89,14 @@ import Testing
         #expect(throws: TransportTables.Misplaced(title: "Zone routes")) {
             try TransportTables.replacing(in: page.replacing(begin, with: begin + "\n" + begin))
         }
+    }
+
+    @Test func theWebClientHasTheTable() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../Web/client/routes.mjs")
+        #expect(try String(contentsOf: file, encoding: .utf8) == ScriptRoutes.text, "run sealkit vectors routes")
+        #expect(ScriptRoutes.text.contains("'share/place': { method: 'POST', path: '/1/share/place' },"))
+        #expect(!ScriptRoutes.text.contains("management-tokens"))
     }
 
     @Test func aServerThatServesAnotherTableDoesNotStart() async throws {

@@ -49,7 +49,8 @@ struct RefusalRoute: Sendable {
             "container": TestClient.container, "environment": "development", "database": route.database ?? "",
             "owner": "-",
             "zone": "notes", "id": String(repeating: "0", count: 32), "part": "0",
-            "routing": String(repeating: "A", count: 22),
+            "routing": String(repeating: "A", count: 22), "bundle": String(repeating: "0", count: 64),
+            "file": "share.mjs",
         ].merging(values) { $1 }
         return route.path(known)
     }

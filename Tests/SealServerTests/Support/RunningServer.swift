@@ -49,7 +49,7 @@ struct RunningServer: Sendable {
         maximumAssetSize: Int64 = 16 << 30, counter: StatementCounter? = nil, hook: WriteHook? = nil,
         steadyClock: @escaping @Sendable () -> Int64 = { 0 },
         webhookOrigins: [String] = [], fallbackURLs: [String: String] = [:],
-        registration: ServerConfiguration.Registration = .open,
+        registration: ServerConfiguration.Registration = .open, webBundle: WebBundle? = nil,
         runsTwice: Bool = true, jobLook: Duration = .seconds(3_600), sweepInterval: Duration? = nil,
         registry: MetricsRegistry? = nil,
         showsMetrics: Bool = false, hasOperator: Bool = false, hasTelemetry: Bool = false,
@@ -90,7 +90,7 @@ struct RunningServer: Sendable {
                 onOperator: { address in operatorListener.withLock { $0 = "http://\(address)" } },
                 onConsole: { address in console.withLock { $0 = "http://\(address)" } },
                 mostWaitingWrites: mostWaitingWrites,
-                steadyClock: steadyClock,
+                steadyClock: steadyClock, webBundle: { webBundle },
                 database: around),
             onRunning: { continuation.yield($0) }
         ) { table, made in

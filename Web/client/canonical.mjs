@@ -59,6 +59,8 @@ export class Reader {
     flag() { return this.byte() === 1; }
     u32() { return this.#view(4).getUint32(0, true); }
     u64() { return this.#view(8).getBigUint64(0, true); }
+    i64() { return this.#view(8).getBigInt64(0, true); }
+    f64() { return this.#view(8).getFloat64(0, true); }
     blob() { return this.raw(this.u32()); }
     string() { return decoder.decode(this.blob()); }
     list(read) { return Array.from({ length: this.u32() }, () => read(this)); }

@@ -10,14 +10,14 @@ export class CoreError extends Error {
 }
 
 /**
- * @param {BufferSource} bytes the module
+ * @param {BufferSource | Response} source the module
  * @param {(bytes: Uint8Array) => void} [random] fills with random bytes; crypto.getRandomValues where it is not named
  */
-export async function load(bytes, random = fill) {
+export async function load(source, random = fill) {
     let memory;
-    const { instance } = await WebAssembly.instantiate(bytes, {
-        host: { random: (pointer, count) => random(new Uint8Array(memory.buffer, pointer, count)) },
-    });
+    const imports = { host: { random: (pointer, count) => random(new Uint8Array(memory.buffer, pointer, count)) } };
+    const { instance } = await (source instanceof Response
+        ? WebAssembly.instantiateStreaming(source, imports) : WebAssembly.instantiate(source, imports));
     const { exports } = instance;
     memory = exports.memory;
     if (exports.core_start() < 0) throw new Error('libsodium does not start');

@@ -1,20 +1,41 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import SealPrimitives
 import SealService
 import SealWire
 
-/// `GET /s/{routing id}`: what a share URL shows in a browser. It consumes nothing, needs no script, and is the same
-/// for every id, so that it tells nobody which shares exist. What follows the `#` never reaches the server.
+/// `GET /s/{routing id}`: what a share URL shows in a browser: the web client, or where the program was built without
+/// it a word of what to do. It consumes nothing, and is the same for every id, so that it tells nobody which shares
+/// exist. What follows the `#` never reaches the server.
 ///
 /// Where the operator has set fallback URLs it lists them, all on every page, and sends nobody there by itself: a
 /// redirect would hand what follows the `#` to the other site.
 struct SharePageController: Sendable {
     private let html: String
+    private let headers: HTTPFields
 
-    /// - Parameter fallbackURLs: by container, validated.
-    init(fallbackURLs: [String: String]) {
-        html = Self.html(fallbackURLs)
+    /// - Parameters:
+    ///   - fallbackURLs: by container, validated.
+    ///   - bundle: nil where the program was built without the web client.
+    init(fallbackURLs: [String: String], bundle: WebBundle?) {
+        let apps = Self.apps(fallbackURLs)
+        var headers: HTTPFields = [:]
+        if let bundle {
+            html = bundle.page.replacing(WebBundle.bundleMark, with: bundle.hash.hex)
+                .replacing(WebBundle.appsMark, with: apps)
+            headers = WebHeaders.all
+        } else {
+            html = Self.start + apps + Self.end
+            headers = [
+                .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'",
+                .xContentTypeOptions: "nosniff",
+            ]
+            if let referrer = HTTPField.Name("Referrer-Policy") { headers[referrer] = "no-referrer" }
+        }
+        headers[.contentType] = "text/html; charset=utf-8"
+        headers[.cacheControl] = "no-store"
+        self.headers = headers
     }
 
     func addRoutes(to router: EndpointRouter) {
@@ -23,32 +44,25 @@ struct SharePageController: Sendable {
     }
 
     private func page(withBody: Bool) -> Response {
-        var headers: HTTPFields = [
-            .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
-            .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'", .xContentTypeOptions: "nosniff",
-        ]
-        if let referrer = HTTPField.Name("Referrer-Policy") { headers[referrer] = "no-referrer" }
         let body = ByteBuffer(string: html)
+        var headers = headers
         headers[.contentLength] = String(body.readableBytes)
         return Response(
             status: .ok, headers: headers, body: withBody ? ResponseBody(byteBuffer: body) : ResponseBody())
     }
 
-    private static func html(_ fallbackURLs: [String: String]) -> String {
+    private static func apps(_ fallbackURLs: [String: String]) -> String {
         let apps = fallbackURLs.sorted { $0.key < $1.key }.map { container, url in
             "<li><a rel=\"noreferrer\" href=\"\(HTML.escape(url))\">\(HTML.escape(container))</a></li>"
         }
-        let list =
-            apps.isEmpty
-            ? ""
-            : """
+        guard !apps.isEmpty else { return "" }
+        return """
             <p>No app opened it? These apps keep their records here:</p>
             <ul>
             \(apps.joined(separator: "\n"))
             </ul>
 
             """
-        return start + list + end
     }
 
     private static let start = """
@@ -75,6 +89,7 @@ struct SharePageController: Sendable {
     private static let end = """
         <p>Copy the link with everything after the <code>#</code>: that part is the key. Your browser did not send it to this
         server, and you should give it to nobody else.</p>
+        <p>This server was built without the web client, which would show the records here.</p>
         </body>
         </html>
         """

@@ -1,0 +1,202 @@
+import SealClient
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+
+/// A share's records, read and opened.
+extension Core {
+    /// What a URL leads to, an identity → the handle of the share's zone, as far as it was verified before.
+    mutating func enter(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let (visit, own) = try core { () throws(SealError) in
+            (try openings[try reader.number()], try identities[try reader.number()].own)
+        }
+        let zone = try SharedZone(
+            visit.opening.roster.scope, as: own,
+            entries: visit.opening.entries + (visit.acceptance.map { [$0] } ?? []), random: &random)
+        writer.number(zones.insert(zone, &last))
+    }
+
+    /// An identity, container, environment, owner, zone and share of a place where the visitor was before → its handle.
+    mutating func comeBack(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let (own, scope) = try core { () throws(SealError) -> (OwnIdentity, Scope) in
+            let own = try identities[try reader.number()].own
+            let container = try reader.string(atMost: Limits.nameBytes)
+            guard let environment = Environment(name: try reader.string(atMost: 16)) else { throw .malformed }
+            return (
+                own,
+                Scope(
+                    container: container, environment: environment,
+                    owner: try UserID(recordName: try reader.string(atMost: Limits.nameBytes)),
+                    zoneName: try reader.string(atMost: Limits.nameBytes),
+                    shareRecordName: try reader.string(atMost: Limits.nameBytes))
+            )
+        }
+        writer.number(zones.insert(try SharedZone(scope, as: own, entries: [], random: &random), &last))
+    }
+
+    /// A zone → whether rosters are to be asked for, and the request.
+    func rosterRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
+        let request = try zones[try reader.number()].rosterRequest()
+        writer.flag(request != nil)
+        writer.blob(request?.protobuf() ?? [])
+    }
+
+    /// A zone, the answer → nothing.
+    mutating func rosterAnswer(_ reader: inout CanonicalReader) throws(Refusal) {
+        let (handle, answer) = try core { () throws(SealError) -> (UInt32, Wire.FetchRostersResponse) in
+            (
+                try reader.number(),
+                try Wire.FetchRostersResponse(protobuf: try reader.blob(atMost: reader.remaining))
+            )
+        }
+        var zone = try core { () throws(SealError) in try zones[handle] }
+        try zone.take(answer)
+        zones.replace(handle, zone)
+    }
+
+    /// A zone → the request for what has changed in it since.
+    func changesRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
+        writer.blob(try zones[try reader.number()].changesRequest().protobuf())
+    }
+
+    /// A zone, the answer → 0: rosters are to be asked for, and the answer is given again; 1: there is more to ask for;
+    /// 2: that is all. Then how many records there are to show.
+    mutating func changesAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let (handle, answer) = try core { () throws(SealError) -> (UInt32, Wire.RecordChangesResponse) in
+            (
+                try reader.number(),
+                try Wire.RecordChangesResponse(protobuf: try reader.blob(atMost: reader.remaining))
+            )
+        }
+        var zone = try core { () throws(SealError) in try zones[handle] }
+        let course = try zone.take(answer, random: &random)
+        zones.replace(handle, zone)
+        switch course {
+        case .needsRosters: writer.number(UInt8(0))
+        case .isMoreComing: writer.number(UInt8(1))
+        case .isWhole: writer.number(UInt8(2))
+        }
+        writer.number(UInt32(zone.names.count))
+    }
+
+    /// A zone, which of its records, how many → of each: name, why it is not believed (nothing where it is), type,
+    /// author, when it was changed, and its fields: name; 0 for a value that the server sees, 1 for a sealed one, 2 for
+    /// an asset, 3 for what did not come; then the value's canonical bytes, or an asset's size.
+    func records(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
+        let zone = try zones[try reader.number()]
+        let first = Int(clamping: try reader.number(UInt32.self))
+        let count = Int(clamping: try reader.number(UInt32.self))
+        let names = zone.names.dropFirst(first).prefix(count)
+        writer.number(UInt32(names.count))
+        for name in names { write(name, of: zone, &writer) }
+    }
+
+    private func write(_ name: String, of zone: SharedZone, _ writer: inout CanonicalWriter) {
+        writer.string(name)
+        guard let shown = zone.shown(name) else {
+            writer.string(zone.disbelief(of: name)?.name ?? "unknownItem")
+            writeNothing(&writer)
+            return
+        }
+        var fields: [(String, ReadField)] = []
+        do throws(SealError) {
+            try zone.open(shown) { fields.append(($0, $1)) }
+        } catch {
+            writer.string(error.rawValue)
+            writeNothing(&writer)
+            return
+        }
+        writer.string("")
+        writer.string(shown.read.statement.recordType)
+        writer.string(shown.read.statement.author.recordName)
+        writer.number(shown.modified)
+        writer.number(UInt32(fields.count))
+        for (name, field) in fields {
+            writer.string(name)
+            switch field {
+            case .plain(let value): write(value, as: 0, &writer)
+            case .encrypted(let value): write(value, as: 1, &writer)
+            case .asset(let asset, _):
+                writer.number(UInt8(2))
+                writer.number(asset.size)
+            case .publicAsset, .omitted: writer.number(UInt8(3))
+            }
+        }
+    }
+
+    /// A value that has no canonical form cannot have come: what it was read from has one.
+    private func write(_ value: Value, as kind: UInt8, _ writer: inout CanonicalWriter) {
+        guard let bytes = try? value.canonicalBytes() else {
+            writer.number(UInt8(3))
+            return
+        }
+        writer.number(kind)
+        writer.blob(bytes)
+    }
+
+    private func writeNothing(_ writer: inout CanonicalWriter) {
+        writer.string("")
+        writer.string("")
+        writer.number(Int64(0))
+        writer.number(UInt32(0))
+    }
+
+    // MARK: Assets
+
+    /// A zone, a record, a field → owner, zone and id of its bytes, its size, and how many bytes there are to fetch.
+    func assetPlace(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
+        let zone = try zones[try reader.number()]
+        let name = try reader.string(atMost: Limits.nameBytes)
+        let (asset, blob) = try zone.asset(try reader.string(atMost: Limits.nameBytes), of: name)
+        writer.string(zone.scope.owner.recordName)
+        writer.string(zone.scope.zoneName)
+        writer.string(blob)
+        writer.number(asset.size)
+        writer.number(asset.layout.blobBytes)
+    }
+
+    /// A zone, a record, a field, all bytes of its blob → the asset. Each chunk is held against its leaf, and all
+    /// leaves against the signed root, before anything is opened.
+    func openAsset(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
+        let zone = try zones[try reader.number()]
+        let name = try reader.string(atMost: Limits.nameBytes)
+        let asset = try zone.asset(try reader.string(atMost: Limits.nameBytes), of: name).asset
+        let blob = try reader.blob(atMost: reader.remaining)
+        let layout = asset.layout
+        guard layout.blobBytes == UInt64(blob.count), blob.count <= Int(Int32.max) else { throw .invalidLength }
+        var leaves: [Digest] = []
+        leaves.reserveCapacity(Int(layout.chunkCount))
+        for index in 0..<layout.chunkCount {
+            let start = Int(layout.sealedBytes) + Int(index) * Digest.byteCount
+            let leaf = try Digest(blob[start..<start + Digest.byteCount])
+            let range = layout.sealedRange(ofChunk: index)
+            guard AssetTree.leaf([UInt8](blob[Int(range.lowerBound)..<Int(range.upperBound)])) == leaf else {
+                throw .invalidProof
+            }
+            leaves.append(leaf)
+        }
+        guard try AssetTree.root(leaves) == asset.root else { throw .invalidProof }
+        let cipher = AssetCipher(asset)
+        var output: [UInt8] = []
+        output.reserveCapacity(Int(layout.paddedSize))
+        for index in 0..<layout.chunkCount {
+            let range = layout.sealedRange(ofChunk: index)
+            var chunk = [UInt8](repeating: 0, count: layout.plaintextBytes(ofChunk: index))
+            var failure: SealError?
+            unsafe blob.withUnsafeBytes { sealed in
+                unsafe chunk.withUnsafeMutableBytes { opened in
+                    do throws(SealError) {
+                        try unsafe cipher.open(
+                            chunk: index,
+                            UnsafeRawBufferPointer(rebasing: sealed[Int(range.lowerBound)..<Int(range.upperBound)]),
+                            into: opened)
+                    } catch { failure = error }
+                }
+            }
+            if let failure { throw failure }
+            output.append(contentsOf: chunk)
+        }
+        output.removeLast(output.count - Int(asset.size))
+        writer.blob(output)
+    }
+}

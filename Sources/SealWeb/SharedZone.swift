@@ -1,0 +1,284 @@
+import SealClient
+import SealEnvelope
+import SealHPKE
+import SealPrimitives
+import SealStatements
+
+/// A share's records as a visitor reads them: rosters, answers of its zone's feed, and what was believed of them. It
+/// asks nobody: it says what is to be asked, and takes the answers.
+struct SharedZone {
+    /// The share's own scope: the zone's, where all of it is shared.
+    let scope: Scope
+    private let own: OwnIdentity
+    private var replicas: [Digest: ScopeReplica<SodiumHPKE>] = [:]
+    private var store = MemorySightings()
+    private var feed: FeedReading
+    private var token: [UInt8] = []
+    /// Of the rosters whose tails are to be asked for, the first one next.
+    private var wanted: [Scope] = []
+    /// Grants of lower epochs are asked for; 0 for the newest.
+    private var below: UInt32 = 0
+    /// The answer at hand has had its rosters fetched.
+    private var isRefreshed = false
+    private var reading: RecordReading?
+    private var records: [String: Shown] = [:]
+    /// By name, what of the share is to be shown: once all has come.
+    private(set) var names: [String] = []
+    /// Why a record is not believed, by its name.
+    private var disbelieved: [String: Refusal] = [:]
+
+    /// A record that is believed.
+    struct Shown {
+        let read: ReadRecord
+        /// As the server says: microseconds since 1970.
+        let modified: Int64
+    }
+
+    /// - Parameters:
+    ///   - scope: of the share.
+    ///   - entries: of its roster, verified; none where nothing is known of it.
+    init(
+        _ scope: Scope, as own: OwnIdentity, entries: [SignedRosterEntry], random: inout SystemRandom
+    ) throws(Refusal) {
+        (self.scope, self.own) = (scope, own)
+        feed = FeedReading(isWhole: true, random: &random)
+        replicas[scope.id] = try core { () throws(SealError) in
+            try ScopeReplica(scope: scope, user: own.chain.userID, entries: entries, floor: nil)
+        }
+        wanted = [scope]
+    }
+
+    private var zone: Scope { scope.ofZone }
+
+    private func isInZone(_ wire: Wire.ZoneID?) -> Bool {
+        wire?.zoneName == zone.zoneName && wire?.ownerName == zone.owner.recordName
+    }
+
+    private var zoneID: Wire.ZoneID {
+        var id = Wire.ZoneID()
+        (id.zoneName, id.ownerName) = (zone.zoneName, zone.owner.recordName)
+        return id
+    }
+
+    // MARK: Rosters
+
+    /// - Returns: nil where none is to be asked for.
+    func rosterRequest() -> Wire.FetchRostersRequest? {
+        guard let scope = wanted.first else { return nil }
+        let known = replicas[scope.id]?.roster
+        var roster = Wire.RosterRequest()
+        roster.zone = zoneID
+        roster.shareRecordName = scope.shareRecordName
+        roster.after = known?.sequence ?? 0
+        roster.fromStart = known == nil
+        roster.head = known?.head.bytes ?? []
+        roster.grantsBefore = below
+        var request = Wire.FetchRostersRequest()
+        request.rosters = [roster]
+        return request
+    }
+
+    mutating func take(_ answer: Wire.FetchRostersResponse) throws(Refusal) {
+        guard let scope = wanted.first else { throw Refusal("unexpected") }
+        guard let wire = answer.rosters.first, wire.failure == nil, isInZone(wire.zone),
+            wire.shareRecordName == scope.shareRecordName
+        else { throw Refusal(.unknownScope) }
+        var replica = replicas[scope.id] ?? ScopeReplica(scope: scope, user: own.chain.userID)
+        let tail = try client { () throws(ClientError) in try RosterTail(wire, of: own.chain.userID) }
+        let goesOn = try client { [below] () throws(ClientError) in
+            below > 0
+                ? try SharedZone.takeEarlier(tail, below: below, into: &replica, as: own)
+                : try SharedZone.take(tail, into: &replica, as: own)
+        }
+        replicas[scope.id] = replica
+        below = goesOn.below
+        if !goesOn.isMoreComing, below == 0 { wanted.removeFirst() }
+    }
+
+    /// A page of the log; with the last one, the newest grants.
+    private static func take(
+        _ tail: RosterTail, into replica: inout ScopeReplica<SodiumHPKE>, as own: OwnIdentity
+    ) throws(ClientError) -> (isMoreComing: Bool, below: UInt32) {
+        switch try replica.course(of: tail, asked: replica.roster?.head) {
+        case .onwards: break
+        // A page gives no server back what it has lost, and ends no fork: an app does.
+        case .behind: throw .shortened
+        case .outrun, .apart: throw .forked(from: replica.head)
+        }
+        replica.note(tail)
+        let known = replica.entries.count
+        guard replica.adopt(try replica.step(tail.entries, isLast: !tail.isMoreComing, as: own)) else {
+            throw .endless
+        }
+        guard !tail.isMoreComing else {
+            guard replica.entries.count > known else { throw .endless }
+            return (true, 0)
+        }
+        replica.open(tail.grants, as: own)
+        return (false, try next(after: tail, in: replica))
+    }
+
+    /// Grants of epochs that no newer one opens.
+    private static func takeEarlier(
+        _ page: RosterTail, below epoch: UInt32, into replica: inout ScopeReplica<SodiumHPKE>, as own: OwnIdentity
+    ) throws(ClientError) -> (isMoreComing: Bool, below: UInt32) {
+        try replica.check(page, below: epoch)
+        replica.open(page.grants, as: own)
+        if !page.hasMoreGrants { replica.noteAllGrantsAsked() }
+        return (false, try next(after: page, in: replica))
+    }
+
+    private static func next(
+        after tail: RosterTail, in replica: ScopeReplica<SodiumHPKE>
+    ) throws(ClientError) -> UInt32 {
+        guard tail.hasMoreGrants, replica.wantsEarlierGrants else { return 0 }
+        return try replica.epochToAskBelow(oldest: tail.grants.first?.epoch)
+    }
+
+    // MARK: The feed
+
+    func changesRequest() -> Wire.RecordChangesRequest {
+        var request = Wire.RecordChangesRequest()
+        request.zone = zoneID
+        request.token = token
+        return request
+    }
+
+    enum Course {
+        /// It goes by rosters that are to be fetched first; then it is taken again.
+        case needsRosters
+        case isMoreComing
+        case isWhole
+    }
+
+    mutating func take(_ answer: Wire.RecordChangesResponse, random: inout SystemRandom) throws(Refusal) -> Course {
+        var cited: [Scope] = []
+        for head in answer.scopes where isInZone(head.zone) {
+            let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
+            if replicas[scope.id]?.roster?.has(sequence: head.sequence, hash: head.head) ?? false {
+                cited.append(scope)
+            } else if isRefreshed {
+                throw Refusal(.forked(from: replicas[scope.id]?.head))
+            } else {
+                wanted.append(scope)
+            }
+        }
+        guard wanted.isEmpty else {
+            isRefreshed = true
+            return .needsRosters
+        }
+        var ground = ZoneGround(zone: zone, asked: nil)
+        for scope in cited { if let view = replicas[scope.id]?.view, view.isMember { ground.add(view) } }
+        // Nothing that it could be judged by: somebody has taken the visitor out, or it does not say what it should.
+        guard ground[scope.id] != nil || ground.own != nil else { throw Refusal("notMember") }
+
+        let part = FeedReading.Part(
+            answer.records.map { feed.item($0) }, from: token, to: answer.token, isMoreComing: answer.moreComing)
+        try client { [feed] () throws(ClientError) in try feed.check(part) }
+        var reading = RecordReading(.zone(ground), desiredKeys: nil, refreshes: !isRefreshed)
+        var found: [(shown: Wire.Record, read: ReadRecord)] = []
+        var refused: [(shown: Wire.Record, why: Refusal)] = []
+        for shown in answer.records {
+            do throws(ClientError) {
+                found.append((shown, try reading.read(shown, recordName: nil)))
+            } catch {
+                if error == .unknownHead {
+                    wanted = cited
+                    isRefreshed = true
+                    return .needsRosters
+                }
+                refused.append((shown, Refusal(error)))
+            }
+        }
+        isRefreshed = false
+        try settle(found, refused, in: ground, heads: answer.moreComing ? [] : answer.scopes)
+        feed.take(part)
+        token = answer.token
+        self.reading = reading
+        guard !answer.moreComing else { return .isMoreComing }
+        feed = FeedReading(isWhole: false, random: &random)
+        names = namesToShow(in: ground)
+        return .isWhole
+    }
+
+    /// Holds what was read against what was seen before.
+    private mutating func settle(
+        _ found: [(shown: Wire.Record, read: ReadRecord)], _ refused: [(shown: Wire.Record, why: Refusal)],
+        in ground: ZoneGround, heads: [Wire.ScopeHead]
+    ) throws(Refusal) {
+        var judge = RecordJudge(store)
+        let verdicts = judge.admit(
+            found.map { $0.read.sighting }, asked: nil, accepting: [], readable: ground.readableScopes)
+        var disbelief = refused
+        var rollbacks = 0
+        for (index, verdict) in verdicts.enumerated() {
+            let (shown, read) = found[index]
+            switch verdict {
+            case .accepted:
+                disbelieved[shown.recordName] = nil
+                records[shown.recordName] =
+                    read.isGone ? nil : Shown(read: read, modified: shown.modificationDate)
+            case .unknownDeletion: break
+            case .older, .forked, .behind, .overtaken:
+                disbelief.insert((shown, Refusal("rollback")), at: 0)
+                rollbacks += 1
+            case .misplaced: disbelief.append((shown, Refusal("misplaced")))
+            case .changed: disbelief.append((shown, Refusal("changed")))
+            case .backdated: disbelief.append((shown, Refusal("backdated")))
+            }
+        }
+        for (index, (shown, why)) in disbelief.enumerated() {
+            switch FeedDisbelief(of: shown, isHeldBack: false, isRollback: index < rollbacks) {
+            case .told: disbelieved[shown.recordName] = why
+            case .heldBack: break
+            case .refusesPage: throw why
+            }
+        }
+        store = judge.store
+        for (place, epoch) in ground.caughtUp(heads.map { ($0.shareRecordName, $0.sequence) }) {
+            store.noteRead(place, upTo: epoch)
+        }
+    }
+
+    /// All that the visitor sees has come: a parent that is not among it is nowhere that the visitor sees.
+    private func namesToShow(in ground: ZoneGround) -> [String] {
+        var places = ParentPlaces()
+        if ground.own == nil {
+            for shown in records.values { places.add(shown.read.statement) }
+            for missing in places.settle(from: RecordJudge(store)) { places.found(missing, nil) }
+        }
+        let isWhole = scope.shareRecordName.isEmpty
+        var names: [String] = []
+        for (name, shown) in records {
+            let statement = shown.read.statement
+            guard !statement.isShareRecord, isWhole || statement.scopeID == scope.id else { continue }
+            if ground.own == nil, places.isHeldBack(statement, in: ground) { continue }
+            names.append(name)
+        }
+        for name in disbelieved.keys where records[name] == nil { names.append(name) }
+        return names.sorted()
+    }
+
+    // MARK: What is shown
+
+    func shown(_ name: String) -> Shown? { disbelieved[name] == nil ? records[name] : nil }
+
+    func disbelief(of name: String) -> Refusal? { disbelieved[name] }
+
+    /// Opens a record field by field.
+    func open(_ shown: Shown, _ take: (String, ReadField) -> Void) throws(SealError) {
+        guard let reading else { throw .missingKey }
+        _ = try reading.open(shown.read, take)
+    }
+
+    /// A sealed asset of a record, and where its bytes are.
+    func asset(_ field: String, of name: String) throws(SealError) -> (asset: SealedAsset, blob: String) {
+        guard let shown = shown(name) else { throw .missingKey }
+        var found: (SealedAsset, String)?
+        try open(shown) { key, opened in
+            if key == field, case .asset(let asset, let blob) = opened { found = (asset, blob) }
+        }
+        guard let found else { throw .missingKey }
+        return found
+    }
+}

@@ -1,0 +1,467 @@
+#!/usr/bin/env python3
+"""What guests do in a browser with a share's URL: Debian's Chromium and its virtual authenticator, a real server, real mail.
+
+    Tests/Web/run                              all of it; SCREENSHOTS=FOLDER keeps pictures, KEEP=1 the world, ONLY=NAME runs one
+"""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import struct
+import sys
+import tempfile
+import time
+import traceback
+import zlib
+
+from playwright.sync_api import expect, sync_playwright
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from world import World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
+
+CHROMIUM = "/usr/bin/chromium"
+WIDTHS = (320, 1280)
+MARKUP = "<img src=x onerror=\"document.title='pwned'\"><script>document.title='pwned'</script>"
+
+
+def png(width=96, height=64):
+    """A picture, so that there is one to open."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in (40 + x, 120 + y, 90)) for y in range(height))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+class Guest:
+    """A browser of somebody's own."""
+
+    def __init__(self, tests, name, locale):
+        self.tests, self.name = tests, name
+        self.context = tests.browser.new_context(viewport={"width": 1280, "height": 800}, locale=locale, accept_downloads=True)
+        self.requests = []
+        self.console = []
+        self.context.on("request", lambda request: self.requests.append(request))
+        self.page = self.tab()
+
+    def tab(self):
+        page = self.context.new_page()
+        page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.console.append(f"error: {error}"))
+        # An authenticator belongs to a page.
+        session = self.context.new_cdp_session(page)
+        session.send("WebAuthn.enable")
+        session.send("WebAuthn.addVirtualAuthenticator", {"options": {
+            "protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+            "hasPrf": True, "isUserVerified": True, "automaticPresenceSimulation": True}})
+        return page
+
+    def open(self, url):
+        self.page.goto(url)
+
+    def heading(self, text, timeout=30_000):
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(text, timeout=timeout)
+
+    def press(self, text):
+        self.page.get_by_role("button", name=text, exact=False).first.click()
+
+    def shoot(self, name):
+        """Pictures of the screen in both sizes, light and dark; nothing may stick out at the side."""
+        for scheme in ("light", "dark"):
+            self.page.emulate_media(color_scheme=scheme)
+            for width in WIDTHS:
+                self.page.set_viewport_size({"width": width, "height": 800})
+                wide = self.page.evaluate("document.documentElement.scrollWidth")
+                that(wide <= width, f"{name}: {wide} pixels wide at {width}")
+                if self.tests.screenshots:
+                    self.page.screenshot(path=self.tests.screenshots / f"{name}-{width}-{scheme}.png", full_page=True)
+        self.page.emulate_media(color_scheme="light")
+        self.page.set_viewport_size({"width": 1280, "height": 800})
+
+    def prove(self, address):
+        self.heading("Where were you invited?")
+        before = self.tests.mails(address)
+        self.page.get_by_label("E-mail address or phone number").fill(address)
+        self.press("Send the code")
+        self.heading("Type the code")
+        return self.tests.world.code(address, before)
+
+    def type_code(self, code):
+        self.page.get_by_label("Code").fill(code)
+        self.press("Continue")
+
+    def accept(self, title="Trip to the coast"):
+        self.heading(title)
+        self.press("Accept")
+        self.heading(title)
+        expect(self.page.locator("#count")).to_be_visible(timeout=30_000)
+
+    def storage(self):
+        """All that this browser keeps of the page."""
+        return self.page.evaluate("""async () => {
+            const text = value => JSON.stringify(value, (_, v) => v instanceof Uint8Array ? [...v].map(b => b.toString(16).padStart(2, '0')).join('')
+                : typeof v === 'bigint' ? String(v) : v);
+            const out = [text({ ...localStorage }), text({ ...sessionStorage }), document.cookie];
+            for (const { name } of await indexedDB.databases()) {
+                const database = await new Promise((ok, no) => { const r = indexedDB.open(name); r.onsuccess = () => ok(r.result); r.onerror = no });
+                for (const store of database.objectStoreNames) {
+                    const objects = database.transaction(store).objectStore(store);
+                    for (const ask of [objects.getAllKeys(), objects.getAll()])
+                        out.push(text(await new Promise((ok, no) => { ask.onsuccess = () => ok(ask.result); ask.onerror = no })));
+                }
+                database.close();
+            }
+            for (const name of await caches.keys()) out.push(name);
+            return out.join('\\n');
+        }""")
+
+    def close(self):
+        self.context.close()
+
+
+class Tests:
+    def __init__(self, world, browser, screenshots):
+        self.world, self.browser, self.screenshots = world, browser, screenshots
+
+    def mails(self, address):
+        return len([path for path in (self.world.folder / "mail").iterdir() if path.name.endswith("-" + address)])
+
+    def prepare(self):
+        self.ann = self.world.person("ann").create_account()
+        word = self.world.canaries.word("a field")
+        self.ann("zone", "create", "Trip")
+        files = self.world.folder / "people"
+        (files / "map.png").write_bytes(png())
+        (files / "page.html").write_text(f"<script>document.title = 'pwned'</script>{self.world.canaries.word('an asset')}")
+        self.ann.save("tickets", "--seal", f"title=Train tickets {word}", "--seal", "due:date=2026-12-01T08:15:00Z", "--seal", "price:double=79.5",
+                      "--set", "folder=travel", "--asset", f"scan={files / 'map.png'}")
+        self.ann.save("packing", "--seal", "title=Packing list", "--seal", "items:list-string=boots,rain coat,map", "--set", "folder=travel")
+        self.ann.save("hotel", "--seal", "title=Hotel by the harbour", "--seal", "place:location=54.0924,12.0991", "--seal", "nights:int=3")
+        self.ann.save("markup", "--seal", f"title={MARKUP}", "--seal", "constructor=polluted", "--seal", "toString=polluted", "--asset", f"scan={files / 'page.html'}")
+        self.ann.save("__proto__", "--seal", "title=Named as what objects have")
+        self.ann("share", "create", "Trip", "--title", "Trip to the coast")
+
+    @contextlib.contextmanager
+    def guest(self, name, locale="en-GB"):
+        guest = Guest(self, name, locale)
+        try:
+            yield guest
+        except Exception:
+            if self.screenshots:
+                with contextlib.suppress(Exception):
+                    guest.page.screenshot(path=self.screenshots / f"failed-{name}.png", full_page=True)
+            print("\n".join(guest.console[-8:]), file=sys.stderr)
+            raise
+        finally:
+            guest.close()
+
+    # The tests
+
+    def test_a_passkey_from_mail_to_records_and_back(self):
+        url = self.ann.invite("carol@example.org")
+        with self.guest("carol") as carol:
+            started = time.monotonic()
+            carol.open(url)
+            carol.heading("Somebody shares records with you")
+            that("#" not in carol.page.url and carol.page.evaluate("location.hash") == "", "the secret part stays in the address bar")
+            carol.shoot("1-welcome")
+            carol.press("Continue with a passkey")
+            code = carol.prove("carol@example.org")
+            carol.shoot("2-code")
+            carol.type_code("00000000" if code != "00000000" else "11111111")
+            expect(carol.page.get_by_text("4 tries are left")).to_be_visible()
+            carol.type_code(code[:4] + " " + code[4:])
+            carol.heading("Trip to the coast")
+            expect(carol.page.get_by_text("Title and picture are signed by the owner.")).to_be_visible()
+            carol.page.get_by_text("Compare safety numbers").click()
+            digits = carol.page.locator(".digits").inner_text().split()
+            that(len(digits) == 12 and all(len(group) == 5 for group in digits), f"no safety number: {digits}")
+            carol.shoot("3-invitation")
+            carol.accept()
+            print(f"    from click to records: {time.monotonic() - started:.1f} s", flush=True)
+            expect(carol.page.locator("#count")).to_have_text("5 records")
+            expect(carol.page.get_by_role("cell", name="Hotel by the harbour")).to_be_visible()
+            that(carol.page.title() == "Shared with you", f"markup was run: {carol.page.title()}")
+            expect(carol.page.get_by_role("cell", name=MARKUP)).to_be_visible()
+            # A record and fields that are called as what every object has.
+            expect(carol.page.get_by_role("button", name="__proto__")).to_be_visible()
+            carol.shoot("4-records")
+            carol.page.get_by_label("Search").fill("boots")
+            expect(carol.page.get_by_role("row")).to_have_count(2)
+            carol.page.get_by_label("Search").fill("")
+            carol.press("tickets")
+            carol.press("Open")
+            expect(carol.page.locator("dialog canvas")).to_be_visible()
+            carol.shoot("5-record")
+            carol.press("Close")
+            carol.press("markup")
+            expect(carol.page.locator("dialog dt", has_text="constructor")).to_be_visible()
+            carol.page.locator("dialog").get_by_role("button", name="Open").click()
+            # A page of HTML is never shown: it is saved as bytes.
+            with carol.page.expect_download() as download:
+                carol.page.get_by_role("link", name="Save").click()
+            that(b"pwned" in pathlib.Path(download.value.path()).read_bytes(), "the saved file is another")
+            that(carol.page.locator("dialog canvas, dialog iframe, dialog img").count() == 0, "a file of markup was shown")
+            carol.press("Close")
+            self.check_no_secret(carol, url)
+            # Again: the same passkey, no link.
+            carol.page.reload()
+            carol.heading("You were here before")
+            carol.shoot("6-back")
+            carol.press("Unlock with your passkey")
+            carol.heading("Records")
+            expect(carol.page.locator("#count")).to_have_text("5 records")
+            self.ann.save("late", "--seal", "title=Later")
+            carol.press("Look for changes")
+            expect(carol.page.locator("#count")).to_have_text("6 records")
+            self.ann("record", "delete", "late", "--zone", "Trip")
+            carol.press("Look for changes")
+            expect(carol.page.locator("#count")).to_have_text("5 records")
+
+    def test_a_recovery_key_that_is_shown_and_confirmed(self):
+        url = self.ann.invite("dora@example.org")
+        with self.guest("dora") as dora:
+            dora.open(url)
+            dora.heading("Somebody shares records with you")
+            dora.press("Use a recovery key")
+            dora.heading("Your recovery key")
+            dora.shoot("7-recovery-key")
+            key = "-".join(dora.page.locator("#recovery-key li").all_inner_texts())
+            self.world.canaries.secret("Dora's recovery key", key.encode())
+            self.world.canaries.secret("Dora's recovery key, raw", recovery_key_bytes(key))
+            wrong = key[:-1] + ("0" if key[-1] != "0" else "1")
+            for typed in ("", wrong, key[:-6]):
+                dora.page.get_by_label("Type or paste it once more").fill(typed)
+                dora.press("Continue")
+                expect(dora.page.get_by_role("alert")).to_have_text("That is not the key that is shown.")
+            dora.page.get_by_label("Type or paste it once more").fill(key.lower().replace("-", " "))
+            dora.press("Continue")
+            dora.type_code(dora.prove("dora@example.org"))
+            dora.accept()
+            self.check_no_secret(dora, url)
+        # Another browser, the same person: the link was used, and is of no use to anybody else.
+        with self.guest("dora-again") as again:
+            again.open(url)
+            again.heading("There is no free place behind this link")
+            again.shoot("8-no-place")
+        # And the command line brings the account back by that key: it is one account, of one format.
+        back = self.world.person("dora-cli")
+        back("account", "recover", "--server", self.world.origin, text=key + "\n")
+        self.world.canaries.secret("Dora's seed", seed_bytes(back.key_file))
+        rows = back("record", "list", "--zone", "Trip", "--owner", self.ann.user)
+        that(any(row.get("record", {}).get("recordName") == "hotel" for row in rows), "the command line reads nothing by that account")
+
+    def test_a_passphrase(self):
+        url = self.ann.invite("emil@example.org")
+        with self.guest("emil") as emil:
+            emil.open(url)
+            emil.heading("Somebody shares records with you")
+            emil.press("Use a passphrase")
+            emil.heading("Choose a passphrase")
+            word = self.world.canaries.word("a passphrase") + " sailing backwards"
+            emil.page.get_by_label("Name").fill("emil@example.org")
+            emil.page.get_by_label("Passphrase", exact=True).fill("short")
+            emil.page.get_by_label("Passphrase once more").fill("short")
+            emil.press("Continue")
+            expect(emil.page.get_by_role("alert")).to_have_text("At least 12 characters.")
+            emil.shoot("9-passphrase")
+            emil.page.get_by_label("Passphrase", exact=True).fill(word)
+            emil.page.get_by_label("Passphrase once more").fill(word)
+            emil.press("Continue")
+            emil.type_code(emil.prove("emil@example.org"))
+            emil.accept()
+            emil.page.reload()
+            emil.press("Unlock with your passphrase")
+            emil.page.get_by_label("Name").fill("Emil@example.org ")
+            emil.page.get_by_label("Passphrase").fill(word)
+            emil.press("Continue")
+            expect(emil.page.locator("#count")).to_have_text("5 records", timeout=60_000)
+            # Forgotten: the account stays, the browser knows nothing.
+            emil.page.locator(".account summary").click()
+            emil.shoot("10-account")
+            emil.press("Forget this browser")
+            emil.heading("This link is incomplete")
+            that("place" not in emil.storage() and "passphrase" not in emil.storage(), "the browser has not forgotten")
+
+    def test_an_account_of_one_visit_uses_up_no_invitation(self):
+        url = self.ann.invite("fred@example.org")
+        with self.guest("fred") as fred:
+            fred.open(url)
+            fred.press("Only for this visit")
+            fred.type_code(fred.prove("fred@example.org"))
+            fred.heading("Trip to the coast")
+            fred.press("Accept")
+            fred.heading("Keep your account first")
+            fred.shoot("11-keep")
+            that("pending" in str(self.ann("share", "show", "Trip")).lower(), "the invitation is used up")
+            fred.press("Continue with a passkey")
+            expect(fred.page.locator("#count")).to_have_text("5 records", timeout=30_000)
+
+    def test_a_link_that_is_open_to_everybody(self):
+        self.ann("zone", "create", "Fair")
+        self.ann.save("stand", "--seal", "title=Stand 12", zone="Fair", kind="Stand")
+        self.ann("share", "create", "Fair", "--title", "Village fair")
+        self.ann("share", "public", "Fair", "readOnly")
+        url = self.ann("share", "url", "Fair")[0]["url"]
+        self.world.canaries.secret("the public URL, after the #", link_secret(url)[0])
+        with self.guest("gil") as gil:
+            gil.open(url)
+            gil.press("Only for this visit")
+            gil.accept("Village fair")
+            expect(gil.page.locator("#count")).to_have_text("1 record")
+            self.check_no_secret(gil, url)
+            # The same account's place in the browser is remembered, the account is not.
+            gil.page.reload()
+            gil.heading("You were here before")
+
+    def test_links_that_lead_nowhere(self):
+        url = self.ann.invite("hans@example.org")
+        with self.guest("hans") as hans:
+            hans.open(url[:-9])
+            hans.heading("This link is incomplete")
+            expect(hans.page.get_by_text("has 57 characters in place of 66")).to_be_visible()
+            hans.shoot("12-cut")
+            that(not [one for one in hans.requests if "/1/" in one.url], "a link that was cut is asked for")
+            hans.open("about:blank")
+            hans.open(url.split("#")[0])
+            hans.heading("This link is incomplete")
+            hans.open("about:blank")
+            # Of another server's share: its URL at this address is nobody's.
+            hans.open(re.sub(r"/s/[^#]+", "/s/" + "A" * 22, url))
+            hans.heading("There is no free place behind this link")
+            hans.open("about:blank")
+            changed = url[:-20] + ("A" if url[-20] != "A" else "B") + url[-19:]
+            hans.open(changed)
+            hans.heading("Somebody shares records with you")
+            hans.press("Only for this visit")
+            hans.type_code(hans.prove("hans@example.org"))
+            hans.heading("That did not work")
+            expect(hans.page.get_by_text("it was altered on its way")).to_be_visible()
+            hans.shoot("13-error")
+
+    def test_the_page_speaks_its_readers_language(self):
+        url = self.ann.invite("kai@example.org")
+        for locale, title in (("de-AT", "Jemand teilt Einträge mit Ihnen"), ("fr-FR", "Quelqu’un partage des fiches avec vous"),
+                              ("is-IS", "Somebody shares records with you")):
+            with self.guest(locale, locale) as guest:
+                guest.open(url)
+                guest.heading(title)
+                that(guest.page.evaluate("document.documentElement.lang") == (locale[:2] if locale[:2] != "is" else "en"), "the page's language")
+                guest.shoot(f"14-{locale}")
+
+    def test_two_tabs_accept_at_once(self):
+        url = self.ann.invite("ida@example.org")
+        with self.guest("ida") as ida:
+            ida.open(url)
+            ida.press("Use a recovery key")
+            key = "-".join(ida.page.locator("#recovery-key li").all_inner_texts())
+            ida.page.get_by_label("Type or paste it once more").fill(key)
+            ida.press("Continue")
+            ida.type_code(ida.prove("ida@example.org"))
+            ida.heading("Trip to the coast")
+            first = ida.page
+            ida.page = ida.tab()
+            ida.open(url)
+            ida.press("recovery key")
+            ida.page.get_by_label("Recovery key").fill(key)
+            ida.press("Continue")
+            ida.heading("Trip to the coast")
+            second = ida.page
+            for page in (first, second):
+                page.evaluate("[...document.querySelectorAll('button')].find(one => one.textContent === 'Accept').click()")
+            for page in (first, second):
+                expect(page.locator("#count")).to_have_text("5 records", timeout=30_000)
+
+    def test_what_a_browser_is_told(self):
+        url = self.ann.invite("jana@example.org")
+        with self.guest("jana") as jana:
+            jana.open(url)
+            jana.heading("Somebody shares records with you")
+            # A frame around it, from elsewhere or from here, shows nothing.
+            jana.page.evaluate("""url => { const frame = document.createElement('iframe'); frame.src = url; document.body.append(frame); }""", url)
+            time.sleep(1)
+            inner = jana.page.frames[1] if len(jana.page.frames) > 1 else None
+            that(inner is None or "Somebody shares" not in inner.content(), "the page is shown in a frame")
+            # What a script would do that came into the page.
+            for attempt in ("document.body.innerHTML = '<b>x</b>'", "new Worker('/w/x.mjs')", "navigator.serviceWorker.register('/w/x.mjs')",
+                            "Object.assign(document.createElement('script'), { src: '/w/x.mjs' })", "trustedTypes.createPolicy('other', {})",
+                            "trustedTypes.createPolicy('sealkit', {})"):
+                refused = jana.page.evaluate("async () => { try { await (%s); return false } catch { return true } }" % attempt)
+                that(refused, f"the policy lets {attempt} through")
+            refused = jana.page.evaluate("""() => new Promise(resolve => {
+                addEventListener('securitypolicyviolation', () => resolve(true), { once: true });
+                try { setTimeout("document.title = 'pwned'", 0) } catch { resolve(true) }
+                setTimeout(resolve, 3000, false);
+            })""")
+            that(refused and jana.page.title() != "pwned", "the policy lets text be run")
+            refused = jana.page.evaluate("fetch('https://example.com/').then(() => false, () => true)")
+            that(refused, "the policy lets a call to another origin through")
+            that(jana.page.evaluate("document.cookie") == "", "there is a cookie")
+
+    def check_no_secret(self, guest, url):
+        """What the browser sent, keeps, and shows in its history has nothing of the URL's secret part."""
+        part = link_secret(url)[0].decode()
+        for request in guest.requests:
+            that(part not in request.url and part not in str(request.headers) and part not in (request.post_data_buffer or b"").decode("latin1"),
+                 f"a request holds the secret part: {request.url}")
+        that(part not in guest.storage(), "the browser's storage holds the secret part")
+        that(not any(part in line for line in guest.console), "the console holds the secret part")
+        that(not [line for line in guest.console if line.startswith("error")], f"the console: {guest.console}")
+        that(part not in guest.page.url, "the address holds the secret part")
+
+    def test_zz_nothing_of_it_reaches_the_server(self):
+        """The last one: fragments, keys, seeds and fields of all that was done."""
+        scan = self.world.canaries.scan(self.world.places(), "in the end")
+        that(scan.read["traffic"][1] > 1_000_000 and scan.read["database"][1] > 0 and scan.read["log"][1] > 0, "the search had nothing to read")
+        that(scan.total == 0, "the search found: " + ", ".join(sorted(scan.names)[:10]))
+        print(f"    {scan.needles} words and secrets in {scan.spellings} spellings, none found", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sealkit", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    screenshots = os.environ.get("SCREENSHOTS")
+    if screenshots:
+        screenshots = pathlib.Path(screenshots)
+        screenshots.mkdir(parents=True, exist_ok=True)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="sealkit-web-"))
+    failed, passed, started = [], 0, time.monotonic()
+    world = World(options.sealkit.resolve(), folder)
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
+            tests = Tests(world, browser, screenshots)
+            tests.prepare()
+            expect.set_options(timeout=30_000)
+            only = os.environ.get("ONLY")
+            for name in sorted(name for name in dir(Tests) if name.startswith("test_")):
+                if only and only not in name:
+                    continue
+                begun = time.monotonic()
+                print(f"  {name[5:].replace('_', ' ')}", flush=True)
+                try:
+                    getattr(tests, name)()
+                    passed += 1
+                    print(f"    passed, {time.monotonic() - begun:.1f} s", flush=True)
+                except Exception:
+                    failed.append(name)
+                    traceback.print_exc()
+            browser.close()
+    finally:
+        world.close()
+        if os.environ.get("KEEP") == "1":
+            print(f"kept: {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    print(f"The web client in a browser: {passed} passed, {len(failed)} failed, {time.monotonic() - started:.0f} s")
+    sys.exit(1 if failed or passed == 0 else 0)
+
+
+if __name__ == "__main__":
+    main()

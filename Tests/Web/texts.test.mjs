@@ -1,0 +1,41 @@
+// node --test texts.test.mjs: each language of the page says all that the English one says.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { test } from 'node:test';
+import { english, languages } from '../../Web/client/texts.mjs';
+
+const folder = new URL('../../Web/client/', import.meta.url);
+const others = languages.filter(language => language !== 'en');
+
+test('there is a file of each language, and no other', () => {
+    const files = fs.readdirSync(folder).map(name => /^texts\.([a-z]+)\.mjs$/.exec(name)?.[1]).filter(Boolean);
+    assert.deepEqual(files.sort(), [...others].sort());
+});
+
+test('each text is used, and each that is used is there', () => {
+    const used = new Set();
+    for (const name of fs.readdirSync(folder).filter(name => name.endsWith('.mjs') && !name.startsWith('texts'))) {
+        for (const [, key] of fs.readFileSync(new URL(name, folder), 'utf8').matchAll(/\btexts\.([a-zA-Z]+)\b(?!')/g)) used.add(key);
+    }
+    used.delete('mjs');
+    assert.deepEqual([...used].sort(), Object.keys(english).sort());
+});
+
+for (const language of others) {
+    test(`${language} says all that English says`, async () => {
+        const { default: texts } = await import(new URL(`texts.${language}.mjs`, folder));
+        for (const [one, other] of [[english, texts], [english.errors, texts.errors]]) {
+            assert.deepEqual(Object.keys(other).sort(), Object.keys(one).sort());
+            for (const [key, text] of Object.entries(one)) {
+                assert.equal(typeof other[key], typeof text, key);
+                if (typeof text === 'function') assert.equal(other[key].length, text.length, key);
+                if (typeof text === 'string') assert.notEqual(other[key].trim(), '', key);
+            }
+        }
+        for (const [key, text] of Object.entries(texts)) {
+            if (typeof text !== 'function') continue;
+            const said = key === 'recoveryKeyGroups' ? text([3, 7]) : text(41, 66);
+            assert.match(said, key === 'recoveryKeyGroups' ? /3.*7/ : /41/, key);
+        }
+    });
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Packs the web client: Web/bundle.py CLIENT MODULE OUT, with the folder of its sources, and the core's module.
+
+OUT/bundle is the archive: the text `sealkit web bundle 1`, the hash of the manifest, the number of files, and of each its name, type,
+SHA-256, its bytes, the same by gzip and by brotli; text and bytes behind their LE32 length. OUT/manifest.txt is the manifest: of each
+file a line with its hash, its type and its name, ascending by name. No source is changed on the way, but for what only packing knows:
+`{integrity NAME}` in the page, and bundle.mjs, which is written here.
+"""
+
+import base64
+import gzip
+import hashlib
+import pathlib
+import re
+import subprocess
+import sys
+
+# What may travel to somebody who opens a share: by brotli, in bytes.
+LIMIT = 330_000
+TYPES = {
+    ".mjs": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".wasm": "application/wasm",
+}
+PAGE = "share.html"
+
+
+def integrity(data: bytes) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(data).digest()).decode()
+
+
+def brotli(data: bytes) -> bytes:
+    return subprocess.run(["brotli", "--best", "--stdout", "-"], input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
+def blob(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "little") + data
+
+
+def main() -> None:
+    client, module, out = (pathlib.Path(argument) for argument in sys.argv[1:])
+    files = {path.name: path.read_bytes() for path in client.iterdir() if path.suffix in TYPES}
+    files["core.wasm"] = module.read_bytes()
+    files["bundle.mjs"] = (
+        "// Written by Web/bundle.py.\n"
+        f"export const moduleIntegrity = '{integrity(files['core.wasm'])}';\n"
+    ).encode()
+    named = set()
+
+    def fill(match: "re.Match[str]") -> str:
+        named.add(match[1])
+        return integrity(files[match[1]])
+
+    files[PAGE] = re.sub(r"\{integrity ([a-z.]+)\}", fill, files[PAGE].decode()).encode()
+    # What the page's script imports is held against a hash before it runs, too.
+    page = imports(files, "share.mjs")
+    if page - named:
+        sys.exit(f"bundle: {PAGE} names no hash of {', '.join(sorted(page - named))}")
+
+    manifest, body, sizes = [], [], {}
+    for name in sorted(files):
+        data, kind = files[name], TYPES[pathlib.Path(name).suffix]
+        digest = hashlib.sha256(data)
+        manifest.append(f"{digest.hexdigest()} {kind} {name}\n")
+        small, smallest = gzip.compress(data, 9, mtime=0), brotli(data)
+        sizes[name] = len(smallest)
+        body += [blob(name.encode()), blob(kind.encode()), digest.digest(), blob(data), blob(small), blob(smallest)]
+    text = "".join(manifest).encode()
+    head = blob(b"sealkit web bundle 1") + hashlib.sha256(text).digest() + len(files).to_bytes(4, "little")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "manifest.txt").write_bytes(text)
+    archive = head + b"".join(body)
+    if not (out / "bundle").exists() or (out / "bundle").read_bytes() != archive:
+        (out / "bundle").write_bytes(archive)
+    # Of the languages beside English a reader gets one.
+    languages = {name: size for name, size in sizes.items() if re.fullmatch(r"texts\.[a-z]+\.mjs", name)}
+    total = sum(sizes.values()) - sum(languages.values()) + max(languages.values(), default=0)
+    print(
+        f"web: {len(files)} files, {total} bytes by brotli for a reader, {sizes['core.wasm']} of them the core; "
+        f"SHA-256 of the manifest {hashlib.sha256(text).hexdigest()}")
+    if total > LIMIT:
+        sys.exit(f"bundle: what travels may be {LIMIT} bytes by brotli")
+
+
+def imports(files: "dict[str, bytes]", name: str) -> "set[str]":
+    found, left = set(), [name]
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += re.findall(r"from '\./([a-z.]+)'", files[one].decode())
+    return found
+
+
+main()

@@ -1,0 +1,21 @@
+// Where the core runs: the page talks to it by messages, so that nothing that a script of the page can name holds a key.
+import { loadModule } from './module.mjs';
+import { Visit } from './visit.mjs';
+
+// What the page may ask for: no other member of a visit, and none that it inherits.
+const methods = new Set([
+    'open', 'askForSeat', 'passkeyInput', 'newRecoveryKey', 'isRecoveryKey', 'mistypedGroups', 'takeRecoveryKey', 'takePasskey', 'takePassphrase',
+    'createAccount', 'recoverAccount', 'keepAccount', 'device', 'look', 'sendCode', 'proveCode', 'accept', 'comeBack', 'enter',
+    'fetchRecords', 'records', 'openAsset',
+]);
+const visit = loadModule().then(ask => new Visit(ask, location.origin));
+
+addEventListener('message', async ({ data: { id, name, argument } }) => {
+    try {
+        if (!methods.has(name)) throw new TypeError('no such method');
+        postMessage({ id, value: await (await visit)[name](argument ?? {}) });
+    } catch (error) {
+        const { code = 'internalError', reason = '', remedy = '', wait = 0 } = error;
+        postMessage({ id, error: { code, reason, remedy, wait } });
+    }
+});

@@ -1,0 +1,16 @@
+// What the module can be asked for: the numbers of Sources/SealWeb/Operation.swift.
+export const operations = {
+    about: 1, forget: 2,
+    newAccount: 16, recoverAccounts: 17, firstIdentity: 18,
+    readURL: 32, replayRoster: 33, openPreview: 34, openGrant: 35, openInvitation: 36, accept: 37,
+    openRecord: 48,
+    newRecoveryKey: 64, readRecoveryKey: 65, mistypedGroups: 66, isRecoveryKey: 67, stretchPassphrase: 68, takePassphrase: 69,
+    takePasskey: 70, passkeyInput: 71,
+    newVisitor: 80, recoverRequest: 81, recoverAnswer: 82, device: 83, setDevice: 84, challengeRequest: 85, createRequest: 86,
+    loginRequest: 87, sessionAnswer: 88, bundleRequest: 89, bundleAnswer: 90, identityRequest: 91, identityAnswer: 92,
+    visit: 96, newcomerRequest: 97, placeRequest: 98, placeAnswer: 99, metadataRequest: 100, metadataAnswer: 101,
+    metadataGoesOn: 102, preview: 103, standing: 104, acceptRequest: 105, codeRequest: 106, codeAnswer: 107, proofRequest: 108,
+    proofAnswer: 109, failure: 110,
+    enter: 128, comeBack: 129, rosterRequest: 130, rosterAnswer: 131, changesRequest: 132, changesAnswer: 133, records: 134,
+    assetPlace: 135, openAsset: 136,
+};

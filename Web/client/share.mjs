@@ -1,0 +1,471 @@
+// The page at a share's URL, screen by screen: no screen has a URL of its own, and what was after the # is in none.
+import { takeSecret } from './first.mjs';
+import { startCore, stretch, VisitError } from './core.client.mjs';
+import { element, icon } from './dom.mjs';
+import { picture } from './media.mjs';
+import * as memory from './memory.mjs';
+import { makePasskey, mayHavePasskey, usePasskey } from './passkey.mjs';
+import { recordTables } from './records.mjs';
+import { explain, language, texts } from './texts.mjs';
+
+let secret = takeSecret();
+const routing = location.pathname.split('/').at(-1);
+// How long what follows the # is: PROTOCOL.md, "Share URL". The core checks it; this is for the reader of a link that was cut.
+const secretCharacters = 66;
+const leastCharacters = 12;
+const codeTries = 5;
+const codePause = 60_000;
+const idle = 15 * 60_000;
+
+const ask = startCore();
+const main = element('main', { id: 'main' });
+const accountPlace = element('div.account');
+const state = { account: null, way: null, hasSeat: false, hasURL: false, registration: 'open' };
+
+// What every screen has
+
+function start() {
+    // The operator's, which the page has for those without scripts; the key does not go along.
+    const apps = [...document.querySelectorAll('#apps a')].flatMap(link => [element('a', { rel: 'noreferrer', href: link.href }, link.textContent), ' ']);
+    document.documentElement.lang = language;
+    document.title = texts.title;
+    document.getElementById('page').append(
+        element('header.bar', {}, element('span.mark', {}, icon('lock'), element('span.host', {}, location.host)), accountPlace),
+        main,
+        element('footer', {}, paragraph(texts.trust), apps.length > 0 && element('p', {}, texts.apps, ' ', ...apps)));
+    addEventListener('pointerdown', awake, { passive: true });
+    addEventListener('keydown', awake);
+    awake();
+    return guard(arrive);
+}
+
+// Whoever leaves the screen leaves nothing open on it: what is loaded anew is locked.
+let sleep;
+function awake() {
+    clearTimeout(sleep);
+    sleep = setTimeout(() => state.account && location.reload(), idle);
+}
+
+function screen(title, ...content) {
+    main.className = '';
+    const heading = element('h1', { tabIndex: -1 }, title);
+    main.replaceChildren(element('div.card', {}, heading, ...content));
+    heading.focus();
+}
+
+const emblem = (name, kind = '') => element(`div.emblem${kind && `.${kind}`}`, {}, icon(name));
+const paragraph = text => element('p', {}, text);
+const button = (text, onclick, kind = '') => element(`button.button${kind && `.${kind}`}`, { type: 'button', onclick: () => guard(onclick) }, text);
+const choice = (text, hint, onclick, kind = '') => element(`button.button.choice${kind && `.${kind}`}`,
+    { type: 'button', onclick: () => guard(onclick) }, text, element('small', {}, hint));
+const note = (text, name = 'check', kind = '') => element(`div.note${kind && `.${kind}`}`, {}, icon(name), paragraph(text));
+
+function busy(text) {
+    screen(texts.title, element('div.busy', { role: 'status' }, element('span.spinner'), text));
+}
+
+/** A form of fields and one button; what it does may refuse a field, by its name. */
+function form(fields, submit, text, ...beside) {
+    const alert = element('p.hint', { role: 'alert' });
+    const action = element('button.button.main', { type: 'submit' }, text);
+    const made = element('form', { noValidate: true }, ...fields, alert, element('div.actions', {}, action, ...beside));
+    made.addEventListener('submit', event => {
+        event.preventDefault();
+        alert.textContent = '';
+        for (const input of made.querySelectorAll('[aria-invalid]')) input.removeAttribute('aria-invalid');
+        const values = Object.fromEntries([...made.elements].filter(input => input.name).map(input => [input.name, input.value]));
+        const refuse = (name, text) => {
+            alert.textContent = text;
+            const input = made.elements.namedItem(name);
+            input?.setAttribute('aria-invalid', 'true');
+            input?.focus();
+        };
+        return guard(async () => {
+            action.disabled = true;
+            try {
+                await submit(values, refuse);
+            } finally {
+                action.disabled = false;
+            }
+        });
+    });
+    return made;
+}
+
+function field(name, label, hint, properties = {}) {
+    const input = element(properties.rows ? 'textarea' : properties.kind ? `input.${properties.kind}` : 'input', {
+        id: `field-${name}`, name, type: properties.rows ? undefined : 'text', autocomplete: 'off', spellcheck: false,
+        'aria-describedby': hint ? `hint-${name}` : undefined, ...properties, kind: undefined,
+    });
+    return element('div', {}, element('label', { for: `field-${name}` }, label), input, hint && element('p.hint', { id: `hint-${name}` }, hint));
+}
+
+/** Runs a step, and says what became of it where it fails. */
+async function guard(step) {
+    try {
+        await step();
+    } catch (error) {
+        failed(error, step);
+    }
+}
+
+function failed(error, step) {
+    const code = error.code ?? 'internalError';
+    screen(texts.errorTitle, note(explain(code), 'warning', 'bad'),
+        element('div.actions', {}, button(texts.tryAgain, step, 'main'), button(texts.back, welcome)),
+        // What to tell whoever helps: a word, and nothing of the link.
+        element('p.quiet.small.told', {}, element('code', {}, code)));
+}
+
+// 1. The URL
+
+async function arrive() {
+    state.way = await memory.way();
+    state.place = await memory.place(routing);
+    if (secret !== '') {
+        busy(texts.opening);
+        const have = secret.length - 1;
+        try {
+            await ask('open', { url: location.origin + location.pathname + secret });
+        } catch (error) {
+            if (error.code !== 'invalidURL') throw error;
+            return incomplete(have === secretCharacters ? texts.incompleteAltered : texts.incompleteCut(have, secretCharacters));
+        }
+        // From here on the worker alone has it.
+        secret = '';
+        state.hasURL = true;
+    }
+    if (state.place) return unlock(texts.comeBackTitle, texts.comeBack);
+    if (!state.hasURL) return incomplete(texts.incomplete);
+    ({ hasSeat: state.hasSeat } = await ask('askForSeat'));
+    return welcome();
+}
+
+function incomplete(text) {
+    screen(texts.incompleteTitle, note(text, 'warning', 'bad'));
+}
+
+// 2. The account
+
+const deviceName = () => {
+    const system = navigator.userAgentData?.platform ?? navigator.platform ?? '';
+    return `Web browser${system && ` (${system})`}`.slice(0, 60);
+};
+
+function welcome() {
+    if (!state.hasURL && !state.place) return incomplete(texts.incomplete);
+    if (state.way || !state.hasURL) return unlock(texts.unlockTitle, texts.comeBack);
+    if (!state.hasSeat) return unlock(texts.noSeatTitle, texts.noSeat);
+    screen(texts.welcomeTitle, paragraph(texts.welcome), waysToKeep(makeAccount),
+        element('div.divider', {}, texts.or),
+        element('div.actions', {}, button(texts.haveAccount, () => unlock(texts.unlockTitle, '')),
+            button(texts.thisVisit, () => makeAccount(null), 'plain'),
+            element('p.hint', {}, texts.thisVisitHint)));
+}
+
+/** What an account comes back by; `then` is told the way, once the core has its key. */
+function waysToKeep(then) {
+    return element('div.choices', {},
+        mayHavePasskey() && choice(texts.passkey, texts.passkeyHint, () => passkeyMade(then), 'main'),
+        choice(texts.passphrase, texts.passphraseHint, () => choosePassphrase(then), mayHavePasskey() ? '' : 'main'),
+        choice(texts.recoveryKey, texts.recoveryKeyHint, () => showRecoveryKey(then)),
+        !mayHavePasskey() && element('p.hint', {}, texts.noPasskeyHere));
+}
+
+async function passkeyMade(then) {
+    const output = await makePasskey(await ask('passkeyInput'), `${location.hostname} – ${new Date().toISOString().slice(0, 10)}`);
+    await ask('takePasskey', { output }, [output.buffer]);
+    return then('passkey');
+}
+
+const passphraseFields = isNew => [
+    field('name', texts.passphraseName, texts.passphraseNameHint, { autocomplete: 'username', autocapitalize: 'none' }),
+    field('passphrase', texts.passphraseField, isNew && texts.passphraseFieldHint, { type: 'password', autocomplete: isNew ? 'new-password' : 'current-password' }),
+];
+
+async function takePassphrase(name, passphrase) {
+    busy(texts.stretching);
+    const key = await stretch(passphrase, name.trim());
+    await ask('takePassphrase', { key }, [key.buffer]);
+}
+
+function choosePassphrase(then) {
+    screen(texts.passphraseTitle, form(
+        [...passphraseFields(true), field('again', texts.passphraseAgain, '', { type: 'password', autocomplete: 'new-password' })],
+        async ({ name, passphrase, again }, refuse) => {
+            if (name.trim() === '') return refuse('name', texts.nameMissing);
+            if ([...passphrase].length < leastCharacters) return refuse('passphrase', texts.passphraseShort);
+            if (passphrase !== again) return refuse('again', texts.passphraseDiffers);
+            await takePassphrase(name, passphrase);
+            return then('passphrase');
+        },
+        texts.next, button(texts.back, () => then(undefined))));
+}
+
+async function showRecoveryKey(then) {
+    const text = await ask('newRecoveryKey');
+    const copy = button(texts.copy, async () => {
+        await navigator.clipboard.writeText(text);
+        copy.textContent = texts.copied;
+    });
+    screen(texts.recoveryKeyTitle, paragraph(texts.recoveryKeyIntro),
+        element('ol.key', { id: 'recovery-key' }, ...text.split('-').map(group => element('li', {}, group))), copy,
+        form([field('text', texts.recoveryKeyConfirm, '', { rows: 3, autocapitalize: 'characters' })],
+            async ({ text }, refuse) => {
+                if (!await isShown(text)) return refuse('text', texts.recoveryKeyDiffers);
+                return then('recoveryKey');
+            },
+            texts.next, button(texts.back, () => then(undefined))));
+}
+
+async function isShown(text) {
+    try {
+        return await ask('isRecoveryKey', { text });
+    } catch (error) {
+        if (error.code === 'mistypedRecoveryKey') return false;
+        throw error;
+    }
+}
+
+/** @param {'passkey' | 'passphrase' | 'recoveryKey' | null | undefined} way null for this visit alone; undefined to choose anew */
+async function makeAccount(way, code = '') {
+    if (way === undefined) return welcome();
+    busy(texts.opening);
+    try {
+        const { account } = await ask('createAccount', { deviceName: deviceName(), isKept: way !== null, code });
+        return entered(account, way);
+    } catch (error) {
+        if (error.code === 'permissionFailure' || (code !== '' && error.code === 'verificationFailed')) return askForCode(way, code !== '');
+        throw error;
+    }
+}
+
+function askForCode(way, isAgain) {
+    screen(texts.registrationCode, paragraph(texts.registrationCodeHint), isAgain && note(texts.errors.verificationFailed, 'warning', 'warn'),
+        form([field('code', texts.registrationCode, '')], ({ code }, refuse) =>
+            code.trim() === '' ? refuse('code', texts.registrationCodeHint) : makeAccount(way, code.trim()),
+        texts.next, button(texts.back, welcome)));
+}
+
+function unlock(title, text) {
+    const ways = {
+        passkey: mayHavePasskey() && choice(texts.unlockPasskey, texts.passkeyHint, unlockByPasskey),
+        passphrase: choice(texts.unlockPassphrase, texts.passphraseHint, unlockByPassphrase),
+        recoveryKey: choice(texts.unlockRecoveryKey, texts.recoveryKeyHint, unlockByRecoveryKey),
+    };
+    // The one that was used here last comes first.
+    const order = [state.way ?? 'passkey', 'passkey', 'passphrase', 'recoveryKey'];
+    const shown = [...new Set(order)].map(way => ways[way]).filter(Boolean);
+    shown[0].classList.add('main');
+    screen(title, text && paragraph(text), element('div.choices', {}, ...shown),
+        state.hasSeat && element('div.actions', {}, button(texts.newAccount, () => {
+            state.way = null;
+            return welcome();
+        }, 'plain')));
+}
+
+async function unlockByPasskey() {
+    const output = await usePasskey(await ask('passkeyInput'));
+    await ask('takePasskey', { output }, [output.buffer]);
+    return recover('passkey');
+}
+
+function unlockByPassphrase() {
+    screen(texts.unlockPassphrase, form(passphraseFields(false), async ({ name, passphrase }, refuse) => {
+        if (name.trim() === '') return refuse('name', texts.nameMissing);
+        if (passphrase === '') return refuse('passphrase', texts.passphraseShort);
+        await takePassphrase(name, passphrase);
+        return recover('passphrase');
+    }, texts.next, button(texts.back, welcome)));
+}
+
+function unlockByRecoveryKey() {
+    screen(texts.unlockRecoveryKey, form([field('text', texts.recoveryKeyTyped, texts.recoveryKeyNone, { rows: 3, autocapitalize: 'characters' })],
+        async ({ text }, refuse) => {
+            const { groups } = await ask('mistypedGroups', { text });
+            if (groups === null) return refuse('text', texts.recoveryKeyNone);
+            if (groups.length > 0) return refuse('text', texts.recoveryKeyGroups(groups));
+            await ask('takeRecoveryKey', { text });
+            return recover('recoveryKey');
+        }, texts.next, button(texts.back, welcome)));
+}
+
+async function recover(way) {
+    busy(texts.opening);
+    state.account = null;
+    try {
+        const { account } = await ask('recoverAccount', { deviceName: deviceName(), devices: await memory.devices() });
+        return await entered(account, way);
+    } catch (error) {
+        // Of a share there is no talk yet.
+        throw error.code === 'unknownItem' && !state.account ? new VisitError({ code: 'unknownAccount' }) : error;
+    }
+}
+
+async function entered(account, way) {
+    state.account = account;
+    if (way) await keepWay(way);
+    showAccount();
+    return look();
+}
+
+async function keepWay(way) {
+    state.way = way;
+    await memory.keepWay(way);
+    await memory.keepDevice(await ask('device'));
+}
+
+function showAccount() {
+    const name = state.account.slice(0, 8);
+    const ways = { passkey: texts.waysPasskey, passphrase: texts.waysPassphrase, recoveryKey: texts.waysRecoveryKey };
+    accountPlace.replaceChildren(element('details', {},
+        element('summary', { 'aria-label': `${texts.account} ${name}` }, icon('person'), name),
+        element('div.menu', {}, paragraph(texts.accountOf(name)), paragraph(ways[state.way] ?? texts.waysNone),
+            button(texts.lock, () => location.reload()),
+            button(texts.forget, async () => {
+                await memory.forget();
+                location.reload();
+            }),
+            element('p.hint', {}, texts.forgetHint))));
+}
+
+// 3. to 6. The share
+
+async function look() {
+    busy(texts.checking);
+    if (!state.hasURL) return comeBack();
+    let shown;
+    try {
+        shown = await ask('look');
+    } catch (error) {
+        if (error.code === 'participantMayNeedVerification') return askAddress(state.hasProven ? texts.addressOther : '');
+        // A link that is good once was used: by this account, at another visit.
+        if (error.code === 'unknownItem' && state.place) return comeBack();
+        throw error;
+    }
+    if (shown.standing !== 'member') return invitation(shown);
+    await ask('enter');
+    await remember(shown);
+    return records(shown.title);
+}
+
+async function comeBack() {
+    await ask('comeBack', state.place);
+    return records('');
+}
+
+const remember = ({ container, environment, owner, zone, share }) =>
+    memory.keepPlace(routing, { container, environment, owner, zone, share });
+
+function askAddress(problem) {
+    screen(texts.addressTitle, paragraph(texts.address), problem && note(problem, 'warning', 'warn'),
+        form([field('address', texts.addressField, '', { type: 'email', autocomplete: 'email', inputMode: 'email' })],
+            async ({ address }, refuse) => {
+                try {
+                    await ask('sendCode', { address: address.trim(), language });
+                } catch (error) {
+                    if (error.code === 'invalidArguments') return refuse('address', error.reason || texts.addressField);
+                    throw error;
+                }
+                return askCode(address.trim(), codeTries);
+            }, texts.sendCode));
+}
+
+function askCode(address, left) {
+    const again = element('button.button.plain', { type: 'button', disabled: true, onclick: () => guard(resend) }, '');
+    const until = Date.now() + codePause;
+    const wait = () => {
+        const seconds = Math.ceil((until - Date.now()) / 1000);
+        again.disabled = seconds > 0;
+        again.textContent = seconds > 0 ? texts.codeWait(seconds) : texts.codeAgain;
+        return seconds > 0 && again.isConnected;
+    };
+    const timer = setInterval(() => wait() || clearInterval(timer), 500);
+    wait();
+    const resend = async () => {
+        await ask('sendCode', { address, language });
+        return askCode(address, codeTries);
+    };
+    screen(texts.codeTitle, paragraph(texts.code(address)),
+        left < codeTries && note(texts.codeWrong(left), 'warning', 'warn'),
+        form([field('code', texts.codeField, '', { kind: 'code', autocomplete: 'one-time-code', inputMode: 'numeric' })],
+            async ({ code }) => {
+                try {
+                    await ask('proveCode', { code });
+                } catch (error) {
+                    if (error.code !== 'verificationFailed' || left === 1) throw error;
+                    return askCode(address, left - 1);
+                }
+                state.hasProven = true;
+                return look();
+            }, texts.next, again, button(texts.otherAddress, () => askAddress(''), 'plain')));
+}
+
+async function invitation(shown) {
+    const bitmap = shown.isVouched && shown.thumbnail.length > 0 ? await picture(shown.thumbnail) : null;
+    const canvas = bitmap && element('canvas.preview', { width: bitmap.width, height: bitmap.height, role: 'presentation' });
+    canvas?.getContext('2d').drawImage(bitmap, 0, 0);
+    const facts = (...pairs) => element('dl.facts', {}, ...pairs.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
+    screen(shown.isVouched && shown.title !== '' ? shown.title : texts.untitled,
+        canvas,
+        facts([texts.sharedBy, `${shown.owner.slice(0, 9)}…`], [texts.youMay, shown.mayWrite ? texts.mayWrite : texts.mayRead],
+            [texts.people, String(shown.people)], [texts.account, state.account.slice(0, 8)]),
+        shown.isVouched ? note(shown.isByOwner ? texts.vouched : texts.vouchedAdministrator) : note(texts.notVouched, 'warning', 'warn'),
+        element('details.more', {}, element('summary', {}, texts.safety),
+            element('div.digits', {}, ...(shown.safetyNumber.match(/.{5}/g) ?? []).map(group => element('span', {}, group))),
+            element('p.hint', {}, texts.safetyHint)),
+        element('div.actions', {}, button(texts.accept, () => accept(shown), 'main'),
+            button(texts.leave, () => screen(texts.title, paragraph(texts.left)))));
+}
+
+async function accept(shown) {
+    busy(texts.checking);
+    try {
+        await ask('accept');
+    } catch (error) {
+        if (error.code === 'notKept') return keepFirst(shown);
+        // Another tab of this account was faster, or the list of people went on: it is looked at anew.
+        if (['rosterChanged', 'alreadyAccepted', 'invalidArguments'].includes(error.code)) return look();
+        throw error;
+    }
+    await ask('enter');
+    await remember(shown);
+    return records(shown.title);
+}
+
+function keepFirst(shown) {
+    screen(texts.keepTitle, paragraph(texts.keep), waysToKeep(async way => {
+        if (way === undefined) return keepFirst(shown);
+        busy(texts.checking);
+        await ask('keepAccount');
+        await keepWay(way);
+        showAccount();
+        return accept(shown);
+    }));
+}
+
+// 7. Records
+
+async function records(title) {
+    busy(texts.reading);
+    const { count } = await ask('fetchRecords');
+    const all = [];
+    while (all.length < count) {
+        const part = await ask('records', { first: all.length });
+        if (part.length === 0) break;
+        all.push(...part);
+    }
+    const find = element('input', { type: 'search', id: 'find', autocomplete: 'off' });
+    const heading = element('h1', { tabIndex: -1 }, title || texts.recordsTitle);
+    main.className = 'wide';
+    main.replaceChildren(
+        element('div.head', {},
+            element('div', {}, heading, element('p.quiet', { id: 'count' }, texts.count(all.length))),
+            element('div.find', {}, element('label', { for: 'find' }, texts.search), find),
+            button(texts.refresh, () => records(title))),
+        all.length === 0 ? element('div.card', {}, paragraph(texts.none))
+            : recordTables(all, (record, field, limit) => ask('openAsset', { record, field, limit }), find));
+    heading.focus();
+}
+
+start();
