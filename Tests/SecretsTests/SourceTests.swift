@@ -138,11 +138,13 @@ import Testing
                 "SealServer/Messages/MailMessenger.swift address",  // its envelope
                 "SealServer/Messages/MailMessenger.swift recipient",
                 "SealService/Messages/Messenger.swift code",  // libcurl's
+                "SealService/Operator/AccountOrders.swift bytes",  // how many
                 "SealServer/Messages/RelayFailure.swift url",  // of the mail relay
                 "SealServer/Application/StartReport.swift url",
                 "SealServer/Web/SharePageController.swift url",  // the operator's own, on a page
                 "SealStorage/Files/PrivateFiles.swift code",  // errno
                 "SealStorage/SQL/StorageError.swift code",  // SQLite's
+                "SealStorage/Telemetry/TelemetryFile+Log.swift text",  // of a query, with marks for its values
             ])
     }
 
