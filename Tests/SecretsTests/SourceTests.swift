@@ -133,6 +133,13 @@ import Testing
                 "SealServer/Configuration/ListenFailure.swift address",  // that it cannot listen on
                 "SealServer/Application/Server.swift address",  // that it listens on
                 "SealServer/Configuration/MessageConfiguration.swift url",  // of the mail relay; the gateway's origin
+                "SealServer/Console/Console+Accounts.swift bytes",  // how many
+                "SealServer/Console/Console+Logs.swift code",  // a refusal's
+                "SealServer/Console/Console+Overview.swift bytes",
+                "SealServer/Console/Console+Schema.swift text",  // the schema's
+                "SealServer/Console/Console+Server.swift bytes",
+                "SealServer/Console/Console+Server.swift code",  // of a limit's refusal
+                "SealServer/Console/ConsolePage.swift body",  // the page's markup
                 "SealServer/Messages/SignedClient.swift token",  // the header itself
                 "SealService/Messages/MailMessage.swift address",  // the mail's headers
                 "SealServer/Messages/MailMessenger.swift address",  // its envelope
