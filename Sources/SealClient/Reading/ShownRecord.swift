@@ -6,6 +6,10 @@ public import SealStatements
 package protocol ShownRecord {
     var recordName: String { get }
     var recordType: String { get }
+    // The server's word: what nobody signs.
+    var changeTag: String { get }
+    var creationDate: Int64 { get }
+    var modificationDate: Int64 { get }
     /// It is said to be gone.
     var deleted: Bool { get }
     /// It is said to have left the scope that the reader sees.

@@ -10,6 +10,11 @@ public import SealPrimitives
 public protocol WireMessage: WireValue, CustomStringConvertible {
     /// Shows the coder each field, in the order of their numbers.
     mutating func code<Coder: WireCoder>(_ coder: inout Coder) throws(Coder.Failure)
+
+    // Named here, so that each message has its own: compiled for it, and not for whatever message there is.
+    /// - Throws: `malformed`; `invalidLength` where its lists would take far more memory than its bytes show for.
+    init(protobuf bytes: [UInt8]) throws(SealError)
+    func protobuf() -> [UInt8]
 }
 
 extension WireMessage {
@@ -18,7 +23,6 @@ extension WireMessage {
     /// A message that is there says something, even an empty one.
     public var isDefault: Bool { false }
 
-    /// - Throws: `malformed`; `invalidLength` where its lists would take far more memory than its bytes show for.
     public init(protobuf bytes: [UInt8]) throws(SealError) {
         var reader = WireReader(bytes)
         self.init()

@@ -148,14 +148,23 @@ public final class Account: Sendable {
         _ endpoint: Endpoint<Access, Request, Response>, at path: String, _ request: Request,
         after prepare: () async throws(SealKitError) -> Void = { () throws(SealKitError) in }
     ) async throws(SealKitError) -> Response {
-        // Encoded once: what is repeated is the same bytes.
-        let body = try Client.encode(request)
-        return try await exchange(endpoint.route, endpoint.again.kind, after: prepare) {
-            token throws(SealKitError) in
+        try await call(endpoint, at: path, body: try Client.encode(request), after: prepare) {
+            response throws(SealKitError) in try Client.decode(response)
+        }
+    }
+
+    /// The same with the message's bytes: what is repeated is the same bytes.
+    /// - Parameter decode: of the answer.
+    func call<Access, Request, Response, Answer>(
+        _ endpoint: Endpoint<Access, Request, Response>, at path: String, body: Data,
+        after prepare: () async throws(SealKitError) -> Void,
+        _ decode: (TransportResponse) throws(SealKitError) -> Answer
+    ) async throws(SealKitError) -> Answer {
+        try await exchange(endpoint.route, endpoint.again.kind, after: prepare) { token throws(SealKitError) in
             let response = try await client.transport.post(path, body: body, token: token)
             // What is said of the list is for the others: a look at it causes no other look.
             if endpoint.route.name != Endpoints.devices.list.route.name { noteDevices(response.deviceRevision) }
-            return try Client.decode(response)
+            return try decode(response)
         }
     }
 

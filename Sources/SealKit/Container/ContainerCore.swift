@@ -114,25 +114,48 @@ final class ContainerCore: Sendable {
     func call<Access: DatabaseAccess, Request: Message, Response: Message>(
         _ database: Database.Scope, _ endpoint: Endpoint<Access, Request, Response>, _ request: Request
     ) async throws(SealKitError) -> Response {
-        try await call(endpoint, at: path(endpoint.route, in: database, [:]), request, in: database)
+        try await call(database, endpoint, encoded: try Client.encode(request))
+    }
+
+    /// The same whose answer is read by hand.
+    func call<Access: DatabaseAccess, Request: Message, Response: ReadByHand>(
+        _ database: Database.Scope, _ endpoint: Endpoint<Access, Request, Response>, _ request: Request
+    ) async throws(SealKitError) -> Response.ByHand {
+        let path = path(endpoint.route, in: database, [:])
+        return try await call(endpoint, at: path, body: try Client.encode(request), in: database) {
+            response throws(SealKitError) in try Client.read(response)
+        }
+    }
+
+    /// The same with the bytes of a request.
+    func call<Access: DatabaseAccess, Request: Message, Response: Message>(
+        _ database: Database.Scope, _ endpoint: Endpoint<Access, Request, Response>, encoded body: Data
+    ) async throws(SealKitError) -> Response {
+        try await call(endpoint, at: path(endpoint.route, in: database, [:]), body: body, in: database) {
+            response throws(SealKitError) in try Client.decode(response)
+        }
     }
 
     /// A call outside the databases, which needs an account.
     func call<Request: Message, Response: Message>(
         _ endpoint: Endpoint<BySession, Request, Response>, _ request: Request
     ) async throws(SealKitError) -> Response {
-        try await call(endpoint, at: endpoint.route.template, request, in: nil)
+        try await call(endpoint, at: endpoint.route.template, body: try Client.encode(request), in: nil) {
+            response throws(SealKitError) in try Client.decode(response)
+        }
     }
 
-    private func call<Access, Request: Message, Response: Message>(
-        _ endpoint: Endpoint<Access, Request, Response>, at path: String, _ request: Request,
-        in database: Database.Scope?
-    ) async throws(SealKitError) -> Response {
-        try await account.call(endpoint, at: path, request) { () async throws(SealKitError) in
-            try gate()
-            try access.check(database)
-            if access.isAccount { try await registration.ensure(self) }
-        }
+    private func call<Access, Request, Response, Answer>(
+        _ endpoint: Endpoint<Access, Request, Response>, at path: String, body: Data, in database: Database.Scope?,
+        _ decode: (TransportResponse) throws(SealKitError) -> Answer
+    ) async throws(SealKitError) -> Answer {
+        try await account.call(
+            endpoint, at: path, body: body,
+            after: { () async throws(SealKitError) in
+                try gate()
+                try access.check(database)
+                if access.isAccount { try await registration.ensure(self) }
+            }, decode)
     }
 
     /// - Throws: `notAuthenticated`, `accountTemporarilyUnavailable`, without asking the server.

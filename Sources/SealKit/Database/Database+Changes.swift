@@ -63,7 +63,7 @@ extension Database {
             zoneID,
             ZoneChangesConfiguration(
                 previousServerChangeToken: token, resultsLimit: resultsLimit, desiredKeys: desiredKeys))
-        let response: Sealkit_V1_RecordChangesResponse
+        let response: Wire.RecordChangesResponse
         do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
             throw await confirmed(error, zoneID)
         }
@@ -123,7 +123,7 @@ extension Database {
         }
         try zones.throwCommonFailure()
         guard !asked.isEmpty else { return results }
-        let response: Sealkit_V1_ZonesRecordChangesResponse = try await core.call(
+        let response: Wire.ZonesRecordChangesResponse = try await core.call(
             scope, Endpoints.records.changesOfZones, message)
         guard response.zones.count == asked.count else {
             throw SealKitError(
@@ -131,7 +131,7 @@ extension Database {
         }
         for (index, ((zoneID, known), zone)) in zip(asked, response.zones).enumerated() {
             do throws(SealKitError) {
-                let changes: Sealkit_V1_RecordChangesResponse
+                let changes: Wire.RecordChangesResponse
                 switch zone.outcome {
                 case .changes(let given): changes = given
                 case .failure(let failure): throw await confirmed(SealKitError(failure), zoneID)
@@ -180,25 +180,25 @@ extension Database {
     ///   - reader: of what the answer is a part of.
     ///   - marking: whether the app reads; what the SDK reads for itself leaves the app's place in the feed as it is.
     func changes(
-        in response: Sealkit_V1_RecordChangesResponse, _ zoneID: RecordZone.ID, since token: ServerChangeToken?,
+        in response: Wire.RecordChangesResponse, _ zoneID: RecordZone.ID, since token: ServerChangeToken?,
         desiredKeys: [String]?, asked known: ZoneGround, _ reader: FeedReader, kind: FeedReading.Part.Kind = .records,
         marking: Bool = true
     ) async throws(SealKitError) -> RecordZoneChanges {
         let part = reader.part(
-            response.records, from: token?.bytes, to: response.token, isMoreComing: response.moreComing, kind)
+            response.records, from: token?.bytes, to: Data(response.token), isMoreComing: response.moreComing, kind)
         try reader.check(part)
-        let ground = try await known.settled(by: response.scopes, core)
+        let ground = try await known.settled(by: response.scopes.map { Sealkit_V1_ScopeHead($0) }, core)
 
         let isToGoOn = reader.isWhole && response.moreComing
         let beginning = token == nil ? known.asked : token?.beganAt
         var changes = RecordZoneChanges(
             modifications: [], deletions: [],
             changeToken: ServerChangeToken(
-                bytes: response.token, zone: ground.zoneID.hex, isFromBeginning: isToGoOn ? true : nil,
+                bytes: Data(response.token), zone: ground.zoneID.hex, isFromBeginning: isToGoOn ? true : nil,
                 beganAt: isToGoOn ? beginning : nil),
             moreComing: response.moreComing)
         let outcomes = try await read(
-            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground),
+            response.records, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground),
             notesCycles: true)
         changes.modifications.reserveCapacity(outcomes.count)
         for (wire, outcome) in zip(response.records, outcomes) {
@@ -239,7 +239,8 @@ extension Database {
         }
         // Caught up: whatever the server later shows under an epoch before this one, unseen, is back-dated.
         try await core.trust.advance(
-            zone: ground.place.scope, incarnation: ground.place.incarnation, since: token?.bytes, token: response.token,
+            zone: ground.place.scope, incarnation: ground.place.incarnation, since: token?.bytes,
+            token: Data(response.token),
             caughtUp: ground.caughtUp(by: response))
         core.readers.take(part, reader, of: ground.zoneID.hex)
         if scope == .private { core.unsettled.note(ground.zone.id, response.unsettled) }

@@ -145,15 +145,17 @@ extension Database {
                 throw SealKitError(
                     .serverRejectedRequest, "the server answered \(response.results.count) of \(part.count) records")
             }
-            var present: [(wire: Sealkit_V1_Record, name: String?)] = []
+            var present: [Sealkit_V1_Record] = []
+            var names: [String] = []
             for (index, result) in zip(part, response.results) {
-                if let wire = result.shown { present.append((wire, ids[index].recordName)) }
+                guard let wire = result.shown else { continue }
+                present.append(wire)
+                names.append(ids[index].recordName)
             }
             // What was found belongs to the very bytes that came.
             let outcomes = try await self.read(
-                present, zone: zone, desiredKeys: desiredKeys, ground: ground, checksPlacement: checksPlacement,
-                asksAgain: false,
-                notesCycles: true, accepting: accepting)
+                present, named: names, zone: zone, desiredKeys: desiredKeys, ground: ground,
+                checksPlacement: checksPlacement, asksAgain: false, notesCycles: true, accepting: accepting)
             var read = outcomes.makeIterator()
             var told: [Found] = []
             told.reserveCapacity(part.count)

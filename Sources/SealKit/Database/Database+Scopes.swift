@@ -175,6 +175,15 @@ extension ZoneGround {
 }
 
 extension Sealkit_V1_ScopeHead {
+    init(_ head: Wire.ScopeHead) {
+        self.init()
+        zone.zoneName = head.zone?.zoneName ?? ""
+        zone.ownerName = head.zone?.ownerName ?? ""
+        shareRecordName = head.shareRecordName
+        sequence = head.sequence
+        self.head = Data(head.head)
+    }
+
     func isOf(_ scope: SealStatements.Scope) -> Bool {
         shareRecordName == scope.shareRecordName && zone.zoneName == scope.zoneName
             && zone.ownerName == scope.owner.recordName

@@ -85,35 +85,37 @@ public struct Database: Sendable {
     /// Where this device has come to know more of a record than an answer shows since it asked, the record is looked up
     /// again.
     /// - Parameters:
+    ///   - names: of the records, each as it was asked for; none in a feed, where each says its own.
     ///   - asksAgain: false for a reader of the very bytes that came: such a record is a `serverRecordChanged` to it.
     ///   - notesCycles: what came is of one moment. What was looked up again since is not.
     func read(
-        _ records: [(wire: Sealkit_V1_Record, name: String?)], zone: RecordZone.ID, desiredKeys: [String]?,
+        _ records: [some ShownRecord], named names: [String] = [], zone: RecordZone.ID, desiredKeys: [String]?,
         ground start: RecordGround,
         checksPlacement: Bool = true, asksAgain: Bool = true, notesCycles: Bool = false, accepting: Set<Digest> = []
     ) async throws(SealKitError) -> [Outcome] {
         var reader = RecordReader(ground: start, zoneID: zone, desiredKeys: desiredKeys)
         var readings: [Result<RecordReader.Reading, SealKitError>] = []
         readings.reserveCapacity(records.count)
-        func label(_ wire: Sealkit_V1_Record, _ name: String?) -> String { "record \(name ?? wire.recordName)" }
-        for (wire, name) in records {
+        func asked(_ index: Int) -> String? { names.isEmpty ? nil : names[index] }
+        func name(_ index: Int) -> String { asked(index) ?? records[index].recordName }
+        for (index, record) in records.enumerated() {
             do throws(ClientError) {
-                readings.append(.success(try reader.read(wire, recordName: name)))
+                readings.append(.success(try reader.read(record, recordName: asked(index))))
             } catch .unknownHead {
                 reader.refresh(try await reader.ground.refreshed(core))
                 do throws(ClientError) {
-                    readings.append(.success(try reader.read(wire, recordName: name)))
+                    readings.append(.success(try reader.read(record, recordName: asked(index))))
                 } catch {
-                    readings.append(.failure(.integrity(error, label(wire, name))))
+                    readings.append(.failure(.integrity(error, "record \(name(index))")))
                 }
             } catch {
-                readings.append(.failure(.integrity(error, label(wire, name))))
+                readings.append(.failure(.integrity(error, "record \(name(index))")))
             }
         }
         let accepted = acceptable(accepting, of: readings, in: reader.ground, zone)
         var (outcomes, overtaken) = try await admit(readings, in: reader.ground, zone, accepted)
         if asksAgain, !overtaken.isEmpty {
-            let ids = overtaken.map { Record.ID(recordName: records[$0].wire.recordName, zoneID: zone) }
+            let ids = overtaken.map { Record.ID(recordName: records[$0].recordName, zoneID: zone) }
             let newer = try await find(
                 ids, in: zone, from: reader.ground, desiredKeys: desiredKeys, checksPlacement: checksPlacement
             ).found
@@ -122,14 +124,14 @@ public struct Database: Sendable {
                 outcomes[index] = outcomesNow[id] ?? .failure(Database.unanswered(id))
             }
         }
-        for (record, outcome) in zip(records, outcomes) {
+        for (index, outcome) in outcomes.enumerated() {
             let error: SealKitError
             switch outcome {
             case .failure(let found): error = found
             case .success(.unopened(let there)): error = there.error
             case .success: continue
             }
-            _ = await core.noted(error, zone: zone, record: record.name ?? record.wire.recordName)
+            _ = await core.noted(error, zone: zone, record: name(index))
         }
         // Of the whole zone nothing is held back.
         if checksPlacement, case .zone(let ground) = reader.ground, ground.own == nil {

@@ -76,6 +76,13 @@ public struct SealKitError: Error, Sendable {
             userDidResetEncryptedDataKey: failure.userDidResetEncryptedData)
     }
 
+    init(_ failure: Wire.Failure) {
+        self.init(
+            Code(rawValue: failure.code), failure.reason, remedy: failure.remedy,
+            retryAfter: SealKitError.wait(seconds: failure.retryAfter),
+            userDidResetEncryptedDataKey: failure.userDidResetEncryptedData)
+    }
+
     /// A time to wait as a server names it: nil for none, at most a week whatever it says.
     static func wait(seconds: Double) -> Double? { seconds > 0 ? min(seconds, 7 * 86_400) : nil }
 

@@ -135,7 +135,7 @@ extension Database {
             reader.take(came)
             ground = try await ground.settled(by: response.scopes, core)
             let outcomes = try await read(
-                response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: nil, ground: .zone(ground),
+                response.records, zone: zoneID, desiredKeys: nil, ground: .zone(ground),
                 asksAgain: false)
             for (record, outcome) in zip(response.records, outcomes) {
                 let id = Record.ID(recordName: record.recordName, zoneID: zoneID)

@@ -109,7 +109,7 @@ extension Database {
             if Task.isCancelled { throw .cancelled }
             let (request, known) = try await request(
                 zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: []))
-            let response: Sealkit_V1_RecordChangesResponse
+            let response: Wire.RecordChangesResponse
             do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
                 throw await confirmed(error, zoneID)
             }
@@ -119,7 +119,7 @@ extension Database {
             failures += changes.modifications.count { if case .failure = $0.result { true } else { false } }
             guard failures <= Database.mostUnreadable else { throw Database.endless(zoneID) }
             guard !changes.moreComing else { continue }
-            let ground = try await known.settled(by: response.scopes, core)
+            let ground = try await known.settled(by: response.scopes.map { Sealkit_V1_ScopeHead($0) }, core)
             return try await core.trust.noteCaughtUp(
                 zone: ground.place.scope, incarnation: ground.place.incarnation, from: start,
                 to: changes.changeToken.bytes,

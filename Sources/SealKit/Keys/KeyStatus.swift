@@ -88,7 +88,7 @@ extension Database {
         let response: Sealkit_V1_StaleRecordsResponse = try await core.call(scope, Endpoints.records.stale, request)
         let view = try await keeper.current(citedBy: response.scopes, asked: asked.roster.sequence)
         let outcomes = try await read(
-            response.records.map { ($0, nil) }, zone: zoneID, desiredKeys: desiredKeys,
+            response.records, zone: zoneID, desiredKeys: desiredKeys,
             ground: .zone(ZoneGround(view, asked: moment)))
         return StalePage(
             view: view, count: Int(clamping: response.count),

@@ -10,6 +10,8 @@ import SwiftProtobuf
 struct KeptRequest: Sendable {
     /// Microseconds since 1970.
     let noted: Int64
+    /// As it was sent: what is repeated is the same bytes.
+    let request: Data
     let message: Sealkit_V1_ModifyRecordsRequest
     /// By place in the message: the record as it was to be stored, and its key; nothing for a deletion.
     let saved: [(record: Record, key: SecretBytes?)?]
@@ -21,12 +23,16 @@ struct KeptRequest: Sendable {
     /// Whether the server still answers its repetition as it has answered it first.
     func isRepeatable(at now: Int64) -> Bool { OperationJournal.isWithinServersDay(noted, at: now) }
 
+    /// - Throws: `internalError` for what is no such request.
     init(
-        _ message: Sealkit_V1_ModifyRecordsRequest, _ items: [ZoneBatch.Item], _ signed: [SignedRecord],
-        taking taken: [[WrittenAlong]], after results: ModificationResults, at time: Int64
-    ) {
+        _ request: Data, _ items: [ZoneBatch.Item], _ signed: [SignedRecord], taking taken: [[WrittenAlong]],
+        after results: ModificationResults, at time: Int64
+    ) throws(SealKitError) {
         noted = time
-        self.message = message
+        self.request = request
+        do { message = try Sealkit_V1_ModifyRecordsRequest(serializedBytes: request) } catch {
+            throw SealKitError(.internalError, "the request could not be noted")
+        }
         // What is stored under a record that does not open cannot be read back, and nothing here needs it.
         saved = zip(items, signed).map { item, signed in
             item.saved.map { record in
@@ -42,8 +48,7 @@ struct KeptRequest: Sendable {
     func bytes() throws(SealError) -> [UInt8] {
         var writer = CanonicalWriter(capacity: 4096)
         writer.time(noted)
-        guard let message = try? message.serializedData() else { throw .malformed }
-        writer.data(message)
+        writer.data(request)
         for case let (record, key)? in saved {
             try writer.record(record)
             writer.flag(key != nil)
@@ -60,9 +65,8 @@ struct KeptRequest: Sendable {
     init(_ bytes: [UInt8]) throws(SealError) {
         var reader = CanonicalReader(bytes)
         noted = try reader.number()
-        guard let message = try? Sealkit_V1_ModifyRecordsRequest(serializedBytes: try reader.data()) else {
-            throw .malformed
-        }
+        request = try reader.data()
+        guard let message = try? Sealkit_V1_ModifyRecordsRequest(serializedBytes: request) else { throw .malformed }
         self.message = message
         var saved: [(record: Record, key: SecretBytes?)?] = []
         for wire in message.records {

@@ -14,26 +14,25 @@ extension ZoneBatch {
         let open =
             isRepeatable
             ? try await takeStored(
-                sent, try await again(kept.message), signature: [UInt8](kept.message.signature))
+                sent, try await again(kept), signature: [UInt8](kept.message.signature))
             : sent
         try await judge(open, isRepeatable: isRepeatable)
     }
 
     /// The same request once more.
     /// - Returns: the server's results; none where it refuses the request as a whole, and so has not done it.
-    private func again(_ message: Sealkit_V1_ModifyRecordsRequest) async throws(SealKitError)
-        -> [Sealkit_V1_RecordResult]
-    {
+    private func again(_ kept: KeptRequest) async throws(SealKitError) -> [Sealkit_V1_RecordResult] {
         let response: Sealkit_V1_ModifyRecordsResponse
         do throws(SealKitError) {
-            response = try await database.core.call(database.scope, Endpoints.records.modify, message)
+            response = try await database.core.call(
+                database.scope, Endpoints.records.modify, encoded: kept.request)
         } catch let error where !error.concernsWholeRequest {
             return []
         }
-        guard response.results.count == message.records.count else {
+        guard response.results.count == kept.message.records.count else {
             throw SealKitError(
                 .serverRejectedRequest,
-                "the server answered \(response.results.count) of \(message.records.count) records")
+                "the server answered \(response.results.count) of \(kept.message.records.count) records")
         }
         return response.results
     }

@@ -89,9 +89,9 @@ extension Database {
         guard !response.records.isEmpty else { return ([], true, nil, known, response.moreComing) }
         let ground = try await known.settled(by: response.scopes, core)
         let records = try await read(
-            response.records.map { ($0.record, nil) }, zone: zoneID, desiredKeys: [], ground: .zone(ground))
+            response.records.map(\.record), zone: zoneID, desiredKeys: [], ground: .zone(ground))
         let parents = try await read(
-            response.records.filter(\.hasParent).map { ($0.parent, nil) },
+            response.records.filter(\.hasParent).map(\.parent),
             zone: zoneID, desiredKeys: [], ground: .zone(ground))
         var next = parents.makeIterator()
         var moves: [Move] = []

@@ -42,11 +42,16 @@ extension Database {
                 remedy: "try again; distrust a server that keeps doing so")
         }
         let ground = try await PublicGround(scope: try zoneScope(zone), asked: asked).with(response.authors, core)
-        var present: [(wire: Sealkit_V1_Record, name: String?)] = []
+        var present: [Sealkit_V1_Record] = []
+        var presentNames: [String] = []
         for result in response.results {
-            if case .record(let wire)? = result.outcome { present.append((wire, result.recordName)) }
+            guard case .record(let wire)? = result.outcome else { continue }
+            present.append(wire)
+            presentNames.append(result.recordName)
         }
-        var read = try await read(present, zone: zone, desiredKeys: nil, ground: .publicDatabase(ground)).makeIterator()
+        var read = try await read(
+            present, named: presentNames, zone: zone, desiredKeys: nil, ground: .publicDatabase(ground)
+        ).makeIterator()
         var page = CreatedRecords(moreComing: response.moreComing)
         for result in response.results {
             let id = Record.ID(recordName: result.recordName, zoneID: zone)

@@ -114,7 +114,7 @@ extension Database {
                 response.authors, core)
             let wires = response.matches.map(\.record)
             let outcomes = try await read(
-                wires.map { ($0, nil) }, zone: zone, desiredKeys: fetchedKeys, ground: .publicDatabase(ground))
+                wires, zone: zone, desiredKeys: fetchedKeys, ground: .publicDatabase(ground))
             return zip(wires, outcomes).map { (Record.ID(recordName: $0.recordName, zoneID: zone), $0, $1) }
         }
         var byZone: [UInt32: [Int]] = [:]
@@ -136,7 +136,7 @@ extension Database {
             let ground = try await known.settled(
                 by: asked == nil ? response.scopes.filter { $0.zone == head.zone } : response.scopes, core)
             let outcomes = try await self.read(
-                indexes.map { (response.matches[$0].record, nil) }, zone: zone, desiredKeys: fetchedKeys,
+                indexes.map { response.matches[$0].record }, zone: zone, desiredKeys: fetchedKeys,
                 ground: .zone(ground))
             for (index, outcome) in zip(indexes, outcomes) {
                 let wire = response.matches[index].record

@@ -121,7 +121,7 @@ extension Database {
     ) async throws(SealKitError) -> RecordZoneChanges {
         let (request, known) = try await request(
             zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: desiredKeys))
-        let response: Sealkit_V1_RecordChangesResponse
+        let response: Wire.RecordChangesResponse
         do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
             throw await confirmed(error, zoneID)
         }

@@ -22,7 +22,7 @@ final class FeedReader: Sendable {
 
     /// - Parameter start: where it was asked for; nil for the beginning.
     func part(
-        _ records: [Sealkit_V1_Record], from start: Data?, to end: Data, isMoreComing: Bool,
+        _ records: [some ShownRecord], from start: Data?, to end: Data, isMoreComing: Bool,
         _ kind: FeedReading.Part.Kind = .records
     ) -> FeedReading.Part {
         let items = reading.withLock { reading in records.map { reading.item($0) } }

@@ -36,12 +36,12 @@ struct RecordReader {
     }
 
     /// As `RecordReading.read`.
-    mutating func read(_ wire: Sealkit_V1_Record, recordName: String?) throws(ClientError) -> Reading {
-        let read = try reading.read(wire, recordName: recordName)
-        return Reading(outcome: outcome(of: read, wire), sighting: read.sighting)
+    mutating func read(_ shown: some ShownRecord, recordName: String?) throws(ClientError) -> Reading {
+        let read = try reading.read(shown, recordName: recordName)
+        return Reading(outcome: outcome(of: read, shown), sighting: read.sighting)
     }
 
-    private func outcome(of read: ReadRecord, _ wire: Sealkit_V1_Record) -> Outcome {
+    private func outcome(of read: ReadRecord, _ shown: some ShownRecord) -> Outcome {
         let statement = read.statement
         let base = Record.Base(statement: statement, hash: read.verified.hash, proof: read.proof)
         guard !read.isGone else {
@@ -50,7 +50,7 @@ struct RecordReader {
         var record = Record(
             recordType: statement.recordType, recordID: Record.ID(recordName: statement.recordName, zoneID: zoneID))
         record.base = base
-        record.applySystemFields(wire, statement: statement)
+        record.applySystemFields(shown, statement: statement)
         // From here on whatever does not hold is under its author's signature.
         do throws(SealError) {
             return .record(try opened(read, as: record))
@@ -93,13 +93,11 @@ struct RecordReader {
 }
 
 extension Record {
-    /// What the server says (tag and dates) and what the author signed (creator, author, parent).
-    mutating func applySystemFields(_ wire: Sealkit_V1_Record, statement: Statement) {
-        recordChangeTag = wire.changeTag
-        creationDate = Date(microseconds: wire.creationDate)
-        modificationDate = Date(microseconds: wire.modificationDate)
-        creatorUserRecordID = ID(recordName: statement.creator.recordName)
-        lastModifiedUserRecordID = ID(recordName: statement.author.recordName)
+    /// What the server says (tag and dates) and what the author signed (parent, share).
+    mutating func applySystemFields(_ shown: some ShownRecord, statement: Statement) {
+        recordChangeTag = shown.changeTag
+        creationDate = Date(microseconds: shown.creationDate)
+        modificationDate = Date(microseconds: shown.modificationDate)
         parent = statement.parent.map { Reference(recordName: $0) }
         share = statement.share.map { Reference(recordName: $0) }
     }

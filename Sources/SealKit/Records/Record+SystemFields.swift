@@ -99,8 +99,6 @@ extension Record {
         // Also that names are in order, each once.
         guard try FieldSet.digest(digests) == statement.fieldsDigest else { throw .fieldMismatch }
 
-        creatorUserRecordID = ID(recordName: statement.creator.recordName)
-        lastModifiedUserRecordID = ID(recordName: statement.author.recordName)
         parent = statement.parent.map { Reference(recordName: $0) }
         share = statement.share.map { Reference(recordName: $0) }
         base = Base(

@@ -45,8 +45,8 @@ public struct Record: Sendable {
     public internal(set) var creationDate: Date?
     public internal(set) var modificationDate: Date?
     /// From the signed statements, verified.
-    public internal(set) var creatorUserRecordID: ID?
-    public internal(set) var lastModifiedUserRecordID: ID?
+    public var creatorUserRecordID: ID? { base.map { ID(recordName: $0.statement.creator.recordName) } }
+    public var lastModifiedUserRecordID: ID? { base.map { ID(recordName: $0.statement.author.recordName) } }
     /// The record that this one belongs to: it must exist, or be saved in the same batch.
     public var parent: Reference?
     /// The record of the hierarchical share that this one is the root of; nil for every other record. Set when the

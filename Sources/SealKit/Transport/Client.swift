@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealPrimitives
 import SealWire
 import SwiftProtobuf
@@ -64,15 +65,29 @@ struct Client: Sendable {
         } catch let error as SealKitError {
             throw error
         } catch DecodedSize.Refusal.tooDense {
-            throw SealKitError(
-                .serverRejectedRequest, "the server's answer has more in it than any honest one has",
-                remedy: "tell the server's operator; nothing of it was taken")
+            throw tooDense
         } catch {
-            throw SealKitError(
-                .serverRejectedRequest, "the server's answer is not a SealKit message",
-                remedy: "check that the address is that of a SealKit server")
+            throw noMessage
         }
     }
+
+    /// The same by hand.
+    static func read<Answer: WireMessage & PagedAnswer>(_ response: TransportResponse) throws(SealKitError) -> Answer {
+        guard response.status < 400 else { throw response.failure }
+        let answer: Answer
+        do throws(SealError) { answer = try Answer(protobuf: [UInt8](response.body)) } catch {
+            throw error == .invalidLength ? tooDense : noMessage
+        }
+        try answer.checkLength()
+        return answer
+    }
+
+    private static let tooDense = SealKitError(
+        .serverRejectedRequest, "the server's answer has more in it than any honest one has",
+        remedy: "tell the server's operator; nothing of it was taken")
+    private static let noMessage = SealKitError(
+        .serverRejectedRequest, "the server's answer is not a SealKit message",
+        remedy: "check that the address is that of a SealKit server")
 
     /// What an answer may become in memory, in bytes.
     private static let mostDecoded = 512 << 20

@@ -1,3 +1,4 @@
+import SealClient
 import SealStatements
 import SealWire
 
@@ -20,10 +21,14 @@ extension PagedAnswer {
     }
 }
 
-extension Sealkit_V1_RecordChangesResponse: PagedAnswer { var itemCount: Int { records.count } }
-extension Sealkit_V1_ZonesRecordChangesResponse: PagedAnswer {
-    var itemCount: Int { zones.reduce(zones.count) { max($0, $1.changes.itemCount) } }
+extension Wire.RecordChangesResponse: PagedAnswer { var itemCount: Int { records.count } }
+extension Wire.ZonesRecordChangesResponse: PagedAnswer {
+    var itemCount: Int { zones.reduce(zones.count) { max($0, $1.itemCount) } }
 }
+extension Wire.ZoneRecordChanges {
+    fileprivate var itemCount: Int { if case .changes(let page)? = outcome { page.itemCount } else { 0 } }
+}
+extension Sealkit_V1_RecordChangesResponse: PagedAnswer { var itemCount: Int { records.count } }
 extension Sealkit_V1_QueryRecordsResponse: PagedAnswer { var itemCount: Int { matches.count } }
 extension Sealkit_V1_CreatedRecordsResponse: PagedAnswer { var itemCount: Int { results.count } }
 extension Sealkit_V1_StaleRecordsResponse: PagedAnswer { var itemCount: Int { records.count } }

@@ -1,4 +1,5 @@
 import Foundation
+import SealClient
 import SealCoding
 import SealEnvelope
 import SealPrimitives
@@ -39,18 +40,18 @@ struct SignedRecord: Sendable {
         recordKey = nil
     }
 
-    func wire(_ item: ZoneBatch.Item) -> Sealkit_V1_Record {
+    func wire(_ item: ZoneBatch.Item) -> Wire.Record {
         .with { wire in
             wire.recordName = statement.recordName
             wire.recordType = statement.recordType
-            wire.statement = Data(statementBytes)
+            wire.statement = statementBytes
             switch item {
             case .delete(_, _, _, let tag):
                 wire.changeTag = tag
                 wire.deleted = true
             case .save(let record):
                 wire.changeTag = record.recordChangeTag ?? ""
-                wire.fields = fields.map { $0.field.wire(name: $0.name) }
+                wire.fields = fields.map { Wire.Field($0.field, name: $0.name) }
             }
         }
     }

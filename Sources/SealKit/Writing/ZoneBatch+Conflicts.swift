@@ -32,7 +32,7 @@ extension ZoneBatch {
         }
         if found == nil, isShown {
             found = try await database.read(
-                [(result.serverRecord, name)], zone: zoneID, desiredKeys: nil, ground: ground
+                [result.serverRecord], named: [name], zone: zoneID, desiredKeys: nil, ground: ground
             ).first
         }
         guard let outcome = found else { return nil }

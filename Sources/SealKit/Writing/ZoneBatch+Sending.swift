@@ -23,7 +23,7 @@ extension ZoneBatch {
     func send(
         _ items: [Item], _ signed: [SignedRecord], signature: [UInt8], zone: Scope
     ) async throws(SealKitError) -> Sealkit_V1_ModifyRecordsResponse {
-        let request = Sealkit_V1_ModifyRecordsRequest.with { request in
+        let head = Sealkit_V1_ModifyRecordsRequest.with { request in
             request.operationID = newOperationID()
             request.zone = zone.zoneIDOnWire
             request.atomic = isAtomic
@@ -32,15 +32,19 @@ extension ZoneBatch {
             request.signature = Data(signature)
             request.openings = sharing.openingsOnWire
             request.closings = sharing.closingsOnWire
-            request.records = zip(items, signed).map { $1.wire($0) }
         }
+        // Two messages, one after the other, are one with the fields of both: the records are written by hand, and
+        // everything else is little.
+        let records = Wire.ModifyRecordsRequest.with { $0.records = zip(items, signed).map { $1.wire($0) } }
+        let request = try Client.encode(head) + records.protobuf()
         try await journal?.willSend(
             KeptRequest(
                 request, items, signed, taking: takenAlong(by: items),
                 after: ModificationResults(saves: saveResults, deletions: deleteResults),
                 at: currentTime()))
         let response: Sealkit_V1_ModifyRecordsResponse
-        do { response = try await database.core.call(database.scope, Endpoints.records.modify, request) } catch {
+        do { response = try await database.core.call(database.scope, Endpoints.records.modify, encoded: request) } catch
+        {
             throw await database.confirmed(error, zoneID)
         }
         guard response.results.count == items.count else {
