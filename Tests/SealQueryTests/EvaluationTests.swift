@@ -52,6 +52,24 @@ import Testing
         #expect(seen.count == 3)
     }
 
+    /// However many marks stand in a row, putting them in order takes no time that grows with their square.
+    @Test func ofMarksInARowThirtyCount() {
+        let many = "x" + String(repeating: "\u{323}\u{308}", count: 100_000)
+        #expect(Fold.bytes(many) == Fold.bytes("x" + String(repeating: "\u{323}\u{308}", count: 15)))
+        #expect(Fold.bytes(many, atMost: 20) == Array(Fold.bytes(many).prefix(20)))
+        #expect(Words.of(many) == ["x"])
+        #expect(Fold.bytes("\u{AC8C}\u{11AB}") == Array("\u{AC90}".utf8))
+    }
+
+    @Test func theBeginningOfALongTextIsFoldedAsTheWholeIs() {
+        for unit in ["A\u{308}", "\u{1112}\u{1161}\u{11AB}", "x\u{323}\u{308}", "Ä", "\u{AC00}", "aé"] {
+            let text = String(repeating: unit, count: 4_000)
+            for count in [1, 2, 3, 5, 64, 511, 512] {
+                #expect(Fold.bytes(text, atMost: count) == Array(Fold.bytes(text).prefix(count)), "\(unit) \(count)")
+            }
+        }
+    }
+
     @Test func wordsEndWhereLettersAndDigitsDo() {
         #expect(Words.of("") == [])
         #expect(Words.of(" ,.") == [])

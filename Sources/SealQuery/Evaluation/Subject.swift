@@ -15,6 +15,8 @@ extension Query {
         public var fields: [String: Value]
         /// The fields whose words count; nil: every plain text's.
         public var searchableFields: Set<String>?
+        /// Words that were read of fields' values already.
+        public var knownWords: [String: Set<String>] = [:]
 
         public init(
             recordType: String, recordName: String, created: Int64? = nil, modified: Int64? = nil,
@@ -56,12 +58,7 @@ extension Query {
         private func readWords() -> Set<String> {
             var words: Set<String> = []
             for (key, value) in fields where searchableFields?.contains(key) ?? true {
-                switch value {
-                case .string(let text): words.formUnion(Words.of(text))
-                case .list(let elements):
-                    for case .string(let text) in elements { words.formUnion(Words.of(text)) }
-                default: break
-                }
+                words.formUnion(knownWords[key] ?? Words.of(value))
             }
             return words
         }

@@ -74,8 +74,30 @@ public enum Fold {
     static func bytes(_ text: String, atMost count: Int) -> [UInt8] {
         // One more is looked at: an accent would join with the last.
         let start = text.utf8.prefix(count + 1)
-        guard start.allSatisfy({ $0 < 0x80 }) else { return Array(composed(text).prefix(count)) }
-        return start.prefix(count).map(lower)
+        guard !start.allSatisfy({ $0 < 0x80 }) else { return start.prefix(count).map(lower) }
+        var length = 4 * count
+        while true {
+            let start = upToLetter(text, after: length)
+            let folded = composed(start)
+            guard folded.count < count, start.utf8.count < text.utf8.count else { return Array(folded.prefix(count)) }
+            length *= 2
+        }
+    }
+
+    /// A text's beginning, of so many bytes at least, which ends before a letter: no accent joins over its end.
+    private static func upToLetter(_ text: String, after count: Int) -> String {
+        guard let place = text.utf8.index(text.startIndex, offsetBy: count, limitedBy: text.endIndex) else {
+            return text
+        }
+        let scalars = text.unicodeScalars
+        let end = scalars[place...].firstIndex { scalar in
+            switch scalar.properties.generalCategory {
+            case .nonspacingMark, .spacingMark, .enclosingMark: false
+            // Hangul's vowels and finals join, though they are letters.
+            default: !(0x1160...0x11FF).contains(scalar.value)
+            }
+        }
+        return String(scalars[..<(end ?? text.endIndex)])
     }
 
     /// How two strings are ordered: known at the first difference between ASCII characters, however long they are.

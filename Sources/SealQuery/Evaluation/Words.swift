@@ -1,3 +1,5 @@
+public import SealStatements
+
 /// The words of a text, as search sees them: runs of letters and digits, without case and accents, stop words left out.
 public enum Words {
     /// Longer words count by so many characters.
@@ -38,6 +40,18 @@ public enum Words {
         }
         finish()
         return words
+    }
+
+    /// Those of a text, or of a list of them.
+    public static func of(_ value: Value) -> Set<String> {
+        switch value {
+        case .string(let text): of(text)
+        case .list(let elements):
+            elements.reduce(into: []) { words, element in
+                if case .string(let text) = element { words.formUnion(of(text)) }
+            }
+        default: []
+        }
     }
 
     private static func isPart(_ scalar: Unicode.Scalar) -> Bool {

@@ -22,7 +22,7 @@ package struct RecordIndex {
         let isWanted = { (name: String) in type.fields[name].map { $0.isOrdered || $0.isSearchable } ?? false }
         let hasFields = !type.ordered.isEmpty || !type.searchable.isEmpty
         let values = hasFields ? try PlainFields.values(change.fields, where: isWanted) : [:]
-        let words = type.searchable.isEmpty ? [] : Self.words(values, type)
+        let words = type.searchable.isEmpty ? [] : Self.words(values, type, known: change.words)
         guard Self.parts(values, words, type) <= Self.mostParts else { throw Self.tooMany }
         let former = hasFields ? try PlainFields.values(change.formerFields, where: isWanted) : [:]
         for (name, field) in type.ordered {
@@ -31,9 +31,9 @@ package struct RecordIndex {
         for (name, field) in type.orderedSystem {
             try replace(change.formerValue(name), with: change.value(name), field.id, change, &elements)
         }
-        guard !type.searchable.isEmpty else { return }
-        let search = SearchIndex(zone: zone, connection: connection)
-        if words != Self.words(former, type) { try search.replace(words, of: change.name, type: type.name) }
+        // Read again only where a text is another one: not those of a deleted record, which may be long.
+        guard type.searchable.contains(where: { values[$0] != former[$0] }) else { return }
+        try SearchIndex(zone: zone, connection: connection).replace(words, of: change.name, type: type.name)
     }
 
     /// What one record may bring into the indexes: each part is a row, or a term with the names of its zone and type,
@@ -59,8 +59,14 @@ package struct RecordIndex {
         }
     }
 
-    package static func words(_ values: [String: Value], _ type: IndexedType) -> Set<String> {
-        Query.Subject(recordType: type.name, recordName: "", fields: values, searchableFields: type.searchable).words
+    /// - Parameter known: those of some fields that were read already.
+    package static func words(
+        _ values: [String: Value], _ type: IndexedType, known: [String: Set<String>] = [:]
+    ) -> Set<String> {
+        var subject = Query.Subject(
+            recordType: type.name, recordName: "", fields: values, searchableFields: type.searchable)
+        subject.knownWords = known
+        return subject.words
     }
 
     private func replace(

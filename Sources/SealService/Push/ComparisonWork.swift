@@ -10,7 +10,7 @@ struct ComparisonWork {
     private let bytes: Int
 
     /// Bytes of a text that cost as much as a comparison.
-    private static let bytesEach = 32
+    private static let bytesEach = 8
 
     /// - Parameter value: nil where the record lacks the field.
     init(_ value: Value?) {

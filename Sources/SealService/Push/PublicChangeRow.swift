@@ -47,7 +47,7 @@ struct PublicChangeRow {
             kind: kind, name: try row.text("record"), type: recordType, position: 0,
             creator: try UserID(recordName: try row.text("creator")),
             author: try UserID(recordName: try row.text("author")), created: try row.int64("created"),
-            modified: try row.int64("modified"), fields: kind == .deleted ? [] : fields,
+            modified: try row.int64("modified"), fields: kind == .deleted ? [] : fields, words: [:],
             formerFields: kind == .deleted ? fields : [], isNewRow: false,
             shares: [], former: nil)
     }

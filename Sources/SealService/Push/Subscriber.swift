@@ -57,9 +57,11 @@ final class ChangedRecord {
         for (name, field) in try fields() {
             if case .plain(let value) = field.content { values[name] = try Value(value) }
         }
-        return Query.Subject(
+        var subject = Query.Subject(
             recordType: change.type, recordName: change.name, created: change.created, modified: change.modified,
             creator: change.creator.recordName, author: change.author.recordName, fields: values)
+        subject.knownWords = change.words
+        return subject
     }
 }
 

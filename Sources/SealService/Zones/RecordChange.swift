@@ -18,6 +18,8 @@ package struct RecordChange: Sendable {
     package let modified: Int64
     /// As they are stored (`StoredRecord.fields`); empty for a deletion.
     package let fields: [UInt8]
+    /// The words of long texts among them, by field, as far as they are known.
+    let words: [String: Set<String>]
     /// As they were stored before; empty for a new record.
     let formerFields: [UInt8]
     /// There was nothing of this name before, not even a tombstone.

@@ -106,6 +106,11 @@ struct WorstRequests {
             let request = try anna.request(notes(2, String(repeating: "A\u{308}", count: 300_000)), in: zone).request
             return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
         },
+        Scene("400 records of 5 KB of other letters than ASCII's") { anna, zone, _ in
+            let text = (0..<200).map { "A\u{308}e\u{301}x\u{323}\u{308}\($0)" }.joined(separator: " ")
+            let request = try anna.request(notes(400, text), in: zone).request
+            return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
+        },
         Scene("a list of 9,900 values, under 100 subscriptions that look for 250") { anna, zone, _ in
             let condition = Query.Condition(.containsAny("tags", (0..<250).map { .int64(Int64(-1 - $0)) }))
             for index in 0..<100 { try await anna.subscribe(.query("s\(index)", where: Query.Predicate([condition]))) }
@@ -159,12 +164,12 @@ struct WorstRequests {
             }
             return { expectTaken(try await anna.codesCovering([Write(after: target[0], kind: .delete)], in: zone)) }
         },
-        Scene("a deletion that follows 20,000 references") { anna, zone, _ in
+        Scene("a deletion that follows 10,000 references") { anna, zone, _ in
             let target = try await anna.save([Write("target", nil)], in: zone)
-            let names = (0..<200).map { "s\($0)" }
+            let names = (0..<100).map { "s\($0)" }
             for name in names {
                 // It goes with the target, and with others that go with it.
-                let targets = ["target"] + names.shuffled().prefix(98)
+                let targets = ["target"] + names.shuffled().prefix(97)
                 var source = Write(name, nil)
                 source.fields = [
                     (

@@ -24,6 +24,8 @@ struct RecordBatch: Sendable {
         let fields: [UInt8]
         let assets: [AssetClaim]
         let deleteReferences: [DeleteReference]
+        /// `RecordFields.words`.
+        let words: [String: Set<String>]
         /// A field was to be carried over from a predecessor that the server did not have when it looked.
         let lacksPredecessor: Bool
         let shape: RecordShape
@@ -144,6 +146,7 @@ struct RecordBatch: Sendable {
         let content = Content(
             statement: statement, statementBytes: record.statement, hash: hash, changeTag: record.changeTag, proof: [],
             fields: fields.bytes, assets: fields.assets, deleteReferences: fields.deleteReferences,
+            words: fields.words,
             lacksPredecessor: fields.lacksPredecessor, shape: fields.shape)
         return (content, key)
     }

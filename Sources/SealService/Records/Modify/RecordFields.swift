@@ -1,5 +1,6 @@
 import SealCoding
 import SealPrimitives
+import SealQuery
 import SealSchema
 import SealStatements
 import SealWire
@@ -16,6 +17,8 @@ struct RecordFields {
     let shape: RecordShape
     /// References with `deleteSelf`, in fields' order.
     let deleteReferences: [DeleteReference]
+    /// The words of long texts, by field: read here, since reading them in the writer keeps everybody waiting.
+    let words: [String: Set<String>]
 
     private static let reserved = Set(Names.reservedFields)
 
@@ -31,6 +34,7 @@ struct RecordFields {
         var shape = RecordShape(type: record.recordType)
         shape.fields.reserveCapacity(record.fields.count)
         var deleteReferences: [DeleteReference] = []
+        var words: [String: Set<String>] = [:]
         // Parsed when the first field is carried over.
         var stored: [String: WireField]?
 
@@ -68,6 +72,7 @@ struct RecordFields {
             }
             if case .stored(.plain(let value), _) = content {
                 deleteReferences += DeleteReference.all(in: value, field: field.name)
+                if value.hasLongText { words[field.name] = Words.of(value) }
             }
             digests.append(FieldDigest(name: field.name, digest: digest))
             try encoder.append(field.name, content)
@@ -91,6 +96,7 @@ struct RecordFields {
         self.shape = shape
         guard deleteReferences.count <= DeleteReference.limit else { throw DeleteReference.tooMany }
         self.deleteReferences = deleteReferences
+        self.words = words
         isEmpty = digests.isEmpty
     }
 
@@ -98,6 +104,19 @@ struct RecordFields {
         var fields: [String: WireField] = [:]
         for field in try record.fieldMessages { fields[field.name] = try WireField(field) }
         return fields
+    }
+}
+
+extension Value {
+    /// Bytes of texts that are read in the writer as well, where they are asked for.
+    private static let shortBytes = 256
+
+    fileprivate var hasLongText: Bool {
+        switch self {
+        case .string(let text): text.utf8.count > Self.shortBytes
+        case .list(let elements): elements.count > Self.shortBytes || elements.contains { $0.hasLongText }
+        default: false
+        }
     }
 }
 

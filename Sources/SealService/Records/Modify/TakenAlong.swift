@@ -75,7 +75,7 @@ struct ReferenceReader {
         /// Of the records' fields.
         var bytes = 32 * 1024 * 1024
         /// Looks into the index of references, and what they find.
-        var references = 20_000
+        var references = 10_000
 
         /// Why so many records do not go with one request, of so many bytes; nil where they do.
         func refusal(records: Int, bytes: Int = 0) -> ServerError? {
