@@ -44,7 +44,7 @@ final class RequestWorld: Sendable {
         let services = Services(
             database: undoing, blobs: try FolderBlobStore(folder: configuration.dataFolder + "/blobs"), messengers: [:],
             secrets: try ServerSecrets(folder: configuration.secretsFolder), configuration: configuration,
-            writeTimes: WriteTimes(logger: QuietLog.logger), metrics: .off, logger: QuietLog.logger,
+            webBundle: nil, writeTimes: WriteTimes(logger: QuietLog.logger), metrics: .off, logger: QuietLog.logger,
             replacing: ServiceReplacements(clock: { Self.now }, limits: Self.limits))
         // An event stream needs a connection, and does not end.
         routes = Endpoints.all.filter { $0.answer != .events }.sorted { "\($0)" < "\($1)" }

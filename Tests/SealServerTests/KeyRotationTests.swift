@@ -214,7 +214,7 @@ import Testing
             try await expectRefusal(.unknownItem) { try await recover(3, from: server) }
             #expect(try await kinds(owner) == [1])
             try await expectRefusal(.invalidArguments) { try await delete(7, owner) }
-            try await expectRefusal(.invalidArguments) { try await save(bundle(4, 3)) }
+            try await expectRefusal(.invalidArguments) { try await save(bundle(4, 4)) }
         }
     }
 }

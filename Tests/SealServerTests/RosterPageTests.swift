@@ -118,8 +118,8 @@ import Testing
                 try zone.roster.append(draft.entry)
                 entries.append(draft.entry.wire)
             }
-            for start in stride(from: 0, to: entries.count, by: 600) {
-                let part = Array(entries[start..<min(start + 600, entries.count)])
+            for start in stride(from: 0, to: entries.count, by: 500) {
+                let part = Array(entries[start..<min(start + 500, entries.count)])
                 let request = Sealkit_V1_RestoreRosterRequest.with {
                     $0.zone = .with { $0.zoneName = "notes" }
                     $0.entries = part
