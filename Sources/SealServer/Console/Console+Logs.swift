@@ -151,17 +151,9 @@ extension Console {
                     entry.operation, entry.container, entry.environment, entry.database, entry.code,
                     "\(Double(entry.microseconds) / 1_000)", "\(entry.bytesIn)", "\(entry.bytesOut)", entry.client,
                     entry.group, entry.user,
-                ]).map(Self.cell).joined(separator: ",")
+                ]).map(SpreadsheetCell.text).joined(separator: ",")
         }
         let text = ([Self.columns.joined(separator: ",")] + lines).joined(separator: "\r\n") + "\r\n"
         return ConsolePage.response(text, type: "text/csv; charset=utf-8", fileName: "sealkit-logs.csv")
-    }
-
-    /// Quoted where it has to be; a text that a spreadsheet would take for a formula begins with an apostrophe.
-    static func cell(_ text: String) -> String {
-        var text = text
-        if let first = text.unicodeScalars.first, "=+-@\t\r".unicodeScalars.contains(first) { text = "'" + text }
-        guard text.unicodeScalars.contains(where: { ",\"\n\r".unicodeScalars.contains($0) }) else { return text }
-        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
     }
 }

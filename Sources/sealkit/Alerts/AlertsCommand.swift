@@ -67,27 +67,7 @@ struct AlertsAdd: AdministeringCommand {
             "Tell this URL, of an origin that the server's --webhook-allow has. May be repeated.", valueName: "url"))
     var webhook: [String] = []
 
-    @Option(help: ArgumentHelp("Of one operation alone, as records/modify.", valueName: "name"))
-    var operation: String?
-
-    @Option(help: ArgumentHelp("Of one container alone.", valueName: "name"))
-    var container: String?
-
-    @Option(help: ArgumentHelp("Of development or production alone.", valueName: "name"))
-    var environment: String?
-
-    @Option(help: ArgumentHelp("Of the public database alone, or private: all others.", valueName: "name"))
-    var database: String?
-
-    @Option(help: ArgumentHelp("Of one kind of client alone, as “swift/0.1.0 linux”.", valueName: "name"))
-    var client: String?
-
-    @Option(help: ArgumentHelp("Of operation groups of one name alone.", valueName: "name"))
-    var group: String?
-
-    @Option(help: ArgumentHelp("Of those alone that were refused with this code.", valueName: "code"))
-    var code: String?
-
+    @OptionGroup var requests: DimensionOptions
     @OptionGroup var options: OperatorOptions
 
     func validate() throws {
@@ -108,14 +88,10 @@ struct AlertsAdd: AdministeringCommand {
             if let value = above ?? below { .value(value) } else {
                 .timesAverage(aboveAverage ?? belowAverage ?? 1)
             }
-        let words: [(ServerOperator.Telemetry.Dimension, String?)] = [
-            (.operation, operation), (.container, container), (.environment, environment), (.database, database),
-            (.client, client), (.group, group), (.code, code),
-        ]
         let status = try await server.addAlert(
             ServerOperator.Alert(
                 name: name, measure: measure, threshold: threshold, isBelow: below ?? belowAverage != nil,
-                minutes: minutes, filters: words.reduce(into: [:]) { $0[$1.0] = $1.1 }, leastRequests: least,
+                minutes: minutes, filters: requests.filters, leastRequests: least,
                 mailAddresses: mail, webhooks: webhook))
         try output.result(AlertText.lines(status), bare: name, json: AlertText.json(status))
     }
@@ -184,30 +160,17 @@ struct AlertsHistory: AdministeringCommand {
     @Argument(help: "The name of one alert. Default: all.")
     var name: String?
 
-    @Option(help: ArgumentHelp("Show at most so many. Default: 100.", valueName: "number"))
-    var limit: Int?
-
-    @Flag(help: "Print a table of comma-separated values.")
-    var csv = false
-
+    @OptionGroup var pages: PageOptions
     @OptionGroup var options: OperatorOptions
 
-    /// In one answer.
-    private static let page = 1_000
-    private static let usualLimit = 100
-
-    func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
-        if csv, options.json { throw ValidationError("Give --csv or --json, not both.") }
-    }
+    func validate() throws { try pages.check(options) }
 
     func run(_ server: ServerOperator) async throws {
-        if csv { try Output.standardOutput("time,name,state,value,threshold") }
-        var (left, cursor) = (limit ?? Self.usualLimit, Data?.none)
-        repeat {
-            let page = try await server.alertHistory(of: name, after: cursor, limit: min(left, Self.page))
+        if pages.csv { try Output.standardOutput("time,name,state,value,threshold") }
+        try await pages.pages(output) { cursor, limit in
+            let page = try await server.alertHistory(of: name, after: cursor, limit: limit)
             for change in page.changes {
-                if csv {
+                if pages.csv {
                     try Output.standardOutput(AlertText.csv(change))
                 } else {
                     try output.result(
@@ -215,10 +178,8 @@ struct AlertsHistory: AdministeringCommand {
                         json: AlertText.json(change))
                 }
             }
-            left -= page.changes.count
-            cursor = page.cursor
-        } while cursor != nil && left > 0
-        if cursor != nil { output.note("there are more") }
+            return (page.changes.count, page.cursor)
+        }
     }
 }
 

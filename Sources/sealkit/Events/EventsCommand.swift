@@ -26,52 +26,20 @@ struct EventsCommand: AdministeringCommand {
     @Option(help: ArgumentHelp("Those of one account alone, named as for sealkit admin usage.", valueName: "account"))
     var account: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "So long before the end: minutes, hours or days. Default: all.", valueName: "number with m, h or d"))
-    var last: TelemetryLength?
-
-    @Option(help: ArgumentHelp("From this date on, in the place of --last.", valueName: "date"))
-    var from: String?
-
-    @Option(help: ArgumentHelp("Before this date. Default: now.", valueName: "date"))
-    var until: String?
-
-    @Option(help: ArgumentHelp("Show at most so many. Default: 100.", valueName: "number"))
-    var limit: Int?
-
-    @Flag(help: "Print a table of comma-separated values.")
-    var csv = false
-
+    @OptionGroup var time: TimeOptions
+    @OptionGroup var pages: PageOptions
     @OptionGroup var options: OperatorOptions
 
-    /// In one answer.
-    private static let page = 1_000
-    private static let usualLimit = 100
-
-    func validate() throws {
-        if last != nil, from != nil { throw ValidationError("Give --last or --from, not both.") }
-        for (name, text) in [("--from", from), ("--until", until)] {
-            if let text, Timestamp.parse(text) == nil {
-                throw ValidationError("\(name) takes a date, as 2026-11-27 or 2026-11-27T12:00:00Z.")
-            }
-        }
-        if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
-        if csv, options.json { throw ValidationError("Give --csv or --json, not both.") }
-    }
+    func validate() throws { try pages.check(options) }
 
     func run(_ server: ServerOperator) async throws {
-        let until = until.flatMap { Timestamp.parse($0) }
-        let from =
-            from.flatMap { Timestamp.parse($0) } ?? last.map { (until ?? Date()).addingTimeInterval(-$0.seconds) }
-        if csv { try Output.standardOutput("time,kind,container,environment,account,detail") }
-        var (left, cursor) = (limit ?? Self.usualLimit, Data?.none)
-        repeat {
+        if pages.csv { try Output.standardOutput("time,kind,container,environment,account,detail") }
+        try await pages.pages(output) { cursor, limit in
             let page = try await server.events(
-                of: Set(kind), containerIdentifier: container, account: account, from: from, until: until,
-                after: cursor, limit: min(left, Self.page))
+                of: Set(kind), containerIdentifier: container, account: account, from: time.beginning,
+                until: time.end, after: cursor, limit: limit)
             for event in page.events {
-                if csv {
+                if pages.csv {
                     try Output.standardOutput(Self.csv(event))
                 } else {
                     try output.result(
@@ -79,10 +47,8 @@ struct EventsCommand: AdministeringCommand {
                         json: Self.json(event))
                 }
             }
-            left -= page.events.count
-            cursor = page.cursor
-        } while cursor != nil && left > 0
-        if cursor != nil { output.note("there are more") }
+            return (page.events.count, page.cursor)
+        }
     }
 
     private static func words(_ event: ServerOperator.Event) -> [(name: String, word: String)] {

@@ -24,16 +24,7 @@ struct LogsCommand: ParsableCommand {
 
 /// What is looked for.
 struct LogQueryOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "So long before the end: minutes, hours or days. Default: 24h.", valueName: "number with m, h or d"))
-    var last: TelemetryLength?
-
-    @Option(help: ArgumentHelp("From this date on, in the place of --last.", valueName: "date"))
-    var from: String?
-
-    @Option(help: ArgumentHelp("Before this date. Default: now.", valueName: "date"))
-    var until: String?
+    @OptionGroup var time: TimeOptions
 
     @Flag(help: "Those alone that failed.")
     var failed = false
@@ -41,29 +32,10 @@ struct LogQueryOptions: ParsableArguments {
     @Flag(help: "Those alone that were answered.")
     var answered = false
 
-    @Option(help: ArgumentHelp("One operation alone, as records/modify.", valueName: "name"))
-    var operation: String?
-
-    @Option(help: ArgumentHelp("One container alone.", valueName: "name"))
-    var container: String?
-
-    @Option(help: ArgumentHelp("development or production alone.", valueName: "name"))
-    var environment: String?
-
-    @Option(help: ArgumentHelp("The public database alone, or private: all others.", valueName: "name"))
-    var database: String?
-
-    @Option(help: ArgumentHelp("One kind of client alone, as “swift/0.1.0 linux”.", valueName: "name"))
-    var client: String?
-
-    @Option(help: ArgumentHelp("Operation groups of one name alone.", valueName: "name"))
-    var group: String?
+    @OptionGroup var requests: DimensionOptions
 
     @Option(help: ArgumentHelp("One operation group alone, by the id that an entry has.", valueName: "digits"))
     var groupID: String?
-
-    @Option(help: ArgumentHelp("Those alone that were refused with this code.", valueName: "code"))
-    var code: String?
 
     @Option(help: ArgumentHelp("Those alone of the account of an entry, by what it has.", valueName: "digits"))
     var user: String?
@@ -78,28 +50,18 @@ struct LogQueryOptions: ParsableArguments {
     var text: String?
 
     func validate() throws {
-        if last != nil, from != nil { throw ValidationError("Give --last or --from, not both.") }
         if failed, answered { throw ValidationError("Give --failed or --answered, not both.") }
-        for (name, text) in [("--from", from), ("--until", until)] {
-            if let text, Timestamp.parse(text) == nil {
-                throw ValidationError("\(name) takes a date, as 2026-11-27 or 2026-11-27T12:00:00Z.")
-            }
-        }
     }
 
     /// - Parameter kept: what holds where nothing else is said.
     func query(over kept: ServerOperator.LogQuery) -> ServerOperator.LogQuery {
         var query = kept
-        if let last { (query.last, query.from) = (.seconds(Int64(last.seconds)), nil) }
-        if let from = from.flatMap({ Timestamp.parse($0) }) { (query.last, query.from) = (nil, from) }
-        if let until = until.flatMap({ Timestamp.parse($0) }) { query.until = until }
+        if let last = time.last { (query.last, query.from) = (.seconds(Int64(last.seconds)), nil) }
+        if let from = time.start { (query.last, query.from) = (nil, from) }
+        if let until = time.end { query.until = until }
         if failed { query.outcome = .failed }
         if answered { query.outcome = .answered }
-        let given: [(ServerOperator.Telemetry.Dimension, String?)] = [
-            (.operation, operation), (.container, container), (.environment, environment), (.database, database),
-            (.client, client), (.group, group), (.code, code),
-        ]
-        for case (let dimension, let word?) in given { query.filters[dimension] = word }
+        query.filters.merge(requests.filters) { _, given in given }
         if let groupID { query.groupID = groupID }
         if let user { query.user = user }
         if let request { query.request = request }
@@ -120,22 +82,10 @@ struct LogsSearch: AdministeringCommand {
     @Option(help: ArgumentHelp("A query that was kept; what is given beside it goes before.", valueName: "name"))
     var saved: String?
 
-    @Option(help: ArgumentHelp("Show at most so many. Default: 100.", valueName: "number"))
-    var limit: Int?
-
-    @Flag(help: "Print a table of comma-separated values.")
-    var csv = false
-
+    @OptionGroup var pages: PageOptions
     @OptionGroup var options: OperatorOptions
 
-    /// In one answer.
-    private static let page = 1_000
-    private static let usualLimit = 100
-
-    func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
-        if csv, options.json { throw ValidationError("Give --csv or --json, not both.") }
-    }
+    func validate() throws { try pages.check(options) }
 
     func run(_ server: ServerOperator) async throws {
         var kept = ServerOperator.LogQuery()
@@ -148,22 +98,21 @@ struct LogsSearch: AdministeringCommand {
         }
         var query = what.query(over: kept)
         if query.from == nil, query.last == nil { query.last = .seconds(86_400) }
-        if csv { try Output.standardOutput(LogText.csvHeader) }
-        var (left, cursor) = (limit ?? Self.usualLimit, Data?.none)
-        repeat {
-            let page = try await server.log(query, after: cursor, limit: min(left, Self.page))
+        if pages.csv { try Output.standardOutput(LogText.csvHeader) }
+        var last: ServerOperator.LogPage?
+        try await pages.pages(output) { cursor, limit in
+            let page = try await server.log(query, after: cursor, limit: limit)
             for entry in page.entries {
-                if csv {
+                if pages.csv {
                     try Output.standardOutput(LogText.csv(entry))
                 } else {
                     try output.result(LogText.line(entry), bare: LogText.bare(entry), json: LogText.json(entry))
                 }
             }
-            left -= page.entries.count
-            cursor = page.cursor
-            if cursor == nil || left <= 0 { note(page) }
-        } while cursor != nil && left > 0
-        if cursor != nil { output.note("there are more") }
+            last = page
+            return (page.entries.count, page.cursor)
+        }
+        if let last { note(last) }
     }
 
     private func note(_ page: ServerOperator.LogPage) {

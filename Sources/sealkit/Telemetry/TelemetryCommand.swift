@@ -17,16 +17,7 @@ struct TelemetryCommand: AdministeringCommand {
               sealkit telemetry --of notifications --last 60m --json --data /var/lib/sealkit
             """)
 
-    @Option(
-        help: ArgumentHelp(
-            "So long before the end: minutes, hours or days. Default: 24h.", valueName: "number with m, h or d"))
-    var last: TelemetryLength?
-
-    @Option(help: ArgumentHelp("From this date on, in the place of --last.", valueName: "date"))
-    var from: String?
-
-    @Option(help: ArgumentHelp("Before this date. Default: now.", valueName: "date"))
-    var until: String?
+    @OptionGroup var time: TimeOptions
 
     @Option(help: "minute, hour or day. Default: what suits the time.")
     var step: TelemetryStep?
@@ -37,26 +28,7 @@ struct TelemetryCommand: AdministeringCommand {
     @Option(help: "A line for each operation, container, environment, database, client, group or code.")
     var by: ServerOperator.Telemetry.Dimension = .operation
 
-    @Option(help: ArgumentHelp("One operation alone, as records/modify.", valueName: "name"))
-    var operation: String?
-
-    @Option(help: ArgumentHelp("One container alone.", valueName: "name"))
-    var container: String?
-
-    @Option(help: ArgumentHelp("development or production alone.", valueName: "name"))
-    var environment: String?
-
-    @Option(help: ArgumentHelp("The public database alone, or private: all others.", valueName: "name"))
-    var database: String?
-
-    @Option(help: ArgumentHelp("One kind of client alone, as “swift/0.1.0 linux”.", valueName: "name"))
-    var client: String?
-
-    @Option(help: ArgumentHelp("Operation groups of one name alone.", valueName: "name"))
-    var group: String?
-
-    @Option(help: ArgumentHelp("Those alone that were refused with this code.", valueName: "code"))
-    var code: String?
+    @OptionGroup var requests: DimensionOptions
 
     @Option(help: ArgumentHelp("Show at most so many lines, and the rest as one. Default: 20.", valueName: "number"))
     var limit: Int?
@@ -67,30 +39,14 @@ struct TelemetryCommand: AdministeringCommand {
     @OptionGroup var options: OperatorOptions
 
     func validate() throws {
-        if last != nil, from != nil { throw ValidationError("Give --last or --from, not both.") }
-        for (name, text) in [("--from", from), ("--until", until)] {
-            if let text, Timestamp.parse(text) == nil {
-                throw ValidationError("\(name) takes a date, as 2026-11-27 or 2026-11-27T12:00:00Z.")
-            }
-        }
         if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
         if csv, options.json { throw ValidationError("Give --csv or --json, not both.") }
     }
 
-    private var filters: [ServerOperator.Telemetry.Dimension: String] {
-        let given: [(ServerOperator.Telemetry.Dimension, String?)] = [
-            (.operation, operation), (.container, container), (.environment, environment), (.database, database),
-            (.client, client), (.group, group), (.code, code),
-        ]
-        return given.reduce(into: [:]) { $0[$1.0] = $1.1 }
-    }
-
     func run(_ server: ServerOperator) async throws {
-        let until = until.flatMap { Timestamp.parse($0) }
-        let length = last ?? TelemetryLength(seconds: 86_400)
-        let from = from.flatMap { Timestamp.parse($0) } ?? (until ?? Date()).addingTimeInterval(-length.seconds)
         let telemetry = try await server.telemetry(
-            from: from, until: until, step: step?.step, of: of.kind, by: by, filters: filters, limit: limit)
+            from: time.beginning(usual: .day), until: time.end, step: step?.step, of: of.kind, by: by,
+            filters: requests.filters, limit: limit)
         if csv {
             for line in TelemetryText.csv(telemetry, by: by.rawValue) { try Output.standardOutput(line) }
         } else if options.json {
@@ -114,7 +70,9 @@ struct TelemetryCommand: AdministeringCommand {
 struct TelemetryLength: ExpressibleByArgument {
     let seconds: Double
 
-    init(seconds: Double) { self.seconds = seconds }
+    static let day = TelemetryLength(seconds: 86_400)
+
+    private init(seconds: Double) { self.seconds = seconds }
 
     init?(argument: String) {
         let units: [Character: Double] = ["m": 60, "h": 3_600, "d": 86_400]

@@ -1,5 +1,6 @@
 import Foundation
 import SealKit
+import SealServer
 
 /// Telemetry as `sealkit telemetry` shows it: a table with sparklines, JSON, or comma-separated values.
 enum TelemetryText {
@@ -157,11 +158,6 @@ enum TelemetryText {
             }
     }
 
-    /// Quoted where it has to be; a text that a spreadsheet would take for a formula begins with an apostrophe.
-    static func cell(_ text: String) -> String {
-        var text = text.escaped
-        if let first = text.first, "=+-@".contains(first) { text = "'" + text }
-        guard text.contains(where: { ",\"\n\r".contains($0) }) else { return text }
-        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
-    }
+    /// Without a character that would move a terminal.
+    static func cell(_ text: String) -> String { SpreadsheetCell.text(text.escaped) }
 }

@@ -1,0 +1,39 @@
+import ArgumentParser
+import Foundation
+
+/// How much of a list that the server gives page by page, and in which form.
+struct PageOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Show at most so many. Default: 100.", valueName: "number"))
+    var limit: Int?
+
+    @Flag(help: "Print a table of comma-separated values.")
+    var csv = false
+
+    /// In one answer.
+    private static let page = 1_000
+    private static let usualLimit = 100
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
+    }
+
+    /// - Throws: `ValidationError` for two forms at once.
+    func check(_ options: OperatorOptions) throws {
+        if csv, options.json { throw ValidationError("Give --csv or --json, not both.") }
+    }
+
+    /// Page by page, as far as was asked for.
+    /// - Parameter show: gets and shows the next page, of so many at most; says how many came, and where the next one
+    ///   begins.
+    func pages(
+        _ output: Output, _ show: (_ cursor: Data?, _ limit: Int) async throws -> (count: Int, cursor: Data?)
+    ) async throws {
+        var (left, cursor) = (limit ?? Self.usualLimit, Data?.none)
+        repeat {
+            let (count, next) = try await show(cursor, min(left, Self.page))
+            left -= count
+            cursor = next
+        } while cursor != nil && left > 0
+        if cursor != nil { output.note("there are more") }
+    }
+}
