@@ -21,7 +21,8 @@ struct SealKitCommand: AsyncParsableCommand {
 
             \(ExitStatus.help)
             """,
-        version: "\(ServerVersion.current)\n\(WebBundle.description(of: try? WebBundle.built()))",
+        // An archive that is none is told of by whoever serves it.
+        version: "\(ServerVersion.current)\n\(WebBundle.description(of: try? WebBundle.builtHash()))",
         subcommands: [
             AccountCommand.self, DeviceCommand.self, ZoneCommand.self, RecordCommand.self, ShareCommand.self,
             ContactCommand.self, AuditCommand.self,

@@ -112,7 +112,8 @@ import Testing
                 #expect(answer.webBundle == expected)
             }
         }
-        #expect(WebBundle.description(of: bundle) == "web client \(Self.hash.hex)")
+        #expect(WebBundle.description(of: bundle.hash) == "web client \(Self.hash.hex)")
+        #expect(try WebBundle.builtHash() == WebBundle.built()?.hash)
         #expect(WebBundle.description(of: nil) == "built without the web client")
     }
 

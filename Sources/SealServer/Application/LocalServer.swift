@@ -34,7 +34,7 @@ package final class LocalServer: Sendable {
         try configuration.validate()
         let logger = Server.logger(configuration)
         opened = try await OpenedServer(
-            configuration, logger: logger, metrics: [],
+            configuration, webBundle: try WebBundle.built(), logger: logger, metrics: [],
             replacing: ServiceReplacements(clock: clock, messengers: messengers))
         let services = opened.services
         do {

@@ -15,7 +15,8 @@ struct OpenedServer: Sendable {
     ///   - metrics: get every measurement.
     ///   - replacing: what tests put in the place of the real thing.
     init(
-        _ configuration: ServerConfiguration, logger: Logger, metrics factories: [any MetricsFactory],
+        _ configuration: ServerConfiguration, webBundle: WebBundle?, logger: Logger,
+        metrics factories: [any MetricsFactory],
         replacing: ServiceReplacements
     ) async throws {
         try FreeSpace.requireForNew(configuration.dataFolder)
@@ -23,7 +24,6 @@ struct OpenedServer: Sendable {
         try PrivateFiles.createFolder(at: configuration.secretsFolder)
         lock = try DataFolderLock(folder: configuration.dataFolder)
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
-        let webBundle = try replacing.servedBundle()
         let messengers =
             try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
         let writeTimes = WriteTimes(logger: logger)

@@ -75,7 +75,8 @@ public struct Server: Sendable {
 
         let registry = configuration.metrics.map { _ in MetricsRegistry() }
         opened = try await OpenedServer(
-            configuration, logger: logger, metrics: [registry, replacing.metrics].compactMap { $0 },
+            configuration, webBundle: webBundle, logger: logger,
+            metrics: [registry, replacing.metrics].compactMap { $0 },
             replacing: replacing)
         let services = opened.services
         if let certificate { services.metrics.observe(.certificateExpires) { certificate.expires } }

@@ -13,7 +13,7 @@ struct StartReport {
         let limits = configuration.limits
         var metadata: Logger.Metadata = [
             "version": "\(ServerVersion.current)",
-            "web": "\(WebBundle.description(of: webBundle))",
+            "web": "\(WebBundle.description(of: webBundle?.hash))",
             "data": "\(configuration.dataFolder)",
             "secrets": "\(configuration.secretsFolder)",
             "listen": "\(configuration.listen)",

@@ -29,15 +29,33 @@ package struct WebBundle: Sendable {
     }
 
     private static let magic = "sealkit web bundle 1"
+    /// More than the magic and the hash take.
+    private static let headBytes = 64
     private static let pageName = "share.html"
     private static let mostBytes = 16 << 20
 
     /// What this program has; nil where it was built without the web client.
     /// - Throws: `Malformed`.
-    package static func built() throws -> WebBundle? {
+    package static func built() throws -> WebBundle? { try builtArchive.map { try WebBundle(archive: [UInt8]($0)) } }
+
+    /// The same's hash alone, which stands at the archive's beginning.
+    /// - Throws: `Malformed`.
+    package static func builtHash() throws -> Digest? {
+        try builtArchive.map { archive in
+            var reader = CanonicalReader([UInt8](archive.prefix(headBytes)))
+            do throws(SealError) { return try hash(in: &reader) } catch { throw Malformed() }
+        }
+    }
+
+    private static var builtArchive: UnsafeBufferPointer<UInt8>? {
         var count = 0
         guard let bytes = sealkit_web_bundle(&count), count > 0 else { return nil }
-        return try WebBundle(archive: [UInt8](UnsafeBufferPointer(start: bytes, count: count)))
+        return UnsafeBufferPointer(start: bytes, count: count)
+    }
+
+    private static func hash(in reader: inout CanonicalReader) throws(SealError) -> Digest {
+        guard try reader.string(atMost: magic.utf8.count) == magic else { throw .malformed }
+        return try reader.digest()
     }
 
     /// - Throws: `Malformed`.
@@ -51,8 +69,7 @@ package struct WebBundle: Sendable {
 
     private static func read(_ archive: [UInt8]) throws(SealError) -> WebBundle {
         var reader = CanonicalReader(archive)
-        guard try reader.string(atMost: magic.utf8.count) == magic else { throw .malformed }
-        let hash = try reader.digest()
+        let hash = try hash(in: &reader)
         var files: [String: File] = [:]
         for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 52)) {
             let name = try reader.string(atMost: 255)
@@ -72,7 +89,7 @@ package struct WebBundle: Sendable {
 
 extension WebBundle {
     /// What the program says of it beside its version.
-    package static func description(of bundle: WebBundle?) -> String {
-        bundle.map { "web client \($0.hash.hex)" } ?? "built without the web client"
+    package static func description(of hash: Digest?) -> String {
+        hash.map { "web client \($0.hex)" } ?? "built without the web client"
     }
 }
