@@ -288,6 +288,29 @@ class Tests:
             emil.heading("This link is incomplete")
             that("place" not in emil.storage() and "passphrase" not in emil.storage(), "the browser has not forgotten")
 
+    def test_what_is_tried_again_makes_no_second_account(self):
+        url = self.ann.invite("gwen@example.org")
+        with self.guest("gwen") as gwen:
+            made, proven = [], []
+            gwen.page.on("request", lambda request: made.append(request.url) if request.url.endswith("/accounts/create") else None)
+            gwen.page.on("request", lambda request: proven.append(request.url) if request.url.endswith("/verification/complete") else None)
+            gwen.page.route("**/share/place", lambda route: route.abort(), times=1)
+            gwen.open(url)
+            gwen.press("Continue with a passkey")
+            expect(gwen.page.get_by_text("The server cannot be reached.")).to_be_visible()
+            gwen.press("Try again")
+            code = gwen.prove("gwen@example.org")
+            that(len(made) == 1, f"{len(made)} accounts were made")
+            gwen.type_code("I have none")
+            that(proven == [], "what is no code was sent")
+            # It is used up by what fails after it no more than by what is tried again.
+            gwen.page.route("**/share/place", lambda route: route.abort(), times=1)
+            gwen.type_code(code)
+            expect(gwen.page.get_by_text("The server cannot be reached.")).to_be_visible()
+            gwen.press("Try again")
+            gwen.heading("Trip to the coast")
+            that(len(proven) == 1, f"the code was sent {len(proven)} times")
+
     def test_an_account_of_one_visit_uses_up_no_invitation(self):
         url = self.ann.invite("fred@example.org")
         with self.guest("fred") as fred:

@@ -15,7 +15,9 @@ addEventListener('message', async ({ data: { id, name, argument } }) => {
         if (!methods.has(name)) throw new TypeError('no such method');
         postMessage({ id, value: await (await visit)[name](argument ?? {}) });
     } catch (error) {
-        const { code = 'internalError', reason = '', remedy = '', wait = 0 } = error;
+        const { code: given, reason = '', remedy = '', wait = 0 } = error;
+        // What a browser throws has a number there.
+        const code = typeof given === 'string' ? given : 'internalError';
         postMessage({ id, error: { code, reason, remedy, wait } });
     }
 });

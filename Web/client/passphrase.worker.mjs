@@ -8,6 +8,6 @@ addEventListener('message', async ({ data: { passphrase, name, origin } }) => {
         const key = ask('stretchPassphrase', writer => writer.blob(bytes).string(name).string(origin)).blob().slice();
         postMessage({ key }, [key.buffer]);
     } catch (error) {
-        postMessage({ code: error.code ?? 'internalError' });
+        postMessage({ code: typeof error.code === 'string' ? error.code : 'internalError' });
     }
 });

@@ -1,7 +1,7 @@
 // Records as tables, one a type, and each by itself. What they say is shown as text and never as markup.
 import { element, icon } from './dom.mjs';
 import { picture, shownType } from './media.mjs';
-import { texts } from './texts.mjs';
+import { explain, texts } from './texts.mjs';
 
 const largestAsset = 32 * 1024 * 1024;
 const rowsAtOnce = 200;
@@ -10,7 +10,7 @@ const mostColumns = 5;
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const when = milliseconds => Number.isFinite(milliseconds) && Math.abs(milliseconds) < 8.64e15 ? dates.format(milliseconds) : '';
 
-export function size(bytes) {
+function size(bytes) {
     const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
     const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10));
     return `${(bytes / 1024 ** power).toFixed(power > 0 && bytes / 1024 ** power < 10 ? 1 : 0)} ${units[power]}`;
@@ -33,7 +33,7 @@ const searched = record => [record.name, ...record.fields.map(fieldWords)].join(
 
 /**
  * @param {object[]} records all of them
- * @param {(record: string, field: string, limit: number) => Promise<Uint8Array | null>} openAsset
+ * @param {(record: string, field: string) => Promise<Uint8Array>} openAsset
  * @returns {HTMLElement}
  */
 export function recordTables(records, openAsset, find) {
@@ -97,11 +97,11 @@ function typeTable(type, records, openAsset) {
 
 function row(record, columns, openAsset) {
     const label = name => ({ 'data-label': name });
-    const open = element('button.open', { type: 'button', onclick: () => showRecord(record, openAsset) }, record.name);
     if (record.refusal !== '') {
         return element('tr', {}, element('td', label(texts.name), record.name),
             element('td', { colSpan: columns.length + 1, ...label('') }, icon('warning'), ' ', texts.refused));
     }
+    const open = element('button.open', { type: 'button', onclick: () => showRecord(record, openAsset) }, record.name);
     const fields = new Map(record.fields.map(field => [field.name, field]));
     return element('tr', {}, element('td', label(texts.name), open),
         ...columns.map(name => element(fields.has(name) ? 'td' : 'td.none', label(name),
@@ -142,13 +142,13 @@ function asset(record, field, openAsset, made) {
         button.disabled = true;
         button.replaceChildren(texts.openingAsset);
         try {
-            const bytes = await openAsset(record.name, field.name, largestAsset);
+            const bytes = await openAsset(record.name, field.name);
             button.remove();
             await showBytes(bytes, `${record.name}-${field.name}`, place, made);
         } catch (error) {
             button.disabled = false;
             button.replaceChildren(icon('file'), texts.openAsset);
-            place.append(element('p.hint', { role: 'alert' }, texts.errors[error.code] ?? texts.errors.other));
+            place.append(element('p.hint', { role: 'alert' }, explain(typeof error.code === 'string' ? error.code : 'internalError')));
         }
     }
     return place;

@@ -20,7 +20,7 @@ const idle = 15 * 60_000;
 const ask = startCore();
 const main = element('main', { id: 'main' });
 const accountPlace = element('div.account');
-const state = { account: null, way: null, hasSeat: false, hasURL: false, registration: 'open' };
+const state = { account: null, way: null, place: undefined, hasSeat: false, hasURL: false, hasProven: false };
 
 // What every screen has
 
@@ -53,7 +53,6 @@ function screen(title, ...content) {
     heading.focus();
 }
 
-const emblem = (name, kind = '') => element(`div.emblem${kind && `.${kind}`}`, {}, icon(name));
 const paragraph = text => element('p', {}, text);
 const button = (text, onclick, kind = '') => element(`button.button${kind && `.${kind}`}`, { type: 'button', onclick: () => guard(onclick) }, text);
 const choice = (text, hint, onclick, kind = '') => element(`button.button.choice${kind && `.${kind}`}`,
@@ -110,7 +109,8 @@ async function guard(step) {
 }
 
 function failed(error, step) {
-    const code = error.code ?? 'internalError';
+    // What a browser throws has a number there.
+    const code = typeof error.code === 'string' ? error.code : 'internalError';
     screen(texts.errorTitle, note(explain(code), 'warning', 'bad'),
         element('div.actions', {}, button(texts.tryAgain, step, 'main'), button(texts.back, welcome)),
         // What to tell whoever helps: a word, and nothing of the link.
@@ -204,8 +204,13 @@ function choosePassphrase(then) {
 
 async function showRecoveryKey(then) {
     const text = await ask('newRecoveryKey');
-    const copy = button(texts.copy, async () => {
-        await navigator.clipboard.writeText(text);
+    const copy = navigator.clipboard && button(texts.copy, async () => {
+        try {
+            await navigator.clipboard.writeText(text);
+        } catch {
+            // The key stays where it can be read and selected: it is shown this once.
+            return;
+        }
         copy.textContent = texts.copied;
     });
     screen(texts.recoveryKeyTitle, paragraph(texts.recoveryKeyIntro),
@@ -292,13 +297,11 @@ function unlockByRecoveryKey() {
 
 async function recover(way) {
     busy(texts.opening);
-    state.account = null;
     try {
         const { account } = await ask('recoverAccount', { deviceName: deviceName(), devices: await memory.devices() });
         return await entered(account, way);
     } catch (error) {
-        // Of a share there is no talk yet.
-        throw error.code === 'unknownItem' && !state.account ? new VisitError({ code: 'unknownAccount' }) : error;
+        throw error.code === 'unknownItem' ? new VisitError({ code: 'unknownAccount' }) : error;
     }
 }
 
@@ -306,7 +309,8 @@ async function entered(account, way) {
     state.account = account;
     if (way) await keepWay(way);
     showAccount();
-    return look();
+    // A step of its own: what is tried again makes no second account.
+    return guard(look);
 }
 
 async function keepWay(way) {
@@ -389,15 +393,18 @@ function askCode(address, left) {
     screen(texts.codeTitle, paragraph(texts.code(address)),
         left < codeTries && note(texts.codeWrong(left), 'warning', 'warn'),
         form([field('code', texts.codeField, '', { kind: 'code', autocomplete: 'one-time-code', inputMode: 'numeric' })],
-            async ({ code }) => {
+            async ({ code }, refuse) => {
+                // Anything else would cost a try.
+                if (!/^[\s\d-]*\d[\s\d-]*$/.test(code)) return refuse('code', texts.codeField);
                 try {
                     await ask('proveCode', { code });
                 } catch (error) {
-                    if (error.code !== 'verificationFailed' || left === 1) throw error;
-                    return askCode(address, left - 1);
+                    if (error.code !== 'verificationFailed') throw error;
+                    return left === 1 ? askAddress(texts.errors.verificationFailed) : askCode(address, left - 1);
                 }
                 state.hasProven = true;
-                return look();
+                // The code is used.
+                return guard(look);
             }, texts.next, again, button(texts.otherAddress, () => askAddress(''), 'plain')));
 }
 
@@ -440,7 +447,8 @@ function keepFirst(shown) {
         await ask('keepAccount');
         await keepWay(way);
         showAccount();
-        return accept(shown);
+        // The account is kept, whatever becomes of this.
+        return guard(() => accept(shown));
     }));
 }
 
@@ -464,7 +472,7 @@ async function records(title) {
             element('div.find', {}, element('label', { for: 'find' }, texts.search), find),
             button(texts.refresh, () => records(title))),
         all.length === 0 ? element('div.card', {}, paragraph(texts.none))
-            : recordTables(all, (record, field, limit) => ask('openAsset', { record, field, limit }), find));
+            : recordTables(all, (record, field) => ask('openAsset', { record, field }), find));
     heading.focus();
 }
 

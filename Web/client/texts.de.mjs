@@ -67,6 +67,8 @@ export default {
         rollback: 'Der Server zeigt etwas Älteres als zuvor. Nichts davon wird geglaubt.',
         forked: 'Der Server zeigt eine andere Liste von Personen als zuvor. Nichts davon wird geglaubt; sagen Sie es dem, der mit Ihnen teilt.',
         shortened: 'Der Server hat einen Teil der Liste von Personen verloren. Öffnen Sie das Geteilte in einer App, die ihn zurückgeben kann.',
+        quotaExceeded: 'Der Server hat dafür keinen Platz mehr.', limitExceeded: 'Das ist mehr, als dieser Server auf einmal annimmt.',
+        serverRejectedRequest: 'Der Server hat das abgelehnt. Laden Sie die Seite neu und versuchen Sie es noch einmal.',
         other: 'Was der Server gezeigt hat, hält der Prüfung nicht stand, und nichts davon wird verwendet. Sagen Sie es dem, der Ihnen den Link geschickt hat.',
         internalError: 'Auf dieser Seite ging etwas schief. Laden Sie sie neu.',
     },

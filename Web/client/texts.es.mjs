@@ -67,6 +67,8 @@ export default {
         rollback: 'El servidor muestra algo más antiguo que antes. No se cree nada de ello.',
         forked: 'El servidor muestra otra lista de personas que antes. No se cree nada de ello; dígaselo a quien comparte con usted.',
         shortened: 'El servidor perdió una parte de la lista de personas. Abra lo compartido en una app, que puede devolvérsela.',
+        quotaExceeded: 'El servidor ya no tiene espacio para esto.', limitExceeded: 'Es más de lo que este servidor acepta de una vez.',
+        serverRejectedRequest: 'El servidor lo ha rechazado. Vuelva a cargar la página e inténtelo de nuevo.',
         other: 'Lo que mostró el servidor no supera la comprobación, y no se usa nada de ello. Dígaselo a quien le envió el enlace.',
         internalError: 'Algo falló en esta página. Cárguela de nuevo.',
     },

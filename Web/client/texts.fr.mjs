@@ -67,6 +67,8 @@ export default {
         rollback: 'Le serveur montre quelque chose de plus ancien qu’avant. Rien n’en est cru.',
         forked: 'Le serveur montre une autre liste de personnes qu’avant. Rien n’en est cru ; dites-le à qui partage avec vous.',
         shortened: 'Le serveur a perdu une partie de la liste de personnes. Ouvrez le partage dans une app, qui peut la lui rendre.',
+        quotaExceeded: 'Le serveur n’a plus de place pour cela.', limitExceeded: 'C’est plus que ce serveur n’accepte à la fois.',
+        serverRejectedRequest: 'Le serveur l’a refusé. Rechargez la page et réessayez.',
         other: 'Ce que le serveur a montré ne résiste pas à la vérification, et rien n’en est utilisé. Dites-le à qui vous a envoyé le lien.',
         internalError: 'Quelque chose a échoué sur cette page. Rechargez-la.',
     },

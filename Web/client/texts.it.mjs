@@ -67,6 +67,8 @@ export default {
         rollback: 'Il server mostra qualcosa di più vecchio di prima. Non se ne crede nulla.',
         forked: 'Il server mostra un altro elenco di persone rispetto a prima. Non se ne crede nulla; lo dica a chi condivide con lei.',
         shortened: 'Il server ha perso una parte dell’elenco di persone. Apra la condivisione in un’app, che può restituirgliela.',
+        quotaExceeded: 'Il server non ha più spazio per questo.', limitExceeded: 'È più di quanto questo server accetti in una volta.',
+        serverRejectedRequest: 'Il server l’ha rifiutato. Ricarichi la pagina e riprovi.',
         other: 'Ciò che il server ha mostrato non supera il controllo, e non se ne usa nulla. Lo dica a chi le ha inviato il link.',
         internalError: 'Qualcosa è andato storto in questa pagina. La ricarichi.',
     },

@@ -78,6 +78,8 @@ export const english = {
         rollback: 'The server shows something older than it has shown before. Nothing of it is believed.',
         forked: 'The server shows another list of people than it has shown before. Nothing of it is believed; tell whoever shares with you.',
         shortened: 'The server has lost a part of the list of people. Open the share in an app, which can give it back.',
+        quotaExceeded: 'The server has no more room for this.', limitExceeded: 'That is more than this server takes at once.',
+        serverRejectedRequest: 'The server has refused that. Load the page again, and try once more.',
         other: 'What the server showed does not verify, and nothing of it is used. Tell whoever sent you the link.',
         internalError: 'Something went wrong on this page. Load it again.',
     },

@@ -67,6 +67,8 @@ export default {
         rollback: 'De server toont iets ouders dan eerst. Niets daarvan wordt geloofd.',
         forked: 'De server toont een andere lijst van mensen dan eerst. Niets daarvan wordt geloofd; zeg het degene die met u deelt.',
         shortened: 'De server is een deel van de lijst van mensen kwijt. Open het gedeelde in een app, die het kan teruggeven.',
+        quotaExceeded: 'De server heeft hier geen ruimte meer voor.', limitExceeded: 'Dat is meer dan deze server in één keer aanneemt.',
+        serverRejectedRequest: 'De server heeft dat geweigerd. Laad de pagina opnieuw en probeer het nog eens.',
         other: 'Wat de server toonde doorstaat de controle niet, en niets ervan wordt gebruikt. Zeg het degene die u de link stuurde.',
         internalError: 'Er ging iets mis op deze pagina. Laad haar opnieuw.',
     },

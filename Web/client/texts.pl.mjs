@@ -67,6 +67,8 @@ export default {
         rollback: 'Serwer pokazuje coś starszego niż wcześniej. Nic z tego nie jest przyjmowane.',
         forked: 'Serwer pokazuje inną listę osób niż wcześniej. Nic z tego nie jest przyjmowane; powiedz o tym osobie, która Ci udostępnia.',
         shortened: 'Serwer stracił część listy osób. Otwórz to w aplikacji, która może mu ją oddać.',
+        quotaExceeded: 'Serwer nie ma już na to miejsca.', limitExceeded: 'To więcej, niż ten serwer przyjmuje naraz.',
+        serverRejectedRequest: 'Serwer to odrzucił. Wczytaj stronę ponownie i spróbuj jeszcze raz.',
         other: 'To, co pokazał serwer, nie przechodzi sprawdzenia i nic z tego nie jest używane. Powiedz o tym nadawcy linku.',
         internalError: 'Na tej stronie coś poszło nie tak. Wczytaj ją ponownie.',
     },

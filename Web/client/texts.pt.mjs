@@ -67,6 +67,8 @@ export default {
         rollback: 'O servidor mostra algo mais antigo do que antes. Nada disso é aceite.',
         forked: 'O servidor mostra outra lista de pessoas do que antes. Nada disso é aceite; diga-o a quem partilha consigo.',
         shortened: 'O servidor perdeu uma parte da lista de pessoas. Abra a partilha numa app, que lha pode devolver.',
+        quotaExceeded: 'O servidor já não tem espaço para isto.', limitExceeded: 'É mais do que este servidor aceita de uma vez.',
+        serverRejectedRequest: 'O servidor recusou. Carregue a página de novo e tente outra vez.',
         other: 'O que o servidor mostrou não passa na verificação, e nada disso é usado. Diga-o a quem lhe enviou o link.',
         internalError: 'Algo correu mal nesta página. Carregue-a de novo.',
     },

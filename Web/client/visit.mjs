@@ -216,7 +216,6 @@ export class Visit {
         const answer = this.#ask('codeAnswer', writer =>
             writer.u32(this.#url).string(this.#origin).string(address).blob(bytes));
         this.#proof = answer.u32();
-        return { expires: Number(answer.i64() / 1000n) };
     }
 
     async proveCode({ code }) {
@@ -281,13 +280,12 @@ export class Visit {
     }
 
     /**
-     * @param {{ record: string, field: string, limit: number }} asset
-     * @returns {Promise<Uint8Array | null>} its bytes; null where there are more than the limit
+     * @param {{ record: string, field: string }} asset
+     * @returns {Promise<Uint8Array>} its bytes
      */
-    async openAsset({ record, field, limit }) {
+    async openAsset({ record, field }) {
         const place = this.#ask('assetPlace', writer => writer.u32(this.#zone).string(record).string(field));
         const path = { owner: place.string(), zone: place.string(), id: place.string(), ...this.#database };
-        if (place.u64() > BigInt(limit)) return null;
         const blob = await this.#call('assets/download', undefined, path);
         return this.#ask('openAsset', writer => writer.u32(this.#zone).string(record).string(field).blob(blob)).blob().slice();
     }
