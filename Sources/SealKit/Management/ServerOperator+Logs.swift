@@ -63,9 +63,7 @@ extension ServerOperator {
                     .with { ($0.dimension, $0.word) = (dimension.rawValue, word) }
                 }
                 ($0.text, $0.user, $0.request, $0.groupID) = (text, user, request, groupID)
-                if let (seconds, rest) = leastDuration?.components {
-                    $0.microseconds = UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: rest) / 1_000_000_000_000
-                }
+                if let leastDuration { $0.microseconds = leastDuration.clampedMicroseconds }
             }
         }
     }

@@ -69,19 +69,15 @@ extension LogQuery {
 
 extension LogPlace {
     /// Nine bytes: the time, and the kind.
-    var cursor: Data { Data((0..<8).map { UInt8(truncatingIfNeeded: time >> (56 - 8 * $0)) } + [UInt8(kind.rawValue)]) }
+    var cursor: Data { ListCursor.data(time) + [UInt8(kind.rawValue)] }
 
     /// Nil for an empty one.
     /// - Throws: `invalidArguments`.
     init?(cursor: Data) throws(ServerError) {
-        guard !cursor.isEmpty else { return nil }
-        let time = cursor.prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        guard cursor.count == 9, let last = cursor.last, let kind = LogEntry.Kind(rawValue: Int64(last)), time > 0
-        else {
-            throw ServerError(
-                .invalidArguments, "The cursor is none of this list's.",
-                remedy: "Send the cursor of the answer before, or none.")
-        }
+        guard let last = cursor.last else { return nil }
+        guard let kind = LogEntry.Kind(rawValue: Int64(last)), let time = try ListCursor.number(cursor.dropLast()),
+            time < .max
+        else { throw ListCursor.foreign }
         self.init(time: time, kind: kind)
     }
 }

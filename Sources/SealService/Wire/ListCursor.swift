@@ -12,11 +12,11 @@ package enum ListCursor {
     package static func number(_ cursor: Data) throws(ServerError) -> Int64? {
         guard !cursor.isEmpty else { return nil }
         let number = cursor.reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        guard cursor.count == 8, number > 0 else {
-            throw ServerError(
-                .invalidArguments, "The cursor is none of this list's.",
-                remedy: "Send the cursor of the answer before, or none.")
-        }
+        guard cursor.count == 8, number > 0 else { throw foreign }
         return number
     }
+
+    package static let foreign = ServerError(
+        .invalidArguments, "The cursor is none of this list's.",
+        remedy: "Send the cursor of the answer before, or none.")
 }

@@ -29,7 +29,7 @@ enum LogText {
     static func json(_ entry: ServerOperator.LogEntry) -> [String: JSONValue] {
         var fields: [String: JSONValue] = [
             "time": .string(Timestamp.text(entry.date)),
-            "microseconds": OperatedAccountText.number(TelemetryText.microseconds(entry.duration)),
+            "microseconds": OperatedAccountText.number(entry.duration.clampedMicroseconds),
             "bytesIn": OperatedAccountText.number(entry.bytesIn),
             "bytesOut": OperatedAccountText.number(entry.bytesOut), "refusedItems": .integer(Int64(entry.refusedItems)),
         ]
@@ -42,7 +42,7 @@ enum LogText {
 
     static func csv(_ entry: ServerOperator.LogEntry) -> String {
         ([Timestamp.text(entry.date)] + words(entry).map { TelemetryText.cell($0.word) } + [
-            "\(TelemetryText.microseconds(entry.duration))", "\(entry.bytesIn)", "\(entry.bytesOut)",
+            "\(entry.duration.clampedMicroseconds)", "\(entry.bytesIn)", "\(entry.bytesOut)",
             "\(entry.refusedItems)",
         ]).joined(separator: ",")
     }

@@ -13,12 +13,16 @@ struct PageOptions: ParsableArguments {
     private static let page = 1_000
     private static let usualLimit = 100
 
-    func validate() throws {
+    func validate() throws { try Self.check(limit) }
+
+    /// - Throws: `ValidationError` for two forms at once.
+    func check(_ options: OperatorOptions) throws { try Self.check(csv: csv, options) }
+
+    static func check(_ limit: Int?) throws {
         if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
     }
 
-    /// - Throws: `ValidationError` for two forms at once.
-    func check(_ options: OperatorOptions) throws {
+    static func check(csv: Bool, _ options: OperatorOptions) throws {
         if csv, options.json { throw ValidationError("Give --csv or --json, not both.") }
     }
 

@@ -39,8 +39,8 @@ struct TelemetryCommand: AdministeringCommand {
     @OptionGroup var options: OperatorOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
-        if csv, options.json { throw ValidationError("Give --csv or --json, not both.") }
+        try PageOptions.check(limit)
+        try PageOptions.check(csv: csv, options)
     }
 
     func run(_ server: ServerOperator) async throws {

@@ -135,16 +135,13 @@ enum TelemetryText {
     private static func numbers(_ sums: ServerOperator.Telemetry.Sums) -> [(name: String, value: UInt64)] {
         [
             ("count", sums.count), ("refused", sums.refused), ("serverErrors", sums.serverErrors),
-            ("bytesIn", sums.bytesIn), ("bytesOut", sums.bytesOut), ("latency", microseconds(sums.averageLatency)),
-            ("latency50", microseconds(sums.latency50)), ("latency95", microseconds(sums.latency95)),
-            ("latency99", microseconds(sums.latency99)), ("bytesIn50", sums.bytesIn50), ("bytesIn95", sums.bytesIn95),
+            ("bytesIn", sums.bytesIn), ("bytesOut", sums.bytesOut),
+            ("latency", sums.averageLatency.clampedMicroseconds),
+            ("latency50", sums.latency50.clampedMicroseconds), ("latency95", sums.latency95.clampedMicroseconds),
+            ("latency99", sums.latency99.clampedMicroseconds), ("bytesIn50", sums.bytesIn50),
+            ("bytesIn95", sums.bytesIn95),
             ("bytesOut50", sums.bytesOut50), ("bytesOut95", sums.bytesOut95),
         ]
-    }
-
-    static func microseconds(_ duration: Duration) -> UInt64 {
-        let (seconds, attoseconds) = duration.components
-        return UInt64(clamping: seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
     }
 
     static func csv(_ telemetry: ServerOperator.Telemetry, by: String) -> [String] {

@@ -128,6 +128,8 @@ import Testing
                 { $0.text = String(repeating: "x", count: 257) }, { $0.user = "1" }, { $0.user = "zzzzzzzz" },
                 { $0.groupID = "12" }, { $0.cursor = Data([1]) }, { $0.cursor = Data(repeating: 9, count: 9) },
                 { $0.cursor = Data(count: 9) },
+                // The last time that there is, and none after it.
+                { $0.cursor = Data([0x7F] + Array(repeating: 0xFF, count: 7) + [0]) },
             ]
             for (index, change) in changes.enumerated() {
                 try await expectRefusal(.invalidArguments, "\(index)") { try await boss.logs(change) }
