@@ -18,7 +18,10 @@ extension Console {
         "time", "operation", "container", "environment", "database", "code", "ms", "in", "out", "client", "group",
         "user",
     ]
-    private static let queryNames = ["hours", "outcome", "text", "user", "request", "group-id", "slower"]
+    /// Of a time that is none of the form's, as a kept query may have it: of so many seconds, or between two dates.
+    private static let timeNames = ["last", "from", "until"]
+    private static let queryNames =
+        ["hours"] + timeNames + ["outcome", "text", "user", "request", "group-id", "slower"]
 
     func addLogRoutes(to routes: inout RouteTable) {
         get("/logs", &routes) { fields, session in try await logPage(fields, session) }
@@ -39,7 +42,13 @@ extension Console {
 
     private static func query(_ fields: FormFields) throws(ServerError) -> Sealkit_V1_LogRequest {
         var message = Sealkit_V1_LogRequest()
-        message.last = UInt64(hours(fields["hours"])) * 3_600
+        if hasOtherTime(fields) {
+            message.last = try number(fields["last"])
+            message.from = Int64(clamping: try number(fields["from"]))
+            message.until = Int64(clamping: try number(fields["until"]))
+        } else {
+            message.last = UInt64(try hours(fields["hours"])) * 3_600
+        }
         (message.outcome, message.text, message.user) = (fields["outcome"], fields["text"], fields["user"])
         (message.request, message.groupID) = (fields["request"], fields["group-id"])
         message.filters = filters(fields).sorted { $0.key.rawValue < $1.key.rawValue }.map { dimension, word in
@@ -52,6 +61,19 @@ extension Console {
             message.microseconds = UInt64(milliseconds) * 1_000
         }
         return message
+    }
+
+    /// Hours go before: whoever looks at a kept query may choose them.
+    private static func hasOtherTime(_ fields: FormFields) -> Bool {
+        fields["hours"].isEmpty && timeNames.contains { !fields[$0].isEmpty }
+    }
+
+    private static func number(_ text: String) throws(ServerError) -> UInt64 {
+        guard !text.isEmpty else { return 0 }
+        guard let number = UInt64(text) else {
+            throw ServerError(.invalidArguments, "The link goes nowhere.", remedy: "Begin again without it.")
+        }
+        return number
     }
 
     /// The query that the fields are, for a link.
@@ -78,10 +100,17 @@ extension Console {
         let more: Markup? =
             answer.cursor.isEmpty ? nil : "<p><a href=\"/logs?\(link)&amp;after=\(older)\">Older</a></p>"
         let kept: Markup = saved.isEmpty ? "<p>None.</p>" : "<ul>\(Markup(saved))</ul>"
+        let time: Markup =
+            Self.hasOtherTime(fields)
+            ? Self.choice("Time", "hours", [("", "as kept")] + Self.lengths, "")
+                + Markup(
+                    Self.timeNames.map { name in
+                        "<input type=\"hidden\" name=\"\(name)\" value=\"\(fields[name])\">"
+                    }) : Self.lengthChoice(try Self.hours(fields["hours"]))
         let outcomes = [("", "both"), ("failed", "failed"), ("answered", "answered")]
         let body: Markup = """
             <form class="fields" method="get" action="/logs">
-            \(Self.choice("Time", "hours", Self.lengths, "\(Self.hours(fields["hours"]))"))\
+            \(time)\
             \(Self.choice("Outcome", "outcome", outcomes, fields["outcome"]))\
             \(Self.field("Text", "text", fields["text"]))\(Self.filterFields(fields))\
             \(Self.field("Slower than, ms", "slower", fields["slower"]))\(Self.field("User", "user", fields["user"]))\
@@ -112,8 +141,12 @@ extension Console {
 
     private func savedQuery(_ saved: Sealkit_V1_SavedLogQuery, _ session: ConsoleSessions.Session) -> Markup {
         let query = saved.query
+        let isHours = query.from == 0 && query.until == 0 && query.last > 0 && query.last % 3_600 == 0
         var fields = [
-            ("hours", query.last > 0 ? "\(max(1, query.last / 3_600))" : ""), ("outcome", query.outcome),
+            ("hours", isHours ? "\(query.last / 3_600)" : ""),
+            ("last", isHours || query.last == 0 ? "" : "\(query.last)"),
+            ("from", query.from == 0 ? "" : "\(query.from)"), ("until", query.until == 0 ? "" : "\(query.until)"),
+            ("outcome", query.outcome),
             ("text", query.text), ("user", query.user), ("request", query.request), ("group-id", query.groupID),
             ("slower", query.microseconds > 0 ? "\(query.microseconds / 1_000)" : ""),
         ]

@@ -112,13 +112,18 @@ extension Console {
     }
 
     func telemetry(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
-        let hours = Self.hours(fields["hours"])
-        let by = TelemetryDimension(rawValue: fields["by"]) ?? .operation
+        let hours = try Self.hours(fields["hours"])
+        let wanted = fields["by"].isEmpty ? .operation : TelemetryDimension(rawValue: fields["by"])
+        guard let by = wanted else {
+            throw ServerError(
+                .invalidArguments, "There are no lines by that.",
+                remedy: "Use \(TelemetryDimension.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
         let filters = Self.filters(fields)
         let chosen = filters.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 }
         let form: Markup = """
             <form class="fields" method="get" action="/telemetry">
-            \(Self.choice("Time", "hours", Self.lengths, "\(hours)"))\
+            \(Self.lengthChoice(hours))\
             \(Self.choice("Lines by", "by", TelemetryDimension.allCases.map { ($0.rawValue, $0.rawValue) }, by.rawValue))\
             \(Self.filterFields(fields))<button>Show</button>
             </form>

@@ -174,8 +174,23 @@ extension Console {
     }
 
     static let environments = [("", "both"), ("development", "development"), ("production", "production")]
-    static let lengths = [("1", "an hour"), ("24", "a day"), ("168", "a week"), ("1440", "60 days")]
+    static let lengths: [(value: String, shown: String)] = [
+        ("1", "an hour"), ("24", "a day"), ("168", "a week"), ("1440", "60 days"),
+    ]
 
     /// Hours, of a field that has them: a day where it has none.
-    static func hours(_ text: String) -> Int64 { Int64(text).flatMap { (1...17_520).contains($0) ? $0 : nil } ?? 24 }
+    /// - Throws: `invalidArguments`.
+    static func hours(_ text: String) throws(ServerError) -> Int64 {
+        guard !text.isEmpty else { return 24 }
+        guard let hours = Int64(text), (1...17_520).contains(hours) else {
+            throw ServerError(.invalidArguments, "That is no number of hours.", remedy: "Give one from 1 to 17520.")
+        }
+        return hours
+    }
+
+    /// - Parameter hours: which one of them is chosen, of these or others.
+    static func lengthChoice(_ hours: Int64) -> Markup {
+        let isThere = lengths.contains { $0.value == "\(hours)" }
+        return choice("Time", "hours", (isThere ? [] : [("\(hours)", "\(hours) hours")]) + lengths, "\(hours)")
+    }
 }

@@ -53,20 +53,20 @@ final class AlertMessages: Sendable {
         let due = try await turn.read { try alerts.messages(now: now, limit: Self.most, in: $0) }
         guard !due.isEmpty else { return }
         try await turn.keep()
-        let outcomes = await withTaskGroup(of: (Alerts.Message, Outcome?).self) { group in
-            var (waiting, outcomes) = (due[...], [(Alerts.Message, Outcome?)]())
-            for _ in 0..<min(Self.mostAtOnce, due.count) {
-                let message = waiting.removeFirst()
+        try await withThrowingTaskGroup(of: (Alerts.Message, Outcome?).self) { group in
+            var waiting = due[...]
+            for message in waiting.prefix(Self.mostAtOnce) {
+                waiting.removeFirst()
                 group.addTask { (message, await self.deliver(message)) }
             }
-            while let outcome = await group.next() {
-                outcomes.append(outcome)
+            while let (message, outcome) = try await group.next() {
+                // At once: what is sent is not sent again by whoever goes on after a crash.
+                if let outcome { try await settle(message, outcome, turn) }
+                try await turn.keep()
                 guard let message = waiting.popFirst() else { continue }
                 group.addTask { (message, await self.deliver(message)) }
             }
-            return outcomes
         }
-        for case (let message, let outcome?) in outcomes { try await settle(message, outcome, turn) }
         try Task.checkCancellation()
     }
 

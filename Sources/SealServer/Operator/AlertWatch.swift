@@ -84,9 +84,16 @@ final class AlertWatch: Sendable {
         let counted = rules.filter { $0.measure != .freeBytes }
         guard telemetry.recorder != nil, !counted.isEmpty else { return (readings, nil) }
         do {
-            let found = try await telemetry.reading { file in
+            let found = try await telemetry.reading { [logger] file in
                 var found: [String: AlertReading] = [:]
-                for rule in counted { found[rule.name] = try await rule.reading(file, now: now / 1_000_000) }
+                for rule in counted {
+                    do {
+                        found[rule.name] = try await rule.reading(file, now: now / 1_000_000)
+                    } catch TelemetryFileError.tooMuch {
+                        logger.warning(
+                            "an alert has more to look at than can be read", metadata: ["alert": "\(rule.name)"])
+                    }
+                }
                 return found
             }
             return (readings.merging(found) { first, _ in first }, nil)

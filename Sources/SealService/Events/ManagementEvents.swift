@@ -94,22 +94,27 @@ package enum ManagementEvents {
 
     // MARK: What goes
 
-    /// Some of what is too old, or too much.
-    /// - Returns: whether there may be more.
-    package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
-        var gone = try connection.dropSome(
-            of: "management_event", key: "number", where: "time < $1", [.integer(now - keptFor)])
+    /// The numbers of some that are too old, or too many: it looks at all of them, and belongs into no write.
+    package static func excess(now: Int64, in connection: any SQLConnection) throws -> [Int64] {
+        let limit = SQLValue.integer(droppedAtOnce)
+        let old = try connection.rows(
+            "SELECT number FROM management_event WHERE time < $1 LIMIT $2", [.integer(now - keptFor), limit]
+        ) { try $0.int64("number") }
+        guard old.isEmpty else { return old }
         let anybodys = ManagementEvent.Kind.allCases.filter(\.isAnybodys).map { "'\($0.rawValue)'" }
-        for (condition, most) in [("NOT IN", most), ("IN", mostOfAnybody)] {
-            let those = "kind \(condition) (\(anybodys.joined(separator: ", ")))"
-            let last = try connection.first(
-                "SELECT number FROM management_event WHERE \(those) ORDER BY number DESC LIMIT 1 OFFSET $1",
-                [.integer(most)]
+        return try [("NOT IN", most), ("IN", mostOfAnybody)].flatMap { condition, most in
+            try connection.rows(
+                """
+                SELECT number FROM management_event WHERE kind \(condition) (\(anybodys.joined(separator: ", ")))
+                ORDER BY number DESC LIMIT $1 OFFSET $2
+                """, [limit, .integer(most)]
             ) { try $0.int64("number") }
-            guard let last else { continue }
-            gone += try connection.dropSome(
-                of: "management_event", key: "number", where: "\(those) AND number <= $1", [.integer(last)])
         }
-        return gone > 0
+    }
+
+    package static func drop(_ numbers: [Int64], in connection: any SQLConnection) throws {
+        for number in numbers {
+            try connection.execute("DELETE FROM management_event WHERE number = $1", [.integer(number)])
+        }
     }
 }

@@ -29,7 +29,11 @@ package struct Sweep: Sendable {
         try await turn.steps { try NotificationFeed.sweep(now: now, in: $0) }
         try await turn.steps { try Blobs.sweepStaged(now: now, in: $0) }
         try await turn.steps { try RepeatableOperation.sweep(now: now, in: $0) }
-        try await turn.steps { try ManagementEvents.sweep(now: now, in: $0) }
+        while true {
+            let excess = try await turn.read { try ManagementEvents.excess(now: now, in: $0) }
+            if excess.isEmpty { break }
+            try await turn.step { try ManagementEvents.drop(excess, in: $0) }
+        }
         let old = now - Int64(tombstoneAge) * 86_400_000_000
         try await turn.steps { try Compaction.strip(before: old, in: $0) }
         for id in try await blobs.staleUploads(olderThan: Self.uploadAge) {

@@ -107,10 +107,7 @@ package final class TelemetryFile: Sendable {
     /// - Throws: `StorageError`.
     package func write(_ minutes: [TelemetryMinute], now: Int64) async throws {
         let hour = Step.hour.start(of: now)
-        let isHourly = sweptHour.withLock { swept in
-            defer { swept = hour }
-            return swept != hour
-        }
+        let isHourly = sweptHour.withLock { $0 != hour }
         try await Self.storage {
             do {
                 try await queue.write { [self] database in
@@ -138,6 +135,7 @@ package final class TelemetryFile: Sendable {
                     try Self.fit(limit, &counts, database)
                     logCounts.withLock { $0 = counts }
                 }
+                sweptHour.withLock { $0 = hour }
             } catch {
                 // Its last step may not have come to be.
                 logCounts.withLock { $0 = nil }

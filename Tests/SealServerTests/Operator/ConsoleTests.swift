@@ -274,6 +274,36 @@ import Testing
             let page = try await browser.get("/logs").body
             #expect(page.contains("/logs?hours=1&amp;outcome=failed&amp;slower=20"))
             try await submit("/logs", "/logs/forget", [("name", "mine")])
+            // A time that is none of the form's is kept as it was.
+            for (name, time, link) in [
+                (
+                    "days",
+                    {
+                        $0.from = 1_000_000; $0.until = 2_000_000
+                    }, "/logs?from=1000000&amp;until=2000000\""
+                ),
+                ("minutes", { $0.last = 5_400 }, "/logs?last=5400\""),
+            ] as [(String, (inout Sealkit_V1_LogRequest) -> Void, String)] {
+                _ = try await boss.call(
+                    Endpoints.monitoring.saveLogQuery,
+                    .with {
+                        $0.query.name = name
+                        time(&$0.query.query)
+                    })
+                #expect(try await browser.get("/logs").body.contains(link))
+                let path = link.replacing("&amp;", with: "&").dropLast()
+                #expect(try await browser.get(String(path)).body.contains("as kept"))
+                let again = String(path.dropFirst("/logs?".count)).split(separator: "&").map { field in
+                    let parts = field.split(separator: "=").map(String.init)
+                    return (parts[0], parts[1])
+                }
+                let former = try await boss.call(Endpoints.monitoring.logQueries, .init()).queries
+                try await submit("/logs", "/logs/save", again + [("name", name)])
+                #expect(try await boss.call(Endpoints.monitoring.logQueries, .init()).queries == former)
+            }
+            for path in ["/logs?hours=x", "/logs?last=x", "/telemetry?hours=0", "/telemetry?by=x"] {
+                #expect(try await browser.get(path).status == 400, "\(path)")
+            }
             let table = try await browser.get("/logs.csv?hours=1&operation=accounts%2Fcreate")
             #expect(table.headers["content-disposition"] == "attachment; filename=\"sealkit-logs.csv\"")
             #expect(table.body.hasPrefix("time,operation,container"))
