@@ -202,7 +202,8 @@ extension SyncEngine {
             return answer
         }
         let refused = Set(answer.saved.filter(\.value.mayBeAnothersFault).keys).union(
-            answer.deleted.filter(\.value.mayBeAnothersFault).keys)
+            answer.deleted.filter(\.value.mayBeAnothersFault).keys
+        ).union(answer.shared.filter(\.value.mayBeAnothersFault).keys)
         if let halves = request.only(refused.contains).halves {
             answer.request = request.without(refused)
             answer.again = halves
