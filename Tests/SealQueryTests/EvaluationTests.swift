@@ -58,6 +58,8 @@ import Testing
         #expect(Fold.bytes(many) == Fold.bytes("x" + String(repeating: "\u{323}\u{308}", count: 15)))
         #expect(Fold.bytes(many, atMost: 20) == Array(Fold.bytes(many).prefix(20)))
         #expect(Words.of(many) == ["x"])
+        let tibetan = "x" + String(repeating: "\u{F73}", count: 100_000)
+        #expect(Fold.bytes(tibetan) == Fold.bytes("x" + String(repeating: "\u{F73}", count: 30)))
         #expect(Fold.bytes("\u{AC8C}\u{11AB}") == Array("\u{AC90}".utf8))
     }
 

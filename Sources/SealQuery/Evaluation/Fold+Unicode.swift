@@ -22,7 +22,10 @@ extension Fold {
     private static func streamSafe(_ text: String) -> String {
         var marks = 0
         func counts(_ scalar: Unicode.Scalar) -> Bool {
-            marks = scalar.value < 0x300 || scalar.properties.canonicalCombiningClass == .notReordered ? 0 : marks + 1
+            // Tibetan vowels of two marks have no class of their own.
+            let isTwo = scalar.value == 0xF73 || scalar.value == 0xF75 || scalar.value == 0xF81
+            let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
+            marks = isTwo || isMark ? marks + 1 : 0
             return marks <= mostMarks
         }
         guard !text.unicodeScalars.allSatisfy(counts) else { return text }

@@ -25,7 +25,7 @@ public enum ValueOrder {
         }
     }
 
-    private static func flipped(_ order: Order) -> Order {
+    fileprivate static func flipped(_ order: Order) -> Order {
         switch order {
         case .less: .greater
         case .equal: .equal
@@ -39,6 +39,11 @@ public enum ValueOrder {
 
     fileprivate static func order(_ left: [UInt8], _ right: [UInt8]) -> Order {
         left == right ? .equal : left.lexicographicallyPrecedes(right) ? .less : .greater
+    }
+
+    /// How what is folded already stands to a text that may be far longer.
+    fileprivate static func order(_ folded: [UInt8], of text: String) -> Order {
+        order(folded, Fold.bytes(text, atMost: folded.count + 1))
     }
 
     /// Exact: neither is rounded to the other's kind.
@@ -106,7 +111,9 @@ public enum Fold {
             right.utf8.withContiguousStorageIfAvailable { right in compareASCII(left, right) }
         }
         if case .some(.some(.some(let order))) = order { return order }
-        return ValueOrder.order(bytes(left), bytes(right))
+        // A byte beyond the shorter one's decides: the longer one may be a whole text.
+        guard left.utf8.count > right.utf8.count else { return ValueOrder.order(bytes(left), of: right) }
+        return ValueOrder.flipped(ValueOrder.order(bytes(right), of: left))
     }
 
     /// Nil where another character comes before the difference, or right after it: accents join with what they follow.

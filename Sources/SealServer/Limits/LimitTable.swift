@@ -33,6 +33,7 @@ enum LimitTable {
             row("fieldsPerRecord", Limits.fieldsPerRecord, "fields", .limitExceeded),
             row("indexedPartsPerRecord", RecordIndex.mostParts, "parts", .limitExceeded),
             row("indexedElementsPerRequest", RecordIndex.mostElements, "elements", .limitExceeded),
+            row("indexedWordsPerRequest", RecordIndex.mostWords, "words", .limitExceeded),
             row("assetBytes", Int(configuration.maximumAssetSize), "bytes", .limitExceeded),
             row("participantsPerShare", Limits.participantsPerScope, "participants", .tooManyParticipants),
             row("previewBytes", Limits.previewBytes, "bytes", .limitExceeded),

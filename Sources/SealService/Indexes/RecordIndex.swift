@@ -11,14 +11,16 @@ package struct RecordIndex {
 
     /// - Parameter schema: as it holds after these changes.
     package func follow(_ changes: [RecordChange], _ schema: StoredSchema) throws {
-        var elements = 0
+        var written = (elements: 0, words: 0)
         for change in changes {
             guard let type = schema.indexed[change.type], type.hasEntries else { continue }
-            try follow(change, type, &elements)
+            try follow(change, type, &written)
         }
     }
 
-    private func follow(_ change: RecordChange, _ type: IndexedType, _ elements: inout Int) throws {
+    private func follow(
+        _ change: RecordChange, _ type: IndexedType, _ written: inout (elements: Int, words: Int)
+    ) throws {
         let isWanted = { (name: String) in type.fields[name].map { $0.isOrdered || $0.isSearchable } ?? false }
         let hasFields = !type.ordered.isEmpty || !type.searchable.isEmpty
         let values = hasFields ? try PlainFields.values(change.fields, where: isWanted) : [:]
@@ -26,13 +28,15 @@ package struct RecordIndex {
         guard Self.parts(values, words, type) <= Self.mostParts else { throw Self.tooMany }
         let former = hasFields ? try PlainFields.values(change.formerFields, where: isWanted) : [:]
         for (name, field) in type.ordered {
-            try replace(former[name], with: values[name], field.id, change, &elements)
+            try replace(former[name], with: values[name], field.id, change, &written.elements)
         }
         for (name, field) in type.orderedSystem {
-            try replace(change.formerValue(name), with: change.value(name), field.id, change, &elements)
+            try replace(change.formerValue(name), with: change.value(name), field.id, change, &written.elements)
         }
         // Read again only where a text is another one: not those of a deleted record, which may be long.
-        guard type.searchable.contains(where: { values[$0] != former[$0] }) else { return }
+        guard type.searchable.contains(where: { !Value.isSame(values[$0], former[$0]) }) else { return }
+        written.words += words.count
+        guard written.words <= Self.mostWords else { throw Self.tooManyWords }
         try SearchIndex(zone: zone, connection: connection).replace(words, of: change.name, type: type.name)
     }
 
@@ -42,6 +46,13 @@ package struct RecordIndex {
 
     /// Elements of lists that one request may bring into the indexes and take out of them: a row each.
     package static let mostElements = 100_000
+
+    /// Words that the records of one request may bring into the indexes: a term each.
+    package static let mostWords = 40_000
+
+    private static let tooManyWords = ServerError(
+        .limitExceeded, "The request brings more than \(mostWords) words into indexes.",
+        remedy: "Send fewer records at once, or take the index from such fields in the schema.")
 
     private static let tooManyElements = ServerError(
         .limitExceeded, "The request changes more than \(mostElements) list elements in fields that are indexed.",
@@ -72,7 +83,7 @@ package struct RecordIndex {
     private func replace(
         _ former: Value?, with value: Value?, _ field: Int64, _ change: RecordChange, _ elements: inout Int
     ) throws {
-        guard former != value else { return }
+        guard !Value.isSame(former, value) else { return }
         let old = former.map(IndexKey.entries) ?? []
         let new = value.map(IndexKey.entries) ?? []
         let (gone, come) = (old.subtracting(new), new.subtracting(old))
@@ -119,6 +130,17 @@ package struct RecordIndex {
             }
         }
         try SearchIndex(zone: zone, connection: connection).replace(words, of: subject.recordName, type: type.name)
+    }
+}
+
+extension Value {
+    /// Byte for byte, which is less than what texts are equal by, and takes no time that grows with their marks.
+    fileprivate static func isSame(_ left: Value?, _ right: Value?) -> Bool {
+        switch (left, right) {
+        case (.string(let left)?, .string(let right)?): left.utf8.elementsEqual(right.utf8)
+        case (.list(let left)?, .list(let right)?): left.elementsEqual(right) { isSame($0, $1) }
+        default: left == right
+        }
     }
 }
 

@@ -97,7 +97,8 @@ struct Subscriber {
         for condition in predicate.conditions {
             switch condition.test {
             case .never, .near: work += 1
-            case .words(let text, _), .beginsWith(_, let text): work += ComparisonWork.of(text)
+            case .words(let text, _): work += ComparisonWork.of(text)
+            case .beginsWith(let key, let prefix): work += try record.work(of: key).times([.string(prefix)])
             case .compare(let key, _, let value), .contains(let key, let value):
                 work += try record.work(of: key).times([value])
             case .between(let key, let low, let high): work += try record.work(of: key).times([low, high])

@@ -220,9 +220,9 @@ package struct Subscriptions {
             (all, queries) =
                 try connection.first(
                     """
-                    SELECT COUNT(*) AS count, COALESCE(SUM(CASE WHEN kind = 1 THEN 1 ELSE 0 END), 0) AS queries
+                    SELECT COUNT(*) AS count, COALESCE(SUM(CASE WHEN kind = $4 THEN 1 ELSE 0 END), 0) AS queries
                     FROM subscription WHERE owner = $1 AND environment = $2 AND database = $3
-                    """, key
+                    """, key + [.integer(SubscriptionRow.Kind.query.rawValue)]
                 ) { (Int(try $0.int64("count")), Int(try $0.int64("queries"))) } ?? (0, 0)
         }
 

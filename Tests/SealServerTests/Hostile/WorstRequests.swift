@@ -107,8 +107,24 @@ struct WorstRequests {
             return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
         },
         Scene("400 records of 5 KB of other letters than ASCII's") { anna, zone, _ in
-            let text = (0..<200).map { "A\u{308}e\u{301}x\u{323}\u{308}\($0)" }.joined(separator: " ")
+            let text = (0..<99).map { "A\u{308}e\u{301}x\u{323}\u{308}\($0)" }.joined(separator: " ")
             let request = try anna.request(notes(400, text), in: zone).request
+            return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
+        },
+        Scene("2 MB of one letter, under 100 subscriptions that compare it with 250 others") { anna, zone, _ in
+            let others = (0..<250).map { Value.string("é\($0)") }
+            let condition = Query.Condition(.isIn("body", others))
+            for index in 0..<100 { try await anna.subscribe(.query("s\(index)", where: Query.Predicate([condition]))) }
+            let request = try anna.request(notes(2, String(repeating: "x", count: 1_000_000)), in: zone).request
+            return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
+        },
+        Scene("lists of 99,000 values") { anna, zone, _ in
+            let writes = (0..<11).map { index in
+                var write = Write("note\(index)", nil)
+                write.fields = [("tags", .plain(.list((0..<9_000).map { .int64(Int64($0)) })))]
+                return write
+            }
+            let request = try anna.request(writes, in: zone).request
             return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
         },
         Scene("a list of 9,900 values, under 100 subscriptions that look for 250") { anna, zone, _ in
@@ -155,9 +171,9 @@ struct WorstRequests {
                 expectTaken(try await anna.codesCovering(targets.map { Write(after: $0, kind: .delete) }, in: zone))
             }
         },
-        Scene("a deletion that takes 32 MB along") { anna, zone, _ in
+        Scene("a deletion that takes 16 MB along") { anna, zone, _ in
             let target = try await anna.save([Write("target", nil)], in: zone)
-            for index in 0..<32 {
+            for index in 0..<16 {
                 var source = Write("s\(index)", nil).going(with: "target")
                 source.fields.append(("text", .plain(.string(String(repeating: "x", count: 1_000_000)))))
                 expectTaken(try await anna.codes([source], in: zone))

@@ -230,6 +230,15 @@ struct LimitProbe: Sendable, CustomStringConvertible {
                 try await anna.save([.thing("r", ["numbers": numbers, "text": .string(words)])], in: zone)
             }
         },
+        LimitProbe(name: "indexedWordsPerRequest") { server, amount in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let records = stride(from: 0, to: amount, by: 9_000).map { start in
+                let words = (start..<min(start + 9_000, amount)).map { "w\($0)" }.joined(separator: " ")
+                return Write.thing("r\(start)", ["text": .string(words)])
+            }
+            return try await refusal { try await anna.save(records, in: zone) }
+        },
         LimitProbe(name: "indexedElementsPerRequest") { server, amount in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()

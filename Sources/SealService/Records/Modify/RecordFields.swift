@@ -111,11 +111,13 @@ extension Value {
     /// Bytes of texts that are read in the writer as well, where they are asked for.
     private static let shortBytes = 256
 
-    fileprivate var hasLongText: Bool {
+    fileprivate var hasLongText: Bool { textBytes > Self.shortBytes }
+
+    private var textBytes: Int {
         switch self {
-        case .string(let text): text.utf8.count > Self.shortBytes
-        case .list(let elements): elements.count > Self.shortBytes || elements.contains { $0.hasLongText }
-        default: false
+        case .string(let text): text.utf8.count
+        case .list(let elements): elements.reduce(0) { $0 + $1.textBytes }
+        default: 0
         }
     }
 }

@@ -73,7 +73,7 @@ struct ReferenceReader {
         /// Over all targets, as often as one takes it.
         var records = Cascade.limit
         /// Of the records' fields.
-        var bytes = 32 * 1024 * 1024
+        var bytes = 16 * 1024 * 1024
         /// Looks into the index of references, and what they find.
         var references = 10_000
 
