@@ -98,7 +98,7 @@ extension PublicNotificationTests {
                         [change], in: try PublicZone.find(Self.path, in: quiet), by: try anna.caller(quiet), now: now,
                         connection: quiet)
                     var steps: [String] = []
-                    while let row = try PublicChangeRow.next(in: quiet) {
+                    while let row = try PublicChangeRow.next([:], in: quiet) {
                         let telling = PublicTelling(change: row, now: now, schemas: services.schemas, connection: quiet)
                         let used = try telling.tell(atMost: PublicNotifier.subscriptionsAtOnce)
                         steps.append("\(row.told.id) \(used)")

@@ -166,7 +166,8 @@ import Testing
     ) throws -> RecordChange {
         RecordChange(
             kind: .created, name: name, type: type, position: 1, creator: user, author: user, created: 1, modified: 1,
-            fields: try fields.serializedBytes(), words: [:], formerFields: [], isNewRow: true, shares: [], former: nil)
+            fields: try fields.serializedBytes(), words: [:], formerFields: [], formerBytes: 0, isNewRow: true,
+            shares: [], former: nil)
     }
 
     // MARK: Webhooks

@@ -200,9 +200,10 @@ import Testing
             }
             func step() async throws -> Bool {
                 let schemas = server.services.schemas
-                return try await server.services.database.write(at: .everything) {
-                    try IndexBuilder.step(schemas, in: $0)
-                }
+                let database = server.services.database
+                guard let part = try await database.read({ try IndexPart.next(schemas, in: $0) }) else { return false }
+                try await database.write(at: .everything) { try part.write(in: $0) }
+                return true
             }
             func build() async throws -> Int {
                 var steps = 0

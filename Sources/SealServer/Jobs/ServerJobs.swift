@@ -26,10 +26,10 @@ enum ServerJobs {
                 try await turn.steps { try AccountErasure.step(in: $0) }
             },
             Job(.indexes, .whenThereIs { try IndexBuilds.areThere(in: $0) }, leavesWork: []) { turn in
-                try await turn.steps { try IndexBuilder.step(schemas, in: $0) }
+                try await IndexBuilder.run(schemas, turn)
             },
             Job(.publicNotifications, .whenThereIs { try PublicChanges.areThere(in: $0) }, leavesWork: []) { turn in
-                try await turn.steps { try publicNotifier.step(in: $0) }
+                try await publicNotifier.run(turn)
             },
             Job(.webhooks, .whenThereIs { try webhooks.hasWork(in: $0) }, nextDue: { try await webhooks.run($0) }),
             Job(.alerts, .whenThereIs { try alerts.hasWork(in: $0) }, nextDue: { try await alerts.run($0) }),

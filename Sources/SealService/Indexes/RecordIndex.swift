@@ -1,4 +1,4 @@
-package import SealQuery
+import SealQuery
 package import SealStatements
 package import SealStorage
 import SealWire
@@ -11,51 +11,44 @@ package struct RecordIndex {
 
     /// - Parameter schema: as it holds after these changes.
     package func follow(_ changes: [RecordChange], _ schema: StoredSchema) throws {
-        var written = (elements: 0, words: 0)
+        var rows = IndexRows(zone: zone, connection)
+        var words = 0
         for change in changes {
             guard let type = schema.indexed[change.type], type.hasEntries else { continue }
-            try follow(change, type, &written)
+            try follow(change, type, &rows, &words)
+            guard rows.count + words <= Self.mostPartsPerRequest else { throw Self.tooManyTogether }
         }
+        try rows.write()
     }
 
     private func follow(
-        _ change: RecordChange, _ type: IndexedType, _ written: inout (elements: Int, words: Int)
+        _ change: RecordChange, _ type: IndexedType, _ rows: inout IndexRows, _ wordCount: inout Int
     ) throws {
         let isWanted = { (name: String) in type.fields[name].map { $0.isOrdered || $0.isSearchable } ?? false }
-        let hasFields = !type.ordered.isEmpty || !type.searchable.isEmpty
-        let values = hasFields ? try PlainFields.values(change.fields, where: isWanted) : [:]
+        let values = type.hasFieldEntries ? try PlainFields.values(change.fields, where: isWanted) : [:]
         let words = type.searchable.isEmpty ? [] : Self.words(values, type, known: change.words)
         guard Self.parts(values, words, type) <= Self.mostParts else { throw Self.tooMany }
-        let former = hasFields ? try PlainFields.values(change.formerFields, where: isWanted) : [:]
-        for (name, field) in type.ordered {
-            try replace(former[name], with: values[name], field.id, change, &written.elements)
-        }
+        let former = type.hasFieldEntries ? try PlainFields.values(change.formerFields, where: isWanted) : [:]
+        for (name, field) in type.ordered { Self.replace(former[name], with: values[name], field.id, change, &rows) }
         for (name, field) in type.orderedSystem {
-            try replace(change.formerValue(name), with: change.value(name), field.id, change, &written.elements)
+            Self.replace(change.formerValue(name), with: change.value(name), field.id, change, &rows)
         }
         // Read again only where a text is another one: not those of a deleted record, which may be long.
         guard type.searchable.contains(where: { !Value.isSame(values[$0], former[$0]) }) else { return }
-        written.words += words.count
-        guard written.words <= Self.mostWords else { throw Self.tooManyWords }
-        try SearchIndex(zone: zone, connection: connection).replace(words, of: change.name, type: type.name)
+        wordCount += try SearchIndex(zone: zone, connection: connection).replace(
+            words, of: change.name, type: type.name, atMost: Self.mostPartsPerRequest - wordCount)
     }
 
     /// What one record may bring into the indexes: each part is a row, or a term with the names of its zone and type,
     /// that no account pays for and every other write waits for.
     package static let mostParts = 10_000
 
-    /// Elements of lists that one request may bring into the indexes and take out of them: a row each.
-    package static let mostElements = 100_000
+    /// What one request may bring into the indexes and take out of them, together.
+    package static let mostPartsPerRequest = 40_000
 
-    /// Words that the records of one request may bring into the indexes: a term each.
-    package static let mostWords = 40_000
-
-    private static let tooManyWords = ServerError(
-        .limitExceeded, "The request brings more than \(mostWords) words into indexes.",
-        remedy: "Send fewer records at once, or take the index from such fields in the schema.")
-
-    private static let tooManyElements = ServerError(
-        .limitExceeded, "The request changes more than \(mostElements) list elements in fields that are indexed.",
+    static let tooManyTogether = ServerError(
+        .limitExceeded,
+        "The request changes more than \(mostPartsPerRequest) values, list elements and words in fields that are indexed.",
         remedy: "Send fewer records at once, or take the index from such fields in the schema.")
 
     static let tooMany = ServerError(
@@ -63,7 +56,7 @@ package struct RecordIndex {
         remedy: "Take the index from such fields in the schema, or spread the values over several records.")
 
     /// Words, and elements of indexed lists.
-    private static func parts(_ values: [String: Value], _ words: Set<String>, _ type: IndexedType) -> Int {
+    static func parts(_ values: [String: Value], _ words: Set<String>, _ type: IndexedType) -> Int {
         type.ordered.reduce(words.count) { sum, field in
             guard case .list(let elements) = values[field.name] else { return sum }
             return sum + elements.count
@@ -80,56 +73,20 @@ package struct RecordIndex {
         return subject.words
     }
 
-    private func replace(
-        _ former: Value?, with value: Value?, _ field: Int64, _ change: RecordChange, _ elements: inout Int
-    ) throws {
+    private static func replace(
+        _ former: Value?, with value: Value?, _ field: Int64, _ change: RecordChange, _ rows: inout IndexRows
+    ) {
         guard !Value.isSame(former, value) else { return }
-        let old = former.map(IndexKey.entries) ?? []
-        let new = value.map(IndexKey.entries) ?? []
-        let (gone, come) = (old.subtracting(new), new.subtracting(old))
-        if Self.isList(former) || Self.isList(value) {
-            elements += gone.count + come.count
-            guard elements <= Self.mostElements else { throw Self.tooManyElements }
-        }
-        for key in gone {
-            try connection.execute(
-                "DELETE FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3 AND value = $4 AND record = $5",
-                zone.key + [.integer(field), .blob(key.bytes), .text(change.name)])
-        }
-        for key in come { try insert(key, field, change.name, at: change.position) }
+        rows.replace(
+            former.map(IndexKey.entries) ?? [], with: value.map(IndexKey.entries) ?? [], field, change)
     }
 
-    private static func isList(_ value: Value?) -> Bool {
-        if case .list = value { true } else { false }
-    }
-
-    /// - Parameter position: the place in the zone's feed at which the record came to have this value.
-    package func insert(_ key: IndexKey, _ field: Int64, _ record: String, at position: Int64) throws {
-        try connection.execute(
-            """
-            INSERT INTO record_index (owner, zone, field, value, record, position) VALUES ($1, $2, $3, $4, $5, $6)
-            ON CONFLICT (owner, zone, field, value, record, position) DO NOTHING
-            """,
-            zone.key + [.integer(field), .blob(key.bytes), .text(record), .integer(position)])
-    }
-
-    /// Adds one field's entries of a stored record, where they are missing. One that has too many is not found by them.
-    /// - Parameter position: its place in the zone's feed.
-    func add(_ subject: Query.Subject, at position: Int64, _ type: IndexedType, _ id: Int64) throws {
-        let words = type.searchable.isEmpty ? [] : subject.words
-        guard Self.parts(subject.fields, words, type) <= Self.mostParts else { return }
-        let ordered =
+    /// The keys that a record has in the index of one field.
+    static func keys(_ subject: Query.Subject, _ type: IndexedType, field id: Int64) -> Set<IndexKey> {
+        let name =
             type.ordered.first { $0.field.id == id }?.name
             ?? type.orderedSystem.first { $0.field.id == id }?.name.rawValue
-        if let ordered, let value = subject.value(ordered) {
-            for key in IndexKey.entries(of: value) {
-                let isThere = try connection.exists(
-                    "SELECT 1 FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3 AND value = $4 AND record = $5",
-                    zone.key + [.integer(id), .blob(key.bytes), .text(subject.recordName)])
-                if !isThere { try insert(key, id, subject.recordName, at: position) }
-            }
-        }
-        try SearchIndex(zone: zone, connection: connection).replace(words, of: subject.recordName, type: type.name)
+        return name.flatMap(subject.value).map(IndexKey.entries) ?? []
     }
 }
 

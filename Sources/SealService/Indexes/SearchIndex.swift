@@ -16,11 +16,12 @@ struct SearchIndex {
     }
 
     /// Puts a record's words in the place of those that it had.
-    func replace(_ words: Set<String>, of record: String, type: String) throws {
-        let known = try connection.first(
-            "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 AND record = $3",
-            zone.key + [.text(record)]
-        ) { (id: try $0.int64("id"), terms: try $0.text("terms")) }
+    /// - Returns: how many words came and went.
+    @discardableResult
+    func replace(_ words: Set<String>, of record: String, type: String, atMost most: Int = .max) throws -> Int {
+        let known = try document(of: record)
+        let gone = known.map { Self.count($0.terms) } ?? 0
+        guard gone + words.count <= most else { throw RecordIndex.tooManyTogether }
         if let known { try Self.remove(known.id, known.terms, connection) }
         guard !words.isEmpty else {
             if known != nil {
@@ -28,7 +29,7 @@ struct SearchIndex {
                     "DELETE FROM search_document WHERE owner = $1 AND zone = $2 AND record = $3",
                     zone.key + [.text(record)])
             }
-            return
+            return gone
         }
         let terms = words.map { Self.term($0, zone, type: type) }.joined(separator: " ")
         let id = try connection.first(
@@ -40,7 +41,24 @@ struct SearchIndex {
         ) { try $0.int64("id") }
         guard let id else { throw StorageError.failed(code: 0, message: "the document's row was not made") }
         try connection.execute("INSERT INTO search_term (rowid, terms) VALUES ($1, $2)", [.integer(id), .text(terms)])
+        return gone + words.count
     }
+
+    /// Whether these are the words that a record has in the index.
+    func has(_ words: Set<String>, of record: String, type: String) throws -> Bool {
+        guard let terms = try document(of: record)?.terms else { return words.isEmpty }
+        return Self.count(terms) == words.count
+            && Set(terms.split(separator: " ")) == Set(words.map { Self.term($0, zone, type: type)[...] })
+    }
+
+    private func document(of record: String) throws -> (id: Int64, terms: String)? {
+        try connection.first(
+            "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 AND record = $3",
+            zone.key + [.text(record)]
+        ) { (id: try $0.int64("id"), terms: try $0.text("terms")) }
+    }
+
+    private static func count(_ terms: String) -> Int { terms.utf8.count { $0 == UInt8(ascii: " ") } + 1 }
 
     private static func remove(_ id: Int64, _ terms: String, _ connection: any SQLConnection) throws {
         try connection.execute(

@@ -16,17 +16,38 @@ struct PublicChangeRow {
     /// The last subscription that was told.
     let told: (owner: Int64, id: String)
 
+    /// The words of changes' long texts, by the changes' positions.
+    typealias Words = [Int64: [String: Set<String>]]
+
     /// The oldest that waits.
-    static func next(in connection: any SQLConnection) throws -> PublicChangeRow? {
-        try connection.first(
-            """
-            SELECT c.position, c.zone_owner, z.container, z.environment, c.origin, c.changed, c.reason, c.record, c.record_type,
-                c.creator, c.author, c.created, c.modified, c.fields, c.told_owner, c.told_id
-            FROM public_change c JOIN zone z ON z.owner = c.zone_owner AND z.zone = 1 ORDER BY c.position LIMIT 1
-            """, [], PublicChangeRow.init)
+    /// - Parameter words: that were read already.
+    static func next(_ words: Words, in connection: any SQLConnection) throws -> PublicChangeRow? {
+        try connection.first(oldest + " LIMIT 1", []) { try PublicChangeRow($0, words) }
     }
 
-    private init(_ row: any SQLRow) throws {
+    private static let mostBytes = 4 * 1024 * 1024
+
+    /// Of the oldest that wait, as many as one transaction may take.
+    static func words(atMost count: Int, in connection: any SQLConnection) throws -> Words {
+        var words: Words = [:]
+        var bytes = 0
+        try connection.run(oldest + " LIMIT $1", [.integer(Int64(count))]) { row in
+            let fields = try row.bytes("fields")
+            bytes += fields.count
+            guard words.isEmpty || bytes <= mostBytes else { return false }
+            words[try row.int64("position")] = try PlainFields.values(fields).compactMapValues(\.wordsOfLongTexts)
+            return true
+        }
+        return words
+    }
+
+    private static let oldest = """
+        SELECT c.position, c.zone_owner, z.container, z.environment, c.origin, c.changed, c.reason, c.record, c.record_type,
+            c.creator, c.author, c.created, c.modified, c.fields, c.told_owner, c.told_id
+        FROM public_change c JOIN zone z ON z.owner = c.zone_owner AND z.zone = 1 ORDER BY c.position
+        """
+
+    private init(_ row: any SQLRow, _ words: Words) throws {
         position = try row.int64("position")
         zoneOwner = try row.int64("zone_owner")
         container = try row.text("container")
@@ -47,8 +68,9 @@ struct PublicChangeRow {
             kind: kind, name: try row.text("record"), type: recordType, position: 0,
             creator: try UserID(recordName: try row.text("creator")),
             author: try UserID(recordName: try row.text("author")), created: try row.int64("created"),
-            modified: try row.int64("modified"), fields: kind == .deleted ? [] : fields, words: [:],
-            formerFields: kind == .deleted ? fields : [], isNewRow: false,
+            modified: try row.int64("modified"), fields: kind == .deleted ? [] : fields, words: words[position] ?? [:],
+            formerFields: kind == .deleted ? fields : [], formerBytes: kind == .deleted ? fields.count : 0,
+            isNewRow: false,
             shares: [], former: nil)
     }
 

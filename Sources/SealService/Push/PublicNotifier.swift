@@ -19,17 +19,22 @@ package struct PublicNotifier: Sendable {
     /// Subscriptions in one transaction, each of which is compared with one change.
     static let subscriptionsAtOnce = 256
 
-    /// One transaction's worth.
-    /// - Returns: whether there is more to do.
-    package func step(in connection: any SQLConnection) throws -> Bool {
+    package func run(_ turn: JobTurn) async throws {
+        while true {
+            let words = try await turn.read { try PublicChangeRow.words(atMost: Self.subscriptionsAtOnce, in: $0) }
+            guard !words.isEmpty else { return }
+            try await turn.step { try step(words, in: $0) }
+        }
+    }
+
+    /// One transaction's worth, of changes whose words were read.
+    private func step(_ words: PublicChangeRow.Words, in connection: any SQLConnection) throws {
         let now = clock()
         var room = Self.subscriptionsAtOnce
-        while room > 0 {
-            guard let change = try PublicChangeRow.next(in: connection) else { return false }
+        while room > 0, let change = try PublicChangeRow.next(words, in: connection), words[change.position] != nil {
             // What concerns nobody is work, too.
             let telling = PublicTelling(change: change, now: now, schemas: schemas, connection: connection)
             room -= max(1, try telling.tell(atMost: room))
         }
-        return true
     }
 }

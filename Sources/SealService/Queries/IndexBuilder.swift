@@ -2,47 +2,97 @@ import SealQuery
 import SealStatements
 package import SealStorage
 
-/// Makes the indexes that `IndexBuilds` notes, some records at a time, each in a transaction with how far it came: a
-/// crash repeats nothing and leaves nothing out.
+/// Makes the indexes that `IndexBuilds` notes, some records at a time: they are read beside the writer, which only
+/// takes what is to be entered, in one transaction with how far it came. A crash repeats nothing and leaves nothing
+/// out.
 package enum IndexBuilder {
-    private static let batch = 200
+    package static func run(_ schemas: SchemaStore, _ turn: JobTurn) async throws {
+        while let part = try await turn.read({ try IndexPart.next(schemas, in: $0) }) {
+            try await turn.step { try part.write(in: $0) }
+        }
+    }
+}
 
-    /// Some records of the first index that is noted.
-    /// - Returns: whether there is more to do.
-    package static func step(_ schemas: SchemaStore, in connection: any SQLConnection) throws -> Bool {
-        let found = try connection.first(
-            "SELECT field, container, environment, type, owner, zone, record FROM index_build ORDER BY field LIMIT 1",
-            [],
-            IndexBuilds.Build.init)
-        guard let build = found else { return false }
-        let schema = try schemas.schema(build.container, build.environment, in: connection)
-        try advance(build, schema.indexed[build.type], connection)
-        return true
+/// The next records of the first index that is noted.
+package struct IndexPart: Sendable {
+    private let build: IndexBuilds.Build
+    private let type: String
+    /// Nil before the first one, and where it is gone.
+    private let zone: ZoneRow?
+    private var entries: [Entry] = []
+    private var last: String
+    /// Nothing of the zone comes after these.
+    private var isZoneDone = true
+
+    private struct Entry {
+        let record: String
+        let position: Int64
+        let keys: Set<IndexKey>
+        /// Nil where they are there already.
+        let words: Set<String>?
     }
 
-    private static func advance(_ build: IndexBuilds.Build, _ type: IndexedType?, _ connection: any SQLConnection)
-        throws
-    {
-        var done = 0
-        var last = build.record
-        if let zone = try zone(build, connection) {
-            try connection.run(
-                """
-                SELECT \(StoredRecord.columns) FROM record WHERE owner = $1 AND zone = $2 AND name > $3 AND deleted = 0
-                ORDER BY name LIMIT $4
-                """, zone.key + [.text(build.record), .integer(Int64(batch))]
-            ) { row in
-                let record = try StoredRecord(row)
-                if let type, record.type == type.name {
-                    try RecordIndex(zone: zone, connection: connection)
-                        .add(try Query.Subject(record, type), at: record.position, type, build.field)
-                }
-                last = record.name
-                done += 1
-                return true
+    /// What one transaction takes.
+    private static let mostRecords = 200
+    private static let mostBytes = 4 * 1024 * 1024
+    private static let mostParts = 10_000
+
+    /// - Returns: nil where no index is to be made.
+    package static func next(_ schemas: SchemaStore, in connection: any SQLConnection) throws -> IndexPart? {
+        guard let build = try IndexBuilds.Build.first(in: connection) else { return nil }
+        let schema = try schemas.schema(build.container, build.environment, in: connection)
+        return try IndexPart(build, schema.indexed[build.type], connection)
+    }
+
+    private init(_ build: IndexBuilds.Build, _ type: IndexedType?, _ connection: any SQLConnection) throws {
+        self.build = build
+        self.type = build.type
+        last = build.record
+        zone = try connection.first(
+            "SELECT \(ZoneRow.columns) FROM zone z WHERE z.owner = $1 AND z.zone = $2",
+            [.integer(build.owner), .integer(build.zone)], ZoneRow.init)
+        guard let zone, build.isCleared, let type else { return }
+        let search = SearchIndex(zone: zone, connection: connection)
+        var room = (records: Self.mostRecords, bytes: Self.mostBytes, parts: Self.mostParts)
+        try connection.run(
+            """
+            SELECT \(StoredRecord.columns) FROM record WHERE owner = $1 AND zone = $2 AND name > $3 AND deleted = 0
+            ORDER BY name
+            """, zone.key + [.text(build.record)]
+        ) { row in
+            guard room.records > 0, room.bytes > 0, room.parts > 0 else {
+                isZoneDone = false
+                return false
             }
-            if done == batch {
-                try keep(build, owner: zone.owner, zone: zone.number, record: last, connection)
+            let record = try StoredRecord(row)
+            last = record.name
+            room.records -= 1
+            room.bytes -= record.fields.count
+            guard record.type == type.name else { return true }
+            let subject = try Query.Subject(record, type)
+            let words = type.searchable.isEmpty ? [] : subject.words
+            // One that has too many is not found by them.
+            guard RecordIndex.parts(subject.fields, words, type) <= RecordIndex.mostParts else { return true }
+            let keys = RecordIndex.keys(subject, type, field: build.field)
+            let areThere = try search.has(words, of: record.name, type: type.name)
+            room.parts -= keys.count + (areThere ? 0 : words.count)
+            entries.append(
+                Entry(record: record.name, position: record.position, keys: keys, words: areThere ? nil : words))
+            return true
+        }
+    }
+
+    package func write(in connection: any SQLConnection) throws {
+        // It may have begun anew, for another schema.
+        guard try IndexBuilds.Build.first(in: connection) == build else { return }
+        if let zone {
+            guard build.isCleared else {
+                try clear(zone, connection)
+                return
+            }
+            try enter(zone, connection)
+            guard isZoneDone else {
+                try build.move(to: zone, last, in: connection)
                 return
             }
         }
@@ -56,28 +106,42 @@ package enum IndexBuilder {
                 .integer(Int64(build.environment.rawValue)),
             ],
             ZoneRow.init)
-        guard let next else {
+        if let next {
+            try build.move(to: next, IndexBuilds.Build.uncleared, in: connection)
+        } else {
             try connection.execute("DELETE FROM index_build WHERE field = $1", [.integer(build.field)])
-            return
         }
-        // What is there may be of another schema.
-        try connection.execute(
-            "DELETE FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3", next.key + [.integer(build.field)]
-        )
-        try keep(build, owner: next.owner, zone: next.number, record: "", connection)
     }
 
-    private static func zone(_ build: IndexBuilds.Build, _ connection: any SQLConnection) throws -> ZoneRow? {
-        try connection.first(
-            "SELECT \(ZoneRow.columns) FROM zone z WHERE z.owner = $1 AND z.zone = $2",
-            [.integer(build.owner), .integer(build.zone)], ZoneRow.init)
+    /// What is there may be of another schema.
+    private func clear(_ zone: ZoneRow, _ connection: any SQLConnection) throws {
+        let count = try connection.execute(
+            """
+            DELETE FROM record_index WHERE (owner, zone, field, value, record, position) IN (
+                SELECT owner, zone, field, value, record, position FROM record_index
+                WHERE owner = $1 AND zone = $2 AND field = $3 LIMIT $4)
+            """, zone.key + [.integer(build.field), .integer(Int64(Self.mostParts))])
+        guard count < Self.mostParts else { return }
+        try build.move(to: zone, IndexBuilds.Build.cleared, in: connection)
     }
 
-    private static func keep(
-        _ build: IndexBuilds.Build, owner: Int64, zone: Int64, record: String, _ connection: any SQLConnection
-    ) throws {
-        try connection.execute(
-            "UPDATE index_build SET owner = $2, zone = $3, record = $4 WHERE field = $1",
-            [.integer(build.field), .integer(owner), .integer(zone), .text(record)])
+    private func enter(_ zone: ZoneRow, _ connection: any SQLConnection) throws {
+        let search = SearchIndex(zone: zone, connection: connection)
+        var rows = IndexRows(zone: zone, connection)
+        for entry in entries {
+            // Whatever was saved since it was read has entered it.
+            let isSame = try connection.exists(
+                "SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND position = $4 AND deleted = 0",
+                zone.key + [.text(entry.record), .integer(entry.position)])
+            guard isSame else { continue }
+            for key in entry.keys {
+                let isThere = try connection.exists(
+                    "SELECT 1 FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3 AND value = $4 AND record = $5",
+                    zone.key + [.integer(build.field), .blob(key.bytes), .text(entry.record)])
+                if !isThere { rows.insert(key, build.field, entry.record, at: entry.position) }
+            }
+            if let words = entry.words { try search.replace(words, of: entry.record, type: type) }
+        }
+        try rows.write()
     }
 }

@@ -55,20 +55,34 @@ package enum IndexBuilds {
     }
 
     /// One field's index under way.
-    struct Build: Sendable {
+    struct Build: Sendable, Equatable {
         let field: Int64
         let container: String
         let environment: Environment
         let type: String
         /// Where a build begins: public databases are numbered downwards from zero.
         static let beforeAll = Int64.min
+        /// Before all records of a zone, whose former entries are still to be taken out.
+        static let uncleared = ""
+        /// The same, once they are: no record's name begins so.
+        static let cleared = "\u{1}"
 
         /// The zone that it is at, and the last record there that is done.
         let owner: Int64
         let zone: Int64
         let record: String
 
-        init(_ row: any SQLRow) throws {
+        var isCleared: Bool { record != Self.uncleared }
+
+        /// The one whose turn it is.
+        static func first(in connection: any SQLConnection) throws -> Build? {
+            try connection.first(
+                """
+                SELECT field, container, environment, type, owner, zone, record FROM index_build ORDER BY field LIMIT 1
+                """, [], Build.init)
+        }
+
+        private init(_ row: any SQLRow) throws {
             field = try row.int64("field")
             container = try row.text("container")
             environment = try row.environment("environment")
@@ -76,6 +90,12 @@ package enum IndexBuilds {
             owner = try row.int64("owner")
             zone = try row.int64("zone")
             record = try row.text("record")
+        }
+
+        func move(to zone: ZoneRow, _ record: String, in connection: any SQLConnection) throws {
+            try connection.execute(
+                "UPDATE index_build SET owner = $2, zone = $3, record = $4 WHERE field = $1",
+                [.integer(field), .integer(zone.owner), .integer(zone.number), .text(record)])
         }
     }
 }

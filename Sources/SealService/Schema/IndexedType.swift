@@ -39,6 +39,9 @@ package struct IndexedType: Sendable {
     /// Whether saves of such records have anything to do here.
     var hasEntries: Bool { !ordered.isEmpty || !orderedSystem.isEmpty || !searchable.isEmpty }
 
+    /// Whether any of them is of what the fields hold.
+    var hasFieldEntries: Bool { !ordered.isEmpty || !searchable.isEmpty }
+
     package func field(_ key: String) -> Field? {
         guard let system = Query.SystemField(rawValue: key) else { return fields[key] }
         return systemFields[system]

@@ -57,7 +57,7 @@ package enum StorageUsage {
             if change.kind != .created { records -= 1 }
             // A tombstone keeps the record's row.
             if change.isNewRow { bytes += Billing.recordOverhead }
-            bytes += Int64(change.fields.count - change.formerFields.count)
+            bytes += Int64(change.fields.count - change.formerBytes)
         }
         guard records != 0 || bytes != 0 || kept != 0 || grows || billed != nil else { return }
         let bill = try Bill(zone, caller: caller, in: connection)

@@ -20,8 +20,10 @@ package struct RecordChange: Sendable {
     package let fields: [UInt8]
     /// The words of long texts among them, by field, as far as they are known.
     let words: [String: Set<String>]
-    /// As they were stored before; empty for a new record.
+    /// As they were stored before; empty for a new record, and where nobody looks at them.
     let formerFields: [UInt8]
+    /// How many bytes they took.
+    let formerBytes: Int
     /// There was nothing of this name before, not even a tombstone.
     let isNewRow: Bool
     /// The hierarchical shares that it is in, or was in until now.

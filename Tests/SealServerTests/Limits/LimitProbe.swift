@@ -230,23 +230,28 @@ struct LimitProbe: Sendable, CustomStringConvertible {
                 try await anna.save([.thing("r", ["numbers": numbers, "text": .string(words)])], in: zone)
             }
         },
-        LimitProbe(name: "indexedWordsPerRequest") { server, amount in
+        LimitProbe(name: "indexedPartsPerRequest") { server, amount in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
-            let records = stride(from: 0, to: amount, by: 9_000).map { start in
-                let words = (start..<min(start + 9_000, amount)).map { "w\($0)" }.joined(separator: " ")
-                return Write.thing("r\(start)", ["text": .string(words)])
+            // The text is a value, too.
+            let words = (1..<1_000).map { "w\($0)" }.joined(separator: " ")
+            var records = [Write.thing("text", ["text": .string(words)])]
+            for start in stride(from: 1_000, to: amount, by: 9_000) {
+                let numbers = (start..<min(start + 9_000, amount)).map { Value.int64(Int64($0)) }
+                records.append(.thing("r\(start)", ["numbers": .list(numbers)]))
             }
             return try await refusal { try await anna.save(records, in: zone) }
         },
-        LimitProbe(name: "indexedElementsPerRequest") { server, amount in
+        LimitProbe(name: "replacedBytesPerRequest") { server, amount in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
-            let records = stride(from: 0, to: amount, by: 9_000).map { start in
-                let numbers = (start..<min(start + 9_000, amount)).map { Value.int64(Int64($0)) }
-                return Write.thing("r\(start)", ["numbers": .list(numbers)])
+            var saved: [SavedRecord] = []
+            for index in 0..<17 {
+                let size = amount / 17 + (index == 0 ? amount % 17 : 0)
+                saved += try await anna.save([try record(storedAs: size, name: "r\(index)")], in: zone)
             }
-            return try await refusal { try await anna.save(records, in: zone) }
+            let deletions = saved.map { Write(after: $0, kind: .delete) }
+            return try await refusal { try await anna.save(deletions, in: zone) }
         },
         LimitProbe(name: "fieldsPerRecord") { server, amount in
             let anna = try await Person.ready(server)
@@ -315,8 +320,8 @@ struct LimitProbe: Sendable, CustomStringConvertible {
     ]
 
     /// A record whose fields take exactly so many bytes.
-    private static func record(storedAs amount: Int) throws -> Write {
-        var write = Write("a", nil)
+    private static func record(storedAs amount: Int, name: String = "a") throws -> Write {
+        var write = Write(name, nil)
         func size(_ count: Int) throws -> Int {
             var encoder = FieldEncoder()
             try encoder.append("body", .stored(.plain(.data([UInt8](repeating: 1, count: count))), blob: nil))

@@ -72,7 +72,7 @@ struct RecordFields {
             }
             if case .stored(.plain(let value), _) = content {
                 deleteReferences += DeleteReference.all(in: value, field: field.name)
-                if value.hasLongText { words[field.name] = Words.of(value) }
+                if let long = value.wordsOfLongTexts { words[field.name] = long }
             }
             digests.append(FieldDigest(name: field.name, digest: digest))
             try encoder.append(field.name, content)
@@ -104,21 +104,6 @@ struct RecordFields {
         var fields: [String: WireField] = [:]
         for field in try record.fieldMessages { fields[field.name] = try WireField(field) }
         return fields
-    }
-}
-
-extension Value {
-    /// Bytes of texts that are read in the writer as well, where they are asked for.
-    private static let shortBytes = 256
-
-    fileprivate var hasLongText: Bool { textBytes > Self.shortBytes }
-
-    private var textBytes: Int {
-        switch self {
-        case .string(let text): text.utf8.count
-        case .list(let elements): elements.reduce(0) { $0 + $1.textBytes }
-        default: 0
-        }
     }
 }
 

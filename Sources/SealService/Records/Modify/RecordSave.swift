@@ -82,7 +82,7 @@ struct RecordSave {
     private func judge() throws -> SaveReferences.Judged {
         let parents = StoredParents(in: zone, connection)
         let comparison = SaveComparison(
-            batch: batch, caller: caller, zone: zone, rights: rights, connection: connection)
+            batch: batch, caller: caller, zone: zone, rights: rights, schema: schema, connection: connection)
         let placement = SavePlacement(
             zone: zone, caller: caller, shareChanges: shareChanges, parents: parents, connection: connection)
         let references = SaveReferences(

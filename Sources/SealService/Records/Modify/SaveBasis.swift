@@ -47,7 +47,7 @@ struct SaveBasis: Sendable {
         _ names: [String], in zone: ZoneRow, _ connection: any SQLConnection
     ) throws -> [String: StoredRecord] {
         var found: [String: StoredRecord] = [:]
-        var room = RecordLookup.answerBytes
+        var room = SaveComparison.mostReplacedBytes
         for name in names where found[name] == nil {
             guard let record = try StoredRecord.find(name, in: zone, connection) else { continue }
             room -= record.fields.count

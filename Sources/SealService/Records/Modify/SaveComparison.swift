@@ -8,22 +8,35 @@ import SealWire
 /// It refuses what does not follow that exactly (`serverRecordChanged`, `unknownItem`, `rosterChanged`), another
 /// creator or type, names that are taken where the caller does not see them, what roles forbid in the public database
 /// (`permissionFailure`), and assets that the caller has not uploaded for the record.
-struct SaveComparison {
+package struct SaveComparison {
     let batch: RecordBatch
     let caller: Caller
     let zone: ZoneRow
     /// The caller's, in the public database; in a zone its roster has judged already.
     let rights: PublicRights?
+    let schema: StoredSchema
     let connection: any SQLConnection
+
+    /// Of the fields of all records that one request replaces or deletes: the database has to find all their pages.
+    package static let mostReplacedBytes = 16 * 1024 * 1024
+
+    private static let tooLarge = ServerError(
+        .limitExceeded, "The records that are replaced or deleted are too large together.",
+        remedy: "Send half of them at once.")
 
     func run() throws -> SaveOutcomes {
         var outcomes: [SaveOutcomes.Outcome] = []
         outcomes.reserveCapacity(batch.items.count)
         var claims = AssetClaims(caller: caller, zone: zone, connection: connection)
+        var room = Self.mostReplacedBytes
         for item in batch.items {
             switch item.outcome {
             case .failure(let error): outcomes.append(.refused(error))
-            case .success(let content): outcomes.append(try compare(item.name, content, &claims))
+            case .success(let content):
+                let outcome = try compare(item.name, content, &claims)
+                if case .accepted(let record) = outcome { room -= record.predecessor?.fieldBytes ?? 0 }
+                guard room >= 0 else { throw Self.tooLarge }
+                outcomes.append(outcome)
             }
         }
         return SaveOutcomes(batch.items.map(\.name), outcomes)
@@ -33,7 +46,7 @@ struct SaveComparison {
         _ name: String, _ content: RecordBatch.Content, _ claims: inout AssetClaims
     ) throws -> SaveOutcomes.Outcome {
         let statement = content.statement
-        let found = try Predecessor.find(name, in: zone, connection)
+        let found = try Predecessor.find(name, withFields: needsFields(before: statement), in: zone, connection)
         if let found, !zone.sees(share: found.share, isDeleted: found.isDeleted, tag: found.tag) { return Self.hidden }
         let live = found.flatMap { $0.isDeleted ? nil : $0 }
         if let error = rights?.refusalToSave(statement, over: live.map { (type: $0.type, creator: $0.creator) }) {
@@ -57,6 +70,13 @@ struct SaveComparison {
         guard statement.creator == live.creator else { return Self.wrongCreator }
         guard statement.recordType == live.type else { return Self.wrongType }
         return try accept(content, after: live, in: share, isRewrap: isRewrap(content, of: live), &claims)
+    }
+
+    /// Whether somebody looks at what the record held until now: indexes, those who are told of its deletion, and who
+    /// compares it with the same under a new key.
+    private func needsFields(before statement: Statement) -> Bool {
+        batch.isRekeying || statement.isKeyCarried || schema.indexed[statement.recordType]?.hasFieldEntries ?? false
+            || statement.kind == .delete && !zone.watch.isEmpty
     }
 
     /// There is no such record now: never was, or a tombstone.

@@ -79,7 +79,7 @@ extension SaveWriting {
             kind: .deleted, name: member.record.name, type: member.record.type, position: position,
             creator: statement.creator, author: caller.userID, created: member.record.created, modified: now,
             fields: [], words: [:],
-            formerFields: member.record.fields, isNewRow: false,
+            formerFields: member.record.fields, formerBytes: member.record.fields.count, isNewRow: false,
             shares: member.record.share > 0 ? [member.record.share] : [],
             former: .init(modified: member.record.modified, statement: member.record.statement))
     }

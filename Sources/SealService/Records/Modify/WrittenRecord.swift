@@ -23,7 +23,8 @@ struct WrittenRecord {
             position: position, creator: statement.creator, author: statement.author,
             created: accepted.created(now: now), modified: accepted.modified(now: now),
             fields: accepted.content.fields, words: accepted.content.words,
-            formerFields: predecessor?.fields ?? [], isNewRow: predecessor == nil,
+            formerFields: predecessor?.fields ?? [], formerBytes: predecessor?.fieldBytes ?? 0,
+            isNewRow: predecessor == nil,
             shares: shares,
             former: accepted.former.map { .init(modified: $0.modified, statement: $0.statement.bytes) })
     }

@@ -1,0 +1,179 @@
+import SealQuery
+import SealSchema
+import SealStatements
+import SealWire
+import Testing
+
+@testable import SealServer
+@testable import SealService
+@testable import SealStorage
+
+/// What indexes cost whoever waits for the writer.
+@Suite(.timeLimit(.minutes(5))) struct IndexCostTests {
+    private static func numbered(_ name: String, from first: Int) -> [String: Value] {
+        ["numbers": .list((first..<first + 9_000).map { .int64(Int64($0)) })]
+    }
+
+    private static func wordy(_ index: Int) -> [String: Value] {
+        ["text": .string((0..<9_000).map { "w\(index * 9_000 + $0)" }.joined(separator: " "))]
+    }
+
+    private static func deletion(_ saved: SavedRecord) -> Write {
+        var write = Write(after: saved, kind: .delete)
+        write.type = "Thing"
+        return write
+    }
+
+    @Test(
+        "A request takes tens of thousands of entries out of indexes: refused as one that brings them, and nothing is done."
+    )
+    func attack103_entriesThatGo() async throws {
+        try await QueryTests.withZone { anna, zone, _ in
+            let names = ["a", "b", "c"]
+            var saved: [SavedRecord] = []
+            for name in names {
+                saved += try await anna.save([.thing(name, Self.numbered(name, from: 0))], in: zone)
+            }
+            // 27,000 that go, and as many that come.
+            let changed = saved.map { Write.thing(after: $0, Self.numbered($0.name, from: 9_000)) }
+            try await expectRefusal(.limitExceeded) { try await anna.save(changed, in: zone) }
+            #expect(try await anna.names("numbers CONTAINS 1", in: zone) == names)
+            for write in changed { #expect(try await anna.codes([write], in: zone) == [nil]) }
+            #expect(try await anna.names("numbers CONTAINS 1", in: zone).isEmpty)
+            #expect(try await anna.names("numbers CONTAINS 17999", in: zone) == names)
+
+            var texts: [SavedRecord] = []
+            for index in 0..<5 { texts += try await anna.save([.thing("t\(index)", Self.wordy(index))], in: zone) }
+            let deletions = texts.map(Self.deletion)
+            try await expectRefusal(.limitExceeded) { try await anna.save(deletions, in: zone) }
+            #expect(try await anna.names("self CONTAINS 'w44999'", in: zone) == ["t4"])
+            #expect(try await anna.codes(Array(deletions.prefix(2)), in: zone) == [nil, nil])
+            #expect(try await anna.codes(Array(deletions.suffix(3)), in: zone) == [nil, nil, nil])
+            #expect(try await anna.names("self CONTAINS 'w44999'", in: zone).isEmpty)
+        }
+    }
+
+    /// Reads the next part of the index that is being made.
+    private static func next(_ server: RunningServer) async throws -> IndexPart? {
+        let schemas = server.services.schemas
+        return try await server.services.database.read { try IndexPart.next(schemas, in: $0) }
+    }
+
+    private static func write(_ part: IndexPart, _ server: RunningServer) async throws {
+        try await server.services.database.write(at: .everything) { try part.write(in: $0) }
+    }
+
+    private static func entries(_ server: RunningServer) async throws -> Int64 {
+        try await server.services.database.read {
+            try $0.first("SELECT COUNT(*) AS count FROM record_index") { try $0.int64("count") } ?? 0
+        }
+    }
+
+    private static func change(
+        _ field: String, _ before: RecordType.Indexes, _ after: RecordType.Indexes, _ server: RunningServer
+    ) async throws {
+        let stored = try await server.schema()
+        var schema = stored.schema
+        schema.types["Thing"]?.fields[field]?.indexes = after
+        let id = try #require(stored.fieldID(type: "Thing", field: field))
+        let kind = try #require(stored.field(field, of: "Thing")).type
+        try await server.deploy(schema, to: .development)
+        try await server.services.database.write(at: .everything) { connection in
+            try SchemaFollowers.follow(
+                SchemaChange(
+                    container: TestClient.container, environment: .development,
+                    indexes: [.init(id: id, type: "Thing", field: field, kind: kind, before: before, after: after)]),
+                now: 0, connection)
+        }
+    }
+
+    @Test func anIndexComesAndGoesInSmallParts() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            for name in ["a", "b", "c"] {
+                #expect(try await anna.codes([.thing(name, Self.numbered(name, from: 0))], in: zone) == [nil])
+            }
+            #expect(try await Self.entries(server) == 27_000)
+            func follow() async throws -> [Int64] {
+                var counts = [try await Self.entries(server)]
+                while let part = try await Self.next(server) {
+                    try await Self.write(part, server)
+                    counts.append(try await Self.entries(server))
+                }
+                return counts
+            }
+            try await Self.change("numbers", [.queryable, .sortable], [], server)
+            let away = try await follow()
+            #expect(away.last == 0)
+            try await Self.change("numbers", [], .queryable, server)
+            let back = try await follow()
+            #expect(back.last == 27_000)
+            let steps = [away, back].flatMap { zip($0, $0.dropFirst()).map { abs($0 - $1) } }
+            let longest = steps.max() ?? 0
+            #expect(longest <= 18_000)
+            #expect(try await anna.names("numbers CONTAINS 8999", in: zone) == ["a", "b", "c"])
+        }
+    }
+
+    /// What is saved after it was read, and before it is entered, is entered by its save alone.
+    @Test func whatIsSavedMeanwhileIsNotEnteredAsItWas() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            let saved = try await anna.save(
+                [
+                    .thing("a", ["age": .int64(1), "name": .string("early")]), .thing("b", ["age": .int64(1)]),
+                    .thing("c", ["age": .int64(1)]),
+                ], in: zone)
+            try await Self.change("age", [.queryable, .sortable], [], server)
+            while let part = try await Self.next(server) { try await Self.write(part, server) }
+            try await Self.change("age", [], [.queryable, .sortable], server)
+            // To the zone, what is there out of the way, then the records.
+            for _ in 0..<2 { try await Self.write(try #require(try await Self.next(server)), server) }
+            let part = try #require(try await Self.next(server))
+            _ = try await anna.save([.thing(after: saved[0], ["age": .int64(2), "name": .string("late")])], in: zone)
+            #expect(try await anna.codes([Self.deletion(saved[1])], in: zone) == [nil])
+            try await Self.write(part, server)
+            // The same once more, which somebody else has done by now.
+            try await Self.write(part, server)
+            while let part = try await Self.next(server) { try await Self.write(part, server) }
+            #expect(try await anna.names("age = 1", in: zone) == ["c"])
+            #expect(try await anna.names("age = 2", in: zone) == ["a"])
+            #expect(try await anna.names("self CONTAINS 'late'", in: zone) == ["a"])
+            #expect(try await anna.names("self CONTAINS 'early'", in: zone).isEmpty)
+            // Two ages and a name.
+            #expect(try await Self.entries(server) == 3)
+        }
+    }
+
+    /// A part that was read before its index began anew is not entered.
+    @Test func anIndexThatBeganAnewTakesNothingOfTheOneBefore() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            _ = try await anna.save([.thing("a", ["age": .int64(1)])], in: zone)
+            try await Self.change("age", [.queryable, .sortable], [], server)
+            while let part = try await Self.next(server) { try await Self.write(part, server) }
+            try await Self.change("age", [], [.queryable, .sortable], server)
+            for _ in 0..<2 { try await Self.write(try #require(try await Self.next(server)), server) }
+            let part = try #require(try await Self.next(server))
+            try await Self.change("age", [.queryable, .sortable], [], server)
+            try await Self.write(part, server)
+            #expect(try await Self.entries(server) == 0)
+            #expect(try await Self.next(server) != nil)
+        }
+    }
+
+    /// Short texts are read in the writer, long ones before it: both are found.
+    @Test func subscribersOfPublicDatabasesAreToldOfWordsInLongTexts() async throws {
+        try await RunningServer.with { server in
+            let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
+            _ = try await anna.savePublic([PublicWrite("first")])
+            let words = Query.Predicate([Query.Condition(.words("needle", all: true))])
+            let results = try await bert.modifySubscriptions(saving: [.query("q", where: words)], in: "public")
+            #expect(results.map(\.failure.code) == [""])
+            let events = try await bert.listen()
+            let hay = String(repeating: "hay ", count: 5_000)
+            _ = try await anna.savePublic([PublicWrite("hay", hay)])
+            _ = try await anna.savePublic([PublicWrite("long", hay + "needle " + hay)])
+            _ = try await anna.savePublic([PublicWrite("short", "a needle")])
+            #expect(try await events.notification().recordName == "long")
+            #expect(try await events.notification().recordName == "short")
+        }
+    }
+}
