@@ -92,7 +92,7 @@ package struct IndexPart: Sendable {
             }
             try enter(zone, connection)
             guard isZoneDone else {
-                try build.move(to: zone, last, in: connection)
+                try build.move(to: zone.key, last, in: connection)
                 return
             }
         }
@@ -107,7 +107,7 @@ package struct IndexPart: Sendable {
             ],
             ZoneRow.init)
         if let next {
-            try build.move(to: next, IndexBuilds.Build.uncleared, in: connection)
+            try build.move(to: next.key, IndexBuilds.Build.uncleared, in: connection)
         } else {
             try connection.execute("DELETE FROM index_build WHERE field = $1", [.integer(build.field)])
         }
@@ -122,7 +122,7 @@ package struct IndexPart: Sendable {
                 WHERE owner = $1 AND zone = $2 AND field = $3 LIMIT $4)
             """, zone.key + [.integer(build.field), .integer(Int64(Self.mostParts))])
         guard count < Self.mostParts else { return }
-        try build.move(to: zone, IndexBuilds.Build.cleared, in: connection)
+        try build.move(to: zone.key, IndexBuilds.Build.cleared, in: connection)
     }
 
     private func enter(_ zone: ZoneRow, _ connection: any SQLConnection) throws {

@@ -92,10 +92,11 @@ package enum IndexBuilds {
             record = try row.text("record")
         }
 
-        func move(to zone: ZoneRow, _ record: String, in connection: any SQLConnection) throws {
+        /// - Parameter zone: `ZoneRow.key`.
+        func move(to zone: [SQLValue], _ record: String, in connection: any SQLConnection) throws {
             try connection.execute(
                 "UPDATE index_build SET owner = $2, zone = $3, record = $4 WHERE field = $1",
-                [.integer(field), .integer(zone.owner), .integer(zone.number), .text(record)])
+                [.integer(field)] + zone + [.text(record)])
         }
     }
 }
