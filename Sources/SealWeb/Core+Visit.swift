@@ -74,10 +74,11 @@ extension Core {
             let answer = try Wire.ShareMetadataResponse(protobuf: try reader.blob(atMost: reader.remaining))
             return (handle, SharePage(answer))
         }
-        var visit = try core { () throws(SealError) in try openings[handle] }
-        try share { () throws(ShareRefusal) in try visit.opening.append(page) }
-        openings.replace(handle, visit)
-        write(next: visit.opening.next, &writer)
+        let visit = try core { () throws(SealError) in try openings[handle] }
+        var opening = visit.opening
+        try share { () throws(ShareRefusal) in try opening.append(page) }
+        visit.opening = opening
+        write(next: opening.next, &writer)
     }
 
     private func write(next: UInt64?, _ writer: inout CanonicalWriter) {
@@ -135,7 +136,7 @@ extension Core {
                 try reader.string(atMost: reader.remaining), try reader.number()
             )
         }
-        var visit = try core { () throws(SealError) in try openings[handle] }
+        let visit = try core { () throws(SealError) in try openings[handle] }
         guard
             case .invited(let seat) = try share({ () throws(ShareRefusal) in
                 try visit.opening.standing(of: own.chain.userID)
@@ -154,7 +155,6 @@ extension Core {
         }
         request.token = token
         visit.acceptance = draft.entry
-        openings.replace(handle, visit)
         writer.blob(request.protobuf())
     }
 
@@ -204,7 +204,9 @@ extension Core {
 }
 
 /// What a URL leads to, and the entry by which the visitor has taken its seat.
-struct Visit {
+final class Visit {
     var opening: ShareOpening
     var acceptance: SignedRosterEntry?
+
+    init(opening: ShareOpening) { self.opening = opening }
 }

@@ -42,16 +42,14 @@ extension Core {
     }
 
     /// A zone, the answer → nothing.
-    mutating func rosterAnswer(_ reader: inout CanonicalReader) throws(Refusal) {
+    func rosterAnswer(_ reader: inout CanonicalReader) throws(Refusal) {
         let (handle, answer) = try core { () throws(SealError) -> (UInt32, Wire.FetchRostersResponse) in
             (
                 try reader.number(),
                 try Wire.FetchRostersResponse(protobuf: try reader.blob(atMost: reader.remaining))
             )
         }
-        var zone = try core { () throws(SealError) in try zones[handle] }
-        try zone.take(answer)
-        zones.replace(handle, zone)
+        try core { () throws(SealError) in try zones[handle] }.take(answer)
     }
 
     /// A zone → the request for what has changed in it since.
@@ -60,7 +58,7 @@ extension Core {
     }
 
     /// A zone, the answer → 0: rosters are to be asked for, and the answer is given again; 1: there is more to ask for;
-    /// 2: that is all. Then how many records there are to show.
+    /// 2: that is all. Then how many records there are to show, and whether the visitor may write.
     mutating func changesAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let (handle, answer) = try core { () throws(SealError) -> (UInt32, Wire.RecordChangesResponse) in
             (
@@ -68,15 +66,15 @@ extension Core {
                 try Wire.RecordChangesResponse(protobuf: try reader.blob(atMost: reader.remaining))
             )
         }
-        var zone = try core { () throws(SealError) in try zones[handle] }
+        let zone = try core { () throws(SealError) in try zones[handle] }
         let course = try zone.take(answer, random: &random)
-        zones.replace(handle, zone)
         switch course {
         case .needsRosters: writer.number(UInt8(0))
         case .isMoreComing: writer.number(UInt8(1))
         case .isWhole: writer.number(UInt8(2))
         }
         writer.number(UInt32(zone.names.count))
+        writer.flag(zone.mayWrite)
     }
 
     /// A zone, which of its records, how many → of each: name, why it is not believed (nothing where it is), type,

@@ -7,16 +7,14 @@ import SealStatements
 /// What the module holds for its host: secrets stay here, the host has handles.
 struct Core {
     var last: UInt32 = 0
-    var accounts = HandleTable<AccountSeed>()
     var urls = HandleTable<ShareURL>()
-    var rosters = HandleTable<Roster>()
-    var epochKeys = HandleTable<EpochKey>()
     var recoveryKeys = HandleTable<RecoveryKey>()
     var visitors = HandleTable<Visitor>()
     var identities = HandleTable<VisitorIdentity>()
     var openings = HandleTable<Visit>()
     var proofs = HandleTable<AddressProof>()
     var zones = HandleTable<SharedZone>()
+    var edits = HandleTable<RecordEdit>()
     var random = SystemRandom()
 
     /// The browser's module has one thread.
@@ -38,6 +36,11 @@ struct Core {
         case .comeBack: try comeBack(&reader, &writer)
         case .rosterAnswer: try rosterAnswer(&reader)
         case .changesAnswer: try changesAnswer(&reader, &writer)
+        case .refreshForEdit: try refreshForEdit(&reader)
+        case .saveRequest: try saveRequest(&reader, &writer)
+        case .deleteRequest: try deleteRequest(&reader, &writer)
+        case .editAnswer: try editAnswer(&reader, &writer)
+        case .editCourse: try editCourse(&reader, &writer)
         default:
             do { try performCore(operation, &reader, &writer) } catch { throw Refusal(error) }
         }
@@ -52,16 +55,6 @@ struct Core {
         switch operation {
         case .about: writer.string(unsafe String(cString: sodium_version_string()))
         case .forget: forget(try reader.number())
-        case .newAccount: newAccount(&writer)
-        case .recoverAccounts: try recoverAccounts(&reader, &writer)
-        case .firstIdentity: try firstIdentity(&reader, &writer)
-        case .readURL: try readURL(&reader, &writer)
-        case .replayRoster: try replayRoster(&reader, &writer)
-        case .openPreview: try openPreview(&reader, &writer)
-        case .openGrant: try openGrant(&reader, &writer)
-        case .openInvitation: try openInvitation(&reader, &writer)
-        case .accept: try accept(&reader, &writer)
-        case .openRecord: try openRecord(&reader, &writer)
         case .newRecoveryKey: newRecoveryKey(&writer)
         case .readRecoveryKey: try readRecoveryKey(&reader, &writer)
         case .mistypedGroups: try mistypedGroups(&reader, &writer)
@@ -97,8 +90,12 @@ struct Core {
         case .records: try records(&reader, &writer)
         case .assetPlace: try assetPlace(&reader, &writer)
         case .openAsset: try openAsset(&reader, &writer)
+        case .beginEdit: try beginEdit(&reader, &writer)
+        case .newRecord: try newRecord(&reader, &writer)
+        case .editRefused: try editRefused(&reader, &writer)
         case .visit, .metadataAnswer, .metadataGoesOn, .preview, .standing, .acceptRequest, .enter, .comeBack,
-            .rosterAnswer, .changesAnswer:
+            .rosterAnswer, .changesAnswer, .refreshForEdit, .saveRequest, .deleteRequest, .editAnswer,
+            .editCourse:
             throw .unsupported
         }
     }
@@ -114,16 +111,14 @@ struct Core {
     }
 
     private mutating func forget(_ handle: UInt32) {
-        accounts.remove(handle)
         urls.remove(handle)
-        rosters.remove(handle)
-        epochKeys.remove(handle)
         recoveryKeys.remove(handle)
         visitors.remove(handle)
         identities.remove(handle)
         openings.remove(handle)
         proofs.remove(handle)
         zones.remove(handle)
+        edits.remove(handle)
     }
 }
 

@@ -1,25 +1,41 @@
 import SealPrimitives
 
 /// What the module keeps between calls, by numbers that the host hands back. No number is given twice.
-struct HandleTable<Element> {
-    private var elements: [UInt32: Element] = [:]
+///
+/// A list and not a dictionary: there are few, and each kind of dictionary is kilobytes of what travels to a reader.
+package struct HandleTable<Element> {
+    private final class Entry {
+        let handle: UInt32
+        var element: Element
 
-    mutating func insert(_ element: Element, _ next: inout UInt32) -> UInt32 {
+        init(_ handle: UInt32, _ element: Element) { (self.handle, self.element) = (handle, element) }
+    }
+
+    private var entries: [Entry] = []
+
+    package init() {}
+
+    package mutating func insert(_ element: Element, _ next: inout UInt32) -> UInt32 {
         next += 1
-        elements[next] = element
+        entries.append(Entry(next, element))
         return next
     }
 
     /// - Throws: `missingKey` for a number that stands for nothing of this kind, or no longer.
-    subscript(_ handle: UInt32) -> Element {
+    package subscript(_ handle: UInt32) -> Element {
         get throws(SealError) {
-            guard let element = elements[handle] else { throw .missingKey }
-            return element
+            guard let entry = entry(handle) else { throw .missingKey }
+            return entry.element
         }
     }
 
     /// For what is there already.
-    mutating func replace(_ handle: UInt32, _ element: Element) { elements[handle] = element }
+    package mutating func replace(_ handle: UInt32, _ element: Element) { entry(handle)?.element = element }
 
-    mutating func remove(_ handle: UInt32) { elements[handle] = nil }
+    package mutating func remove(_ handle: UInt32) { entries.removeAll { $0.handle == handle } }
+
+    private func entry(_ handle: UInt32) -> Entry? {
+        for entry in entries where entry.handle == handle { return entry }
+        return nil
+    }
 }

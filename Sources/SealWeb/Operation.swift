@@ -3,19 +3,6 @@ enum Operation: UInt32 {
     // Of the module
     case about = 1
     case forget = 2
-    // Of one's account
-    case newAccount = 16
-    case recoverAccounts = 17
-    case firstIdentity = 18
-    // Of a share
-    case readURL = 32
-    case replayRoster = 33
-    case openPreview = 34
-    case openGrant = 35
-    case openInvitation = 36
-    case accept = 37
-    // Of records
-    case openRecord = 48
     // Of ways back
     case newRecoveryKey = 64
     case readRecoveryKey = 65
@@ -65,4 +52,13 @@ enum Operation: UInt32 {
     case records = 134
     case assetPlace = 135
     case openAsset = 136
+    // Of changes
+    case beginEdit = 144
+    case newRecord = 145
+    case refreshForEdit = 146
+    case saveRequest = 147
+    case deleteRequest = 148
+    case editAnswer = 149
+    case editCourse = 150
+    case editRefused = 151
 }

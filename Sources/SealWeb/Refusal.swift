@@ -9,6 +9,12 @@ package struct Refusal: Error {
 
     package init(_ error: SealError) { name = error.rawValue }
 
+    /// - Parameter code: the server's, of one record; it is a word, or none that is told.
+    init(code: String) {
+        let isWord = code.utf8.count <= 40 && code.utf8.allSatisfy { (0x61...0x7a).contains($0 | 0x20) }
+        name = isWord && !code.isEmpty ? code : "unexpected"
+    }
+
     init(_ error: ClientError) {
         name =
             switch error {

@@ -5,11 +5,11 @@ import SealPrimitives
 import SealStatements
 
 /// A share's records as a visitor reads them: rosters, answers of its zone's feed, and what was believed of them. It
-/// asks nobody: it says what is to be asked, and takes the answers.
-struct SharedZone {
+/// asks nobody: it says what is to be asked, and takes the answers. What it refuses leaves it as it was.
+final class SharedZone {
     /// The share's own scope: the zone's, where all of it is shared.
     let scope: Scope
-    private let own: OwnIdentity
+    let own: OwnIdentity
     private var replicas: [Digest: ScopeReplica<SodiumHPKE>] = [:]
     private var store = MemorySightings()
     private var feed: FeedReading
@@ -28,10 +28,16 @@ struct SharedZone {
     private var disbelieved: [String: Refusal] = [:]
 
     /// A record that is believed.
-    struct Shown {
+    final class Shown {
         let read: ReadRecord
         /// As the server says: microseconds since 1970.
         let modified: Int64
+        /// The server's, for what is saved over it.
+        let changeTag: String
+
+        init(_ read: ReadRecord, as wire: Wire.Record) {
+            (self.read, modified, changeTag) = (read, wire.modificationDate, wire.changeTag)
+        }
     }
 
     /// - Parameters:
@@ -48,13 +54,13 @@ struct SharedZone {
         wanted = [scope]
     }
 
-    private var zone: Scope { scope.ofZone }
+    var zone: Scope { scope.ofZone }
 
     private func isInZone(_ wire: Wire.ZoneID?) -> Bool {
         wire?.zoneName == zone.zoneName && wire?.ownerName == zone.owner.recordName
     }
 
-    private var zoneID: Wire.ZoneID {
+    var zoneID: Wire.ZoneID {
         var id = Wire.ZoneID()
         (id.zoneName, id.ownerName) = (zone.zoneName, zone.owner.recordName)
         return id
@@ -78,7 +84,7 @@ struct SharedZone {
         return request
     }
 
-    mutating func take(_ answer: Wire.FetchRostersResponse) throws(Refusal) {
+    func take(_ answer: Wire.FetchRostersResponse) throws(Refusal) {
         guard let scope = wanted.first else { throw Refusal("unexpected") }
         guard let wire = answer.rosters.first, wire.failure == nil, isInZone(wire.zone),
             wire.shareRecordName == scope.shareRecordName
@@ -151,8 +157,9 @@ struct SharedZone {
         case isWhole
     }
 
-    mutating func take(_ answer: Wire.RecordChangesResponse, random: inout SystemRandom) throws(Refusal) -> Course {
+    func take(_ answer: Wire.RecordChangesResponse, random: inout SystemRandom) throws(Refusal) -> Course {
         var cited: [Scope] = []
+        var wanted = wanted
         for head in answer.scopes where isInZone(head.zone) {
             let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
             if replicas[scope.id]?.roster?.has(sequence: head.sequence, hash: head.head) ?? false {
@@ -164,7 +171,7 @@ struct SharedZone {
             }
         }
         guard wanted.isEmpty else {
-            isRefreshed = true
+            (self.wanted, isRefreshed) = (wanted, true)
             return .needsRosters
         }
         var ground = ZoneGround(zone: zone, asked: nil)
@@ -183,15 +190,14 @@ struct SharedZone {
                 found.append((shown, try reading.read(shown, recordName: nil)))
             } catch {
                 if error == .unknownHead {
-                    wanted = cited
-                    isRefreshed = true
+                    (self.wanted, isRefreshed) = (cited, true)
                     return .needsRosters
                 }
                 refused.append((shown, Refusal(error)))
             }
         }
-        isRefreshed = false
         try settle(found, refused, in: ground, heads: answer.moreComing ? [] : answer.scopes)
+        isRefreshed = false
         feed.take(part)
         token = answer.token
         self.reading = reading
@@ -202,22 +208,20 @@ struct SharedZone {
     }
 
     /// Holds what was read against what was seen before.
-    private mutating func settle(
+    private func settle(
         _ found: [(shown: Wire.Record, read: ReadRecord)], _ refused: [(shown: Wire.Record, why: Refusal)],
         in ground: ZoneGround, heads: [Wire.ScopeHead]
     ) throws(Refusal) {
         var judge = RecordJudge(store)
         let verdicts = judge.admit(
             found.map { $0.read.sighting }, asked: nil, accepting: [], readable: ground.readableScopes)
+        var believed: [Int] = []
         var disbelief = refused
         var rollbacks = 0
         for (index, verdict) in verdicts.enumerated() {
-            let (shown, read) = found[index]
+            let shown = found[index].shown
             switch verdict {
-            case .accepted:
-                disbelieved[shown.recordName] = nil
-                records[shown.recordName] =
-                    read.isGone ? nil : Shown(read: read, modified: shown.modificationDate)
+            case .accepted: believed.append(index)
             case .unknownDeletion: break
             case .older, .forked, .behind, .overtaken:
                 disbelief.insert((shown, Refusal("rollback")), at: 0)
@@ -227,13 +231,19 @@ struct SharedZone {
             case .backdated: disbelief.append((shown, Refusal("backdated")))
             }
         }
+        var told: [(name: String, why: Refusal)] = []
         for (index, (shown, why)) in disbelief.enumerated() {
             switch FeedDisbelief(of: shown, isHeldBack: false, isRollback: index < rollbacks) {
-            case .told: disbelieved[shown.recordName] = why
+            case .told: told.append((shown.recordName, why))
             case .heldBack: break
             case .refusesPage: throw why
             }
         }
+        for (shown, read) in believed.map({ found[$0] }) {
+            disbelieved[shown.recordName] = nil
+            records[shown.recordName] = read.isGone ? nil : Shown(read, as: shown)
+        }
+        for (name, why) in told { disbelieved[name] = why }
         store = judge.store
         for (place, epoch) in ground.caughtUp(heads.map { ($0.shareRecordName, $0.sequence) }) {
             store.noteRead(place, upTo: epoch)
@@ -266,9 +276,11 @@ struct SharedZone {
     func disbelief(of name: String) -> Refusal? { disbelieved[name] }
 
     /// Opens a record field by field.
-    func open(_ shown: Shown, _ take: (String, ReadField) -> Void) throws(SealError) {
+    /// - Returns: its key.
+    @discardableResult
+    func open(_ shown: Shown, _ take: (String, ReadField) -> Void) throws(SealError) -> SecretBytes? {
         guard let reading else { throw .missingKey }
-        _ = try reading.open(shown.read, take)
+        return try reading.open(shown.read, take)
     }
 
     /// A sealed asset of a record, and where its bytes are.
@@ -280,5 +292,30 @@ struct SharedZone {
         }
         guard let found else { throw .missingKey }
         return found
+    }
+
+    // MARK: Writing
+
+    /// Whether the visitor may write in the share, as far as is known.
+    var mayWrite: Bool { replicas[scope.id]?.view.map { $0.isMember && $0.mayWrite } ?? false }
+
+    /// The rosters of all scopes that are known, as what is written goes by them.
+    var ground: ZoneGround {
+        var ground = ZoneGround(zone: zone, asked: nil)
+        for replica in replicas.values { if let view = replica.view, view.isMember { ground.add(view) } }
+        return ground
+    }
+
+    /// The tail of a scope's roster is to be asked for, before anything is signed by it.
+    func refresh(_ scopeID: Digest) throws(Refusal) {
+        guard let scope = replicas[scopeID]?.scope else { throw Refusal(.unknownScope) }
+        if !wanted.contains(where: { $0.id == scopeID }) { wanted.append(scope) }
+    }
+
+    /// What the server says that it has stored is as good as seen: it is not shown anything older from then on.
+    func note(_ sighting: Sighting) {
+        var judge = RecordJudge(store)
+        _ = judge.admit([sighting], asked: nil, accepting: [], readable: ground.readableScopes)
+        store = judge.store
     }
 }

@@ -1,4 +1,5 @@
-// node module.mjs MODULE FOLDER: what a guest's page does, by the module's own operations, with the vectors' people and zone.
+// node module.mjs MODULE VECTORS FOLDER: what a guest's page asks of the module, and by the vectors' module the core's single steps,
+// with the vectors' people and zone.
 import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';
 import fs from 'node:fs';
@@ -9,14 +10,21 @@ import { Reader, Writer } from '../../Web/client/canonical.mjs';
 import { load } from '../../Web/client/core.mjs';
 import { operations } from '../../Web/client/operations.mjs';
 
-const [modulePath, folder] = process.argv.slice(2);
-const bytes = fs.readFileSync(modulePath);
+const [modulePath, piecesPath, folder] = process.argv.slice(2);
+const bytes = fs.readFileSync(piecesPath);
 const here = path.dirname(fileURLToPath(import.meta.url));
 const recorded = path.join(here, 'sealed.json');
 const hex = text => Uint8Array.from(Buffer.from(text, 'hex'));
 const toHex = bytes => Buffer.from(bytes).toString('hex');
-let core = await load(bytes, randomFillSync);
-const ask = (name, writer = new Writer()) => new Reader(core.call('core_call', writer.bytes, operations[name]));
+const core = await load(fs.readFileSync(modulePath), randomFillSync);
+let pieces = await load(bytes, randomFillSync);
+// The core's single steps, which no page asks for: the numbers of Vectors/Pieces.swift.
+const steps = {
+    newAccount: 16, recoverAccounts: 17, firstIdentity: 18, readURL: 32, replayRoster: 33, openPreview: 34, openGrant: 35, openInvitation: 36,
+    accept: 37, openRecord: 48,
+};
+const ask = (name, writer = new Writer()) => new Reader(name in steps
+    ? pieces.call('vectors_call', writer.bytes, steps[name]) : core.call('core_call', writer.bytes, operations[name]));
 const refuses = (name, code, writer) => assert.throws(() => ask(name, writer), error => error.code === code, `${name}: ${code}`);
 
 const groups = file => JSON.parse(fs.readFileSync(path.join(folder, `${file}.json`), 'utf8')).testGroups;
@@ -184,10 +192,10 @@ test('a URL cut short is refused', () =>
 // With all random bytes alike. SealVectorsTests opens what is recorded by swift-crypto: so each seals what the other opens.
 test('it seals what was recorded', async () => {
     const byte = 0x42;
-    const before = core;
-    core = await load(bytes, bytes => bytes.fill(byte));
+    const before = pieces;
+    pieces = await load(bytes, bytes => bytes.fill(byte));
     const { shared, grant } = accept();
-    core = before;
+    pieces = before;
     const { key } = valid(group('grants', 'InvitationGrant'));
     const sealed = { shared, fields: { ...grant, key, seed: toHex(new Uint8Array(32).fill(byte)) } };
     if (process.env.RECORD) fs.writeFileSync(recorded, `${JSON.stringify(sealed, null, 1)}\n`);
@@ -195,10 +203,9 @@ test('it seals what was recorded', async () => {
 });
 
 test('what is forgotten is gone', () => {
-    const account = ask('newAccount').u32();
-    const identity = () => new Writer().u32(account).string('com.example.notes').i64(1_700_000_000_000_000);
-    const first = ask('firstIdentity', identity());
-    assert.equal(first.raw(16).length, 16);
-    ask('forget', new Writer().u32(account));
-    refuses('firstIdentity', 'missingKey', identity());
+    const visitor = ask('newVisitor', new Writer().string('a browser').i64(1_700_000_000_000_000)).u32();
+    const device = () => new Writer().u32(visitor);
+    assert.equal(ask('device', device()).blob().length, 32);
+    ask('forget', new Writer().u32(visitor));
+    refuses('device', 'missingKey', device());
 });

@@ -377,6 +377,103 @@ class Tests:
                 that(guest.page.evaluate("document.documentElement.lang") == (locale[:2] if locale[:2] != "is" else "en"), "the page's language")
                 guest.shoot(f"14-{locale}")
 
+    def test_a_record_is_changed_and_a_conflict_is_shown(self):
+        url = self.ann.invite("lea@example.org", permission="readWrite")
+        self.ann.save("shared", "--seal", "title=First", "--seal", "note=Old", "--seal", "nights:int=3", "--seal", "constructor=As what objects have")
+        with self.guest("lea") as lea:
+            lea.open(url)
+            lea.press("Use a recovery key")
+            key = "-".join(lea.page.locator("#recovery-key li").all_inner_texts())
+            lea.page.get_by_label("Type or paste it once more").fill(key)
+            lea.press("Continue")
+            lea.type_code(lea.prove("lea@example.org"))
+            lea.accept()
+            dialog = lea.page.locator("dialog")
+            lea.press("shared")
+            dialog.get_by_role("button", name="Change").click()
+            dialog.get_by_label("title").fill("Second")
+            dialog.get_by_label("nights").fill("many")
+            dialog.get_by_role("button", name="Save").click()
+            expect(dialog.get_by_role("alert")).to_have_text("That is not a value of this kind.")
+            dialog.get_by_label("nights").fill("9007199254740993")
+            lea.shoot("15-edit")
+            dialog.get_by_role("button", name="Save").click()
+            expect(lea.page.get_by_role("cell", name="Second")).to_be_visible()
+            there = self.ann("record", "get", "shared", "--zone", "Trip")[0]
+            that("Second" in str(there) and "9007199254740993" in str(there), f"the command line reads something else: {there}")
+            # Two at once: one field each, and one that both have changed.
+            lea.press("shared")
+            dialog.get_by_role("button", name="Change").click()
+            dialog.get_by_label("title").fill("Lea's")
+            self.ann("record", "save", "--zone", "Trip", "--type", "Note", "--name", "shared", "--update", "--seal", "title=Ann's", "--seal", "note=New")
+            dialog.get_by_role("button", name="Save").click()
+            expect(dialog.get_by_text("Somebody else changed the same fields meanwhile")).to_be_visible()
+            lea.shoot("16-conflict")
+            dialog.get_by_role("radio", name="Yours").check()
+            dialog.get_by_role("button", name="Save").click()
+            expect(lea.page.get_by_role("cell", name="Lea's")).to_be_visible()
+            there = str(self.ann("record", "get", "shared", "--zone", "Trip")[0])
+            that("Lea's" in there and "New" in there, f"the command line reads something else: {there}")
+            # A record that is changed and deleted at once.
+            self.ann.save("brief", "--seal", "title=Brief")
+            lea.press("Look for changes")
+            lea.press("brief")
+            dialog.get_by_role("button", name="Delete").click()
+            self.ann("record", "save", "--zone", "Trip", "--type", "Note", "--name", "brief", "--update", "--seal", "title=Longer")
+            dialog.get_by_role("button", name="Delete").click()
+            expect(lea.page.get_by_text("Look at it first; nothing was deleted.")).to_be_visible()
+            lea.press("Continue")
+            lea.press("brief")
+            dialog.get_by_role("button", name="Change").click()
+            dialog.get_by_label("title").fill("Too late")
+            self.ann("record", "delete", "brief", "--zone", "Trip")
+            dialog.get_by_role("button", name="Save").click()
+            expect(lea.page.get_by_text("The record was deleted meanwhile. Nothing was saved.")).to_be_visible()
+            lea.press("Continue")
+            # Made, and deleted. The server has it, and nobody has said so: tried again it is the same record, as it was typed last.
+            lost = []
+
+            def lose(route):
+                lost.append(route.fetch().status)
+                route.abort()
+
+            lea.press("New record")
+            dialog.get_by_label("Name of the field").fill("title")
+            dialog.get_by_label("Value").fill("Typed first")
+            lea.context.route("**/records/modify", lose)
+            dialog.get_by_role("button", name="Save").click()
+            expect(dialog.get_by_role("alert")).to_have_text("The server cannot be reached. Check your connection, and try again.")
+            that(lost == [200], f"the server has not stored it: {lost}")
+            lea.context.unroute("**/records/modify")
+            dialog.get_by_label("Value").fill("Made in a browser")
+            dialog.get_by_role("button", name="Save").click()
+            expect(lea.page.get_by_role("cell", name="Made in a browser")).to_be_visible()
+            expect(lea.page.get_by_role("cell", name="Typed first")).to_have_count(0)
+            lea.press("shared")
+            dialog.get_by_role("button", name="Delete").click()
+            dialog.get_by_role("button", name="Delete").click()
+            expect(lea.page.get_by_role("cell", name="Lea's")).to_have_count(0)
+            rows = str(self.ann("record", "list", "--zone", "Trip"))
+            that("Made in a browser" in rows and "Lea's" not in rows, f"the command line reads something else: {rows}")
+            lea.page.get_by_role("row", name="Made in a browser").get_by_role("button").click()
+            dialog.get_by_role("button", name="Delete").click()
+            dialog.get_by_role("button", name="Delete").click()
+            expect(lea.page.get_by_role("cell", name="Made in a browser")).to_have_count(0)
+            self.check_no_secret(lea, url, may_fail=["net::ERR_FAILED"])
+            # Whoever may write no longer does not, though the screen still offers it.
+            lea.press("hotel")
+            dialog.get_by_role("button", name="Change").click()
+            dialog.get_by_label("title").fill("Not theirs to say")
+            self.ann("share", "permission", "Trip", "lea@example.org", "readOnly")
+            dialog.get_by_role("button", name="Save").click()
+            expect(dialog.get_by_role("alert")).to_have_text("You may read here, and change nothing any longer.")
+            dialog.get_by_role("button", name="Cancel").click()
+            lea.press("Look for changes")
+            lea.press("hotel")
+            expect(dialog.get_by_role("button", name="Close")).to_be_visible()
+            expect(dialog.get_by_role("button", name="Change")).to_have_count(0)
+            that("Not theirs" not in str(self.ann("record", "get", "hotel", "--zone", "Trip")), "somebody who may read has written")
+
     def test_two_tabs_accept_at_once(self):
         url = self.ann.invite("ida@example.org")
         with self.guest("ida") as ida:
@@ -426,7 +523,7 @@ class Tests:
             that(refused, "the policy lets a call to another origin through")
             that(jana.page.evaluate("document.cookie") == "", "there is a cookie")
 
-    def check_no_secret(self, guest, url):
+    def check_no_secret(self, guest, url, may_fail=()):
         """What the browser sent, keeps, and shows in its history has nothing of the URL's secret part."""
         part = link_secret(url)[0].decode()
         for request in guest.requests:
@@ -434,7 +531,8 @@ class Tests:
                  f"a request holds the secret part: {request.url}")
         that(part not in guest.storage(), "the browser's storage holds the secret part")
         that(not any(part in line for line in guest.console), "the console holds the secret part")
-        that(not [line for line in guest.console if line.startswith("error")], f"the console: {guest.console}")
+        errors = [line for line in guest.console if line.startswith("error") and not any(text in line for text in may_fail)]
+        that(not errors, f"the console: {errors}")
         that(part not in guest.page.url, "the address holds the secret part")
 
     def test_zz_nothing_of_it_reaches_the_server(self):

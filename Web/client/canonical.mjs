@@ -21,6 +21,11 @@ export class Writer {
         new DataView(bytes.buffer).setBigInt64(0, BigInt(number), true);
         return this.raw(bytes);
     }
+    f64(number) {
+        const bytes = new Uint8Array(8);
+        new DataView(bytes.buffer).setFloat64(0, number, true);
+        return this.raw(bytes);
+    }
     blob(bytes) { return this.u32(bytes.length).raw(bytes); }
     string(text) { return this.blob(encoder.encode(text)); }
     list(elements, write) {

@@ -6,11 +6,12 @@ import { Visit } from './visit.mjs';
 const methods = new Set([
     'open', 'askForSeat', 'passkeyInput', 'newRecoveryKey', 'isRecoveryKey', 'mistypedGroups', 'takeRecoveryKey', 'takePasskey', 'takePassphrase',
     'createAccount', 'recoverAccount', 'keepAccount', 'device', 'look', 'sendCode', 'proveCode', 'accept', 'comeBack', 'enter',
-    'fetchRecords', 'records', 'openAsset',
+    'fetchRecords', 'records', 'openAsset', 'beginEdit', 'newRecord', 'save', 'remove',
 ]);
 const visit = loadModule().then(ask => new Visit(ask, location.origin));
 
-addEventListener('message', async ({ data: { id, name, argument } }) => {
+
+async function answer({ id, name, argument }) {
     try {
         if (!methods.has(name)) throw new TypeError('no such method');
         postMessage({ id, value: await (await visit)[name](argument ?? {}) });
@@ -20,4 +21,8 @@ addEventListener('message', async ({ data: { id, name, argument } }) => {
         const code = typeof given === 'string' ? given : 'internalError';
         postMessage({ id, error: { code, reason, remedy, wait } });
     }
-});
+}
+
+// One after the other: an answer that was asked for before a record was saved is older than what is known by then.
+let last = Promise.resolve();
+addEventListener('message', ({ data }) => { last = last.then(() => answer(data)); });

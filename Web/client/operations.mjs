@@ -1,9 +1,6 @@
 // What the module can be asked for: the numbers of Sources/SealWeb/Operation.swift.
 export const operations = {
     about: 1, forget: 2,
-    newAccount: 16, recoverAccounts: 17, firstIdentity: 18,
-    readURL: 32, replayRoster: 33, openPreview: 34, openGrant: 35, openInvitation: 36, accept: 37,
-    openRecord: 48,
     newRecoveryKey: 64, readRecoveryKey: 65, mistypedGroups: 66, isRecoveryKey: 67, stretchPassphrase: 68, takePassphrase: 69,
     takePasskey: 70, passkeyInput: 71,
     newVisitor: 80, recoverRequest: 81, recoverAnswer: 82, device: 83, setDevice: 84, challengeRequest: 85, createRequest: 86,
@@ -13,4 +10,6 @@ export const operations = {
     proofAnswer: 109, failure: 110,
     enter: 128, comeBack: 129, rosterRequest: 130, rosterAnswer: 131, changesRequest: 132, changesAnswer: 133, records: 134,
     assetPlace: 135, openAsset: 136,
+    beginEdit: 144, newRecord: 145, refreshForEdit: 146, saveRequest: 147, deleteRequest: 148, editAnswer: 149, editCourse: 150,
+    editRefused: 151,
 };

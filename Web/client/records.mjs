@@ -19,7 +19,7 @@ function size(bytes) {
 /** A value in words. */
 function words(value) {
     switch (value.kind) {
-    case 'string': case 'number': case 'reference': return value.text;
+    case 'string': case 'integer': case 'double': case 'reference': return value.text;
     case 'date': return when(value.milliseconds);
     case 'location': return `${value.latitude.toFixed(5)}, ${value.longitude.toFixed(5)}`;
     case 'data': return texts.bytes(value.bytes.length);
@@ -28,22 +28,24 @@ function words(value) {
     }
 }
 
-const fieldWords = field => field.asset !== undefined ? texts.asset(size(field.asset)) : field.value ? words(field.value) : '';
+export const fieldWords = field => field.asset !== undefined ? texts.asset(size(field.asset)) : field.value ? words(field.value) : '';
 const searched = record => [record.name, ...record.fields.map(fieldWords)].join('\n').toLocaleLowerCase();
 
 /**
  * @param {object[]} records all of them
- * @param {(record: string, field: string) => Promise<Uint8Array>} openAsset
+ * @param {{ openAsset: (record: string, field: string) => Promise<Uint8Array>, edit?: (record: object) => void,
+ *     remove?: (record: object) => void }} tools the last two where the reader may write
+ * @param {HTMLInputElement} find what is typed there is searched for
  * @returns {HTMLElement}
  */
-export function recordTables(records, openAsset, find) {
+export function recordTables(records, tools, find) {
     const types = new Map();
     for (const record of records) {
         const type = record.refusal === '' ? record.type : texts.notBelieved;
         if (!types.has(type)) types.set(type, []);
         types.get(type).push({ ...record, searched: searched(record) });
     }
-    const tables = [...types].map(([type, records]) => typeTable(type, records, openAsset));
+    const tables = [...types].map(([type, records]) => typeTable(type, records, tools));
     const nothing = element('p.quiet', { hidden: true }, texts.noneFound);
     find.addEventListener('input', () => {
         const wanted = find.value.trim().toLocaleLowerCase();
@@ -53,7 +55,7 @@ export function recordTables(records, openAsset, find) {
     return element('div', {}, ...tables.map(({ section }) => section), nothing);
 }
 
-function typeTable(type, records, openAsset) {
+function typeTable(type, records, tools) {
     // The fields that most records have first: the others are seen in each record by itself.
     const counts = new Map();
     const sealed = new Set();
@@ -79,7 +81,7 @@ function typeTable(type, records, openAsset) {
     function show(count) {
         const first = shown;
         shown = Math.min(count, found.length);
-        body.append(...found.slice(first, shown).map(record => row(record, columns, openAsset)));
+        body.append(...found.slice(first, shown).map(record => row(record, columns, tools)));
         more.hidden = shown >= found.length;
     }
     function filter(wanted) {
@@ -95,13 +97,13 @@ function typeTable(type, records, openAsset) {
     return { section, filter };
 }
 
-function row(record, columns, openAsset) {
+function row(record, columns, tools) {
     const label = name => ({ 'data-label': name });
     if (record.refusal !== '') {
         return element('tr', {}, element('td', label(texts.name), record.name),
             element('td', { colSpan: columns.length + 1, ...label('') }, icon('warning'), ' ', texts.refused));
     }
-    const open = element('button.open', { type: 'button', onclick: () => showRecord(record, openAsset) }, record.name);
+    const open = element('button.open', { type: 'button', onclick: () => showRecord(record, tools) }, record.name);
     const fields = new Map(record.fields.map(field => [field.name, field]));
     return element('tr', {}, element('td', label(texts.name), open),
         ...columns.map(name => element(fields.has(name) ? 'td' : 'td.none', label(name),
@@ -110,7 +112,7 @@ function row(record, columns, openAsset) {
 }
 
 /** A record by itself, with all that it has. */
-function showRecord(record, openAsset) {
+function showRecord(record, { openAsset, edit, remove }) {
     const made = [];
     const fields = element('dl.fields');
     for (const field of record.fields) {
@@ -121,7 +123,14 @@ function showRecord(record, openAsset) {
         element('div.dialogbar', {}, element('h2', { id: 'record-name' }, record.name),
             element('button.button', { type: 'button', onclick: () => dialog.close() }, texts.close)),
         element('p.quiet.small', {}, `${record.type} · ${texts.changed} ${when(record.modified)} · ${texts.author} ${record.author.slice(0, 9)}…`),
-        fields);
+        fields,
+        edit && element('div.actions.row', {}, element('button.button.main', { type: 'button', onclick: () => {
+            dialog.close();
+            edit(record);
+        } }, texts.editRecord), element('button.button.plain', { type: 'button', onclick: () => {
+            dialog.close();
+            remove(record);
+        } }, texts.deleteRecord)));
     dialog.addEventListener('close', () => {
         for (const url of made) URL.revokeObjectURL(url);
         dialog.remove();

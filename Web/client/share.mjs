@@ -2,6 +2,7 @@
 import { takeSecret } from './first.mjs';
 import { startCore, stretch, VisitError } from './core.client.mjs';
 import { element, icon } from './dom.mjs';
+import { choose, compare, confirmRemoval, editRecord } from './edit.mjs';
 import { picture } from './media.mjs';
 import * as memory from './memory.mjs';
 import { makePasskey, mayHavePasskey, usePasskey } from './passkey.mjs';
@@ -456,7 +457,7 @@ function keepFirst(shown) {
 
 async function records(title) {
     busy(texts.reading);
-    const { count } = await ask('fetchRecords');
+    const { count, mayWrite } = await ask('fetchRecords');
     const all = [];
     while (all.length < count) {
         const part = await ask('records', { first: all.length });
@@ -470,10 +471,93 @@ async function records(title) {
         element('div.head', {},
             element('div', {}, heading, element('p.quiet', { id: 'count' }, texts.count(all.length))),
             element('div.find', {}, element('label', { for: 'find' }, texts.search), find),
-            button(texts.refresh, () => records(title))),
-        all.length === 0 ? element('div.card', {}, paragraph(texts.none))
-            : recordTables(all, (record, field) => ask('openAsset', { record, field }), find));
+            button(texts.refresh, () => records(title)),
+            mayWrite && button(texts.newRecord, () => make(title, all), 'main')),
+        all.length === 0 ? element('div.card', {}, paragraph(texts.none)) : recordTables(all, tools(title, mayWrite), find));
     heading.focus();
+}
+
+const tools = (title, mayWrite) => ({
+    openAsset: (record, field) => ask('openAsset', { record, field }),
+    ...mayWrite && { edit: record => guard(changing(title, record)), remove: record => guard(removing(title, record)) },
+});
+
+// 8. Changes
+
+/** What is shown of a record after it was read anew; undefined where it is gone. */
+async function found(name) {
+    for (let first = 0; ; first += 200) {
+        const part = await ask('records', { first });
+        if (part.length === 0) return undefined;
+        const record = part.find(record => record.name === name);
+        if (record) return record;
+    }
+}
+
+/** A step that changes a record; done again, it starts from what is there by then. */
+function changing(title, record) {
+    let shown = record;
+    return async () => {
+        const begun = shown ?? await found(record.name);
+        shown = undefined;
+        return begun === undefined || begun.refusal !== '' ? said(title, texts.deletedMeanwhile) : change(title, begun);
+    };
+}
+
+async function change(title, record) {
+    const { edit } = await ask('beginEdit', { record: record.name });
+    let outcome = null;
+    let made = [];
+    const dialog = editRecord(record, new Map(), async changes => {
+        made = changes;
+        outcome = changes.length === 0 ? 'stored' : await ask('save', { edit, record: record.name, changes });
+    });
+    await new Promise(resolve => dialog.addEventListener('close', resolve));
+    if (outcome === null) return;
+    if (outcome === 'stored') return records(title);
+    return settle(title, record, new Map(made.map(one => [one.name, one])), outcome);
+}
+
+/** Somebody else was faster. */
+async function settle(title, before, changes, outcome) {
+    const theirs = outcome === 'deleted' ? undefined : await found(before.name);
+    if (theirs === undefined || theirs.refusal !== '') return said(title, texts.deletedMeanwhile);
+    const { kept, open } = compare(before, changes, theirs);
+    const chosen = open.length === 0 ? kept : await choose(theirs, kept, open);
+    if (chosen === null) return records(title);
+    const made = [...chosen.values()];
+    if (made.length === 0) return records(title);
+    const { edit } = await ask('beginEdit', { record: theirs.name });
+    const next = await ask('save', { edit, record: theirs.name, changes: made });
+    return next === 'stored' ? records(title) : settle(title, theirs, chosen, next);
+}
+
+function said(title, text) {
+    screen(texts.errorTitle, note(text, 'warning', 'warn'), element('div.actions', {}, button(texts.next, () => records(title), 'main')));
+}
+
+async function make(title, all) {
+    const suggested = all.find(record => record.refusal === '')?.type ?? '';
+    let outcome = null;
+    // What nobody has answered may have been stored: tried again it is the same record.
+    let begun = null;
+    const dialog = editRecord({ name: '', type: '', suggested, fields: [] }, new Map(), async (changes, type) => {
+        if (begun?.type !== type) begun = { type, ...await ask('newRecord', { type }) };
+        outcome = await ask('save', { edit: begun.edit, record: begun.name, changes });
+    });
+    await new Promise(resolve => dialog.addEventListener('close', resolve));
+    if (outcome !== null) return records(title);
+}
+
+/** A step that deletes a record; done again, it still deletes what its reader saw alone. */
+function removing(title, record) {
+    let edit;
+    return async () => {
+        if (!await confirmRemoval(record)) return;
+        edit ??= (await ask('beginEdit', { record: record.name })).edit;
+        const outcome = await ask('remove', { edit, record: record.name });
+        return outcome === 'changed' ? said(title, texts.changedMeanwhile) : records(title);
+    };
 }
 
 start();

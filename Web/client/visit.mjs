@@ -1,12 +1,16 @@
 // One visitor and one share: what is asked of the server, and of the module, in which order. Every key is in the module, and so is every
 // judgement of what the server answers: this hands bytes from the one to the other.
-import { Reader } from './canonical.mjs';
 import { Server, ServerError } from './server.mjs';
+import { readValue, writeValue } from './values.mjs';
 
 const micros = () => BigInt(Date.now()) * 1000n;
 const kinds = { recoveryKey: 1, passphrase: 2, passkey: 3 };
 const standings = ['member', 'invited', 'everybody'];
 const batch = 200;
+const editCourses = ['stored', 'goesOn', 'changed', 'deleted'];
+// What is sent again by itself: more than a busy share needs.
+const mostRounds = 8;
+const changeKinds = { plain: 0, sealed: 1, removed: 2 };
 
 export class Visit {
     #ask;
@@ -257,7 +261,7 @@ export class Visit {
 
     /**
      * Reads what has changed since the last time, all of it.
-     * @returns {Promise<{ count: number }>} how many records there are to show
+     * @returns {Promise<{ count: number, mayWrite: boolean }>} how many records there are to show, and whether they may be changed
      */
     async fetchRecords() {
         await this.#fetchRosters();
@@ -267,7 +271,7 @@ export class Visit {
             for (;;) {
                 taken = this.#ask('changesAnswer', writer => writer.u32(this.#zone).blob(answer));
                 const course = taken.byte();
-                if (course === 2) return { count: taken.u32() };
+                if (course === 2) return { count: taken.u32(), mayWrite: taken.flag() };
                 if (course === 1) break;
                 await this.#fetchRosters();
             }
@@ -290,6 +294,62 @@ export class Visit {
         return this.#ask('openAsset', writer => writer.u32(this.#zone).string(record).string(field).blob(blob)).blob().slice();
     }
 
+    // Changes
+
+    /** @returns {{ edit: number }} a change of a record, which starts from what is shown now */
+    beginEdit({ record }) {
+        return { edit: this.#ask('beginEdit', writer => writer.u32(this.#zone).string(record)).u32() };
+    }
+
+    /** @returns {{ edit: number, name: string }} a record that is to be made */
+    newRecord({ type }) {
+        const answer = this.#ask('newRecord', writer => writer.u32(this.#zone).string(type));
+        return { edit: answer.u32(), name: answer.string() };
+    }
+
+    /**
+     * @param {{ edit: number, record: string, changes: { name: string, to: 'plain' | 'sealed' | 'removed', value?: object }[] }} change
+     * @returns {Promise<'stored' | 'changed' | 'deleted'>} what became of it; but for the first it is the reader's to say what now
+     */
+    save({ edit, record, changes }) {
+        return this.#edit(edit, record, edit => this.#ask('saveRequest', writer => writer.u32(this.#zone).u32(edit)
+            .list(changes, (writer, { name, to, value }) =>
+                writer.string(name).byte(changeKinds[to]).blob(value ? writeValue(value) : new Uint8Array(0)))
+            .i64(micros())));
+    }
+
+    /** @returns {Promise<'stored' | 'changed' | 'deleted'>} as of `save` */
+    remove({ edit, record }) {
+        return this.#edit(edit, record, edit => this.#ask('deleteRequest', writer => writer.u32(this.#zone).u32(edit).i64(micros())));
+    }
+
+    /** Each round goes by the newest roster; what may go again by itself does. */
+    async #edit(edit, record, write) {
+        for (let round = 1; ; round++) {
+            this.#ask('refreshForEdit', writer => writer.u32(this.#zone).u32(edit));
+            await this.#fetchRosters();
+            let course;
+            try {
+                const request = write(edit).blob();
+                const answer = await this.#call('records/modify', request, this.#database);
+                course = this.#ask('editAnswer', writer => writer.u32(this.#zone).u32(edit).blob(answer)).byte();
+            } catch (error) {
+                if (!this.#ask('editRefused', writer => writer.string(error.code ?? '').byte(round)).flag()) throw error;
+                continue;
+            }
+            if (course === 2) {
+                if (round >= mostRounds) throw new ServerError({ code: 'keepsChanging' });
+                continue;
+            }
+            await this.fetchRecords();
+            if (course === 0) return 'stored';
+            const outcome = editCourses[this.#ask('editCourse', writer => writer.u32(this.#zone).u32(edit)).byte()];
+            if (outcome !== 'goesOn') return outcome;
+            if (round >= mostRounds) throw new ServerError({ code: 'keepsChanging' });
+            ({ edit } = this.beginEdit({ record }));
+        }
+    }
+
     /** An operation on one handle. */
     #handle(name, handle) { return this.#ask(name, writer => writer.u32(handle)); }
 }
@@ -308,37 +368,4 @@ function readField(reader) {
     if (kind === 2) return { name, asset: Number(reader.u64()) };
     if (kind === 3) return { name };
     return { name, isSealed: kind === 1, value: readValue(reader.blob()) };
-}
-
-// Values as PROTOCOL.md has them: a tag, then what it says.
-function readValue(bytes) {
-    const reader = new Reader(bytes);
-    const tag = reader.byte();
-    const kind = tag & 0x0f;
-    if (tag & 0x10) return { kind: 'list', of: reader.list(reader => readPayload(reader, kind)) };
-    return readPayload(reader, kind);
-}
-
-// Seconds since 2001, as milliseconds since 1970.
-const milliseconds = seconds => (seconds + 978_307_200) * 1000;
-
-function readPayload(reader, kind) {
-    switch (kind) {
-    case 1: return { kind: 'string', text: reader.string() };
-    case 2: return { kind: 'data', bytes: reader.blob().slice() };
-    case 3: return { kind: 'number', text: String(reader.i64()) };
-    case 4: return { kind: 'number', text: String(reader.f64()) };
-    case 5: return { kind: 'date', milliseconds: milliseconds(reader.f64()) };
-    case 6: {
-        const [latitude, longitude] = [reader.f64(), reader.f64()];
-        reader.raw(48);
-        return { kind: 'location', latitude, longitude };
-    }
-    case 7: {
-        const name = reader.string();
-        reader.byte();
-        return { kind: 'reference', text: name };
-    }
-    default: throw new ServerError({ code: 'malformed' });
-    }
 }

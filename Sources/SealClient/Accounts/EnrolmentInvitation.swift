@@ -18,7 +18,7 @@ public enum EnrolmentInvitation {
     /// - Throws: `malformed`.
     public static func parse(_ text: String) throws(SealError) -> ID16 {
         var typed: [UInt8] = []
-        for scalar in text.unicodeScalars where scalar != "-" && !scalar.properties.isWhitespace {
+        for scalar in text.unicodeScalars where scalar != "-" && !scalar.isWhiteSpace {
             guard let ascii = UInt8(exactly: scalar.value), ascii < 0x80 else { throw .malformed }
             typed.append((0x41...0x5A).contains(ascii) ? ascii | 0x20 : ascii)
         }

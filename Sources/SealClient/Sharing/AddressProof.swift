@@ -22,7 +22,7 @@ public struct AddressProof: Sendable {
     /// What counts of a code that somebody has typed: all but spaces and hyphens.
     public static func digits(of typed: String) -> String {
         var digits = ""
-        for scalar in typed.unicodeScalars where !scalar.properties.isWhitespace && scalar != "-" {
+        for scalar in typed.unicodeScalars where !scalar.isWhiteSpace && scalar != "-" {
             digits.unicodeScalars.append(scalar)
         }
         return digits

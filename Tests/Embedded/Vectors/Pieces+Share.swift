@@ -2,8 +2,9 @@ import SealEnvelope
 import SealHPKE
 import SealPrimitives
 import SealStatements
+import SealWeb
 
-extension Core {
+extension Pieces {
     /// The URL with its secret part → its handle, the server's origin, the routing id.
     mutating func readURL(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
         let url = try ShareURL(try reader.string(atMost: reader.remaining))

@@ -1,8 +1,9 @@
 import SealEnvelope
 import SealPrimitives
 import SealStatements
+import SealWeb
 
-extension Core {
+extension Pieces {
     /// Roster, epoch key, statement, proof and stored fields → each field's name and its opened value, or an asset's
     /// size.
     ///

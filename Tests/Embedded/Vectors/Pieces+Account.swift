@@ -2,8 +2,9 @@ import SealEnvelope
 import SealHPKE
 import SealPrimitives
 import SealStatements
+import SealWeb
 
-extension Core {
+extension Pieces {
     /// A new seed → its handle.
     mutating func newAccount(_ writer: inout CanonicalWriter) {
         writer.number(accounts.insert(AccountSeed(random: &random), &last))
