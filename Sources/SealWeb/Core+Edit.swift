@@ -14,8 +14,8 @@ extension Core {
         writer.number(edits.insert(try RecordEdit(shown, in: zone), &last))
     }
 
-    /// A zone, a type → the handle of a record that is to be made, and its name, which is drawn. Below a share's root it
-    /// is in the share.
+    /// A zone, a type → the handle of a record that is to be made, and its name, which is drawn. Below a share's root
+    /// it is in the share.
     mutating func newRecord(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
         let zone = try zones[try reader.number()]
         let type = try reader.string(atMost: Limits.nameBytes)
@@ -111,8 +111,9 @@ extension Core {
         writer.number(course.rawValue)
     }
 
-    /// A zone that was read to its end, a change → 0: it is done, though nobody has said so; 1: nothing that can be seen
-    /// is different: `beginEdit` again, and it is sent by itself; 2: somebody else has changed it; 3: it was deleted.
+    /// A zone that was read to its end, a change → 0: it is done, though nobody has said so; 1: nothing that can be
+    /// seen is different, or it is what was sent before: `beginEdit` again, and it is sent by itself; 2: somebody else
+    /// has changed it; 3: it was deleted.
     func editCourse(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let (zone, edit) = try core { () throws(SealError) in
             (try zones[try reader.number()], try edits[try reader.number()])

@@ -3,8 +3,9 @@ import SealEnvelope
 import SealPrimitives
 import SealStatements
 
-/// One record that the visitor changes, makes or deletes: what it was when the visitor began, and what was sent. What is
-/// signed is `RecordWriting`'s to say, and what becomes of it `WriteSettlement`'s and `WriteConflict`'s, as for apps.
+/// One record that the visitor changes, makes or deletes: what it was when the visitor began, and what was sent. What
+/// is signed is `RecordWriting`'s to say, and what becomes of it `WriteSettlement`'s and `WriteConflict`'s, as for
+/// apps.
 final class RecordEdit {
     let name: String
     let type: String
