@@ -1,4 +1,5 @@
 import SealQuery
+import SealStatements
 import SealStorage
 
 /// The entries of `record_index` that a request brings and takes away, written together: sorted as the table is, and
@@ -28,6 +29,11 @@ struct IndexRows {
             if left.start != right.start { return left.start < right.start }
             return left.key == right.key ? left.record < right.record : left.key < right.key
         }
+
+        static func isOfEarlierRecord(_ left: Row, _ right: Row) -> Bool {
+            if left.field != right.field { return left.field < right.field }
+            return left.record == right.record ? left < right : left.record < right.record
+        }
     }
 
     init(zone: ZoneRow, _ connection: any SQLConnection) {
@@ -36,7 +42,15 @@ struct IndexRows {
 
     var count: Int { come.count + gone.count }
 
-    mutating func replace(_ old: Set<IndexKey>, with new: Set<IndexKey>, _ field: Int64, _ change: RecordChange) {
+    mutating func replace(_ former: Value?, with value: Value?, _ field: Int64, _ change: RecordChange) {
+        guard former?.isList ?? false || value?.isList ?? false else {
+            let (old, new) = (former.flatMap { IndexKey($0) }, value.flatMap { IndexKey($0) })
+            guard old != new else { return }
+            if let new { come.append(Row(field, new, change.name, change.position)) }
+            if let old { gone.append(Row(field, old, change.name, change.position)) }
+            return
+        }
+        let (old, new) = (former.map(IndexKey.entries) ?? [], value.map(IndexKey.entries) ?? [])
         for key in new where !old.contains(key) { come.append(Row(field, key, change.name, change.position)) }
         for key in old where !new.contains(key) { gone.append(Row(field, key, change.name, change.position)) }
     }
@@ -46,25 +60,26 @@ struct IndexRows {
     }
 
     consuming func write() throws {
-        for row in gone.sorted() {
-            try connection.execute(
-                "DELETE FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3 AND value = $4 AND record = $5",
-                zone.key + [.integer(row.field), .blob(row.key.bytes), .text(row.record)])
-        }
-        var rest = come.sorted()[...]
-        while rest.count >= Self.rowsPerStatement {
-            try insert(rest.prefix(Self.rowsPerStatement), Self.many)
+        try write(gone.sorted(by: Row.isOfEarlierRecord), remove)
+        try write(come.sorted(), insert)
+    }
+
+    private func write(_ rows: [Row], _ some: (ArraySlice<Row>) throws -> Void) rethrows {
+        var rest = rows[...]
+        while !rest.isEmpty {
+            try some(rest.prefix(Self.rowsPerStatement))
             rest = rest.dropFirst(Self.rowsPerStatement)
         }
-        for index in rest.indices { try insert(rest[index...index], Self.one) }
     }
 
     private static let rowsPerStatement = 16
-    private static let one = statement(rows: 1)
-    private static let many = statement(rows: rowsPerStatement)
 
-    private static func statement(rows: Int) -> String {
-        let tuples = (0..<rows).map { row in "($1, $2, \((3...6).map { "$\(4 * row + $0)" }.joined(separator: ", ")))" }
+    // MARK: Statements, which are kept: most are of one row, or of as many as go together.
+
+    private static let inserting = (1...rowsPerStatement).map { rows in
+        let tuples = (0..<rows).map { row in
+            "($1, $2, \((3...6).map { "$\(4 * row + $0)" }.joined(separator: ", ")))"
+        }
         return """
             INSERT INTO record_index (owner, zone, field, value, record, position)
             VALUES \(tuples.joined(separator: ", "))
@@ -72,12 +87,38 @@ struct IndexRows {
             """
     }
 
-    private func insert(_ rows: ArraySlice<Row>, _ statement: String) throws {
+    private func insert(_ rows: ArraySlice<Row>) throws {
         var values = zone.key
         values.reserveCapacity(2 + 4 * rows.count)
         for row in rows {
-            values += [.integer(row.field), .blob(row.key.bytes), .text(row.record), .integer(row.position)]
+            values.append(.integer(row.field))
+            values.append(.blob(row.key.bytes))
+            values.append(.text(row.record))
+            values.append(.integer(row.position))
         }
-        try connection.execute(statement, values)
+        try connection.execute(Self.inserting[rows.count - 1], values)
     }
+
+    private static let removing = (1...rowsPerStatement).map { rows in
+        """
+        DELETE FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3 AND record = $4
+            AND value IN (\((0..<rows).map { "$\($0 + 5)" }.joined(separator: ", ")))
+        """
+    }
+
+    /// Those of one field of one record go together.
+    private func remove(_ rows: ArraySlice<Row>) throws {
+        var rest = rows
+        while let first = rest.first {
+            let own = rest.prefix { $0.field == first.field && $0.record == first.record }
+            try connection.execute(
+                Self.removing[own.count - 1],
+                zone.key + [.integer(first.field), .text(first.record)] + own.map { .blob($0.key.bytes) })
+            rest = rest.dropFirst(own.count)
+        }
+    }
+}
+
+extension Value {
+    fileprivate var isList: Bool { if case .list = self { true } else { false } }
 }

@@ -29,9 +29,11 @@ package struct RecordIndex {
         let words = type.searchable.isEmpty ? [] : Self.words(values, type, known: change.words)
         guard Self.parts(values, words, type) <= Self.mostParts else { throw Self.tooMany }
         let former = type.hasFieldEntries ? try PlainFields.values(change.formerFields, where: isWanted) : [:]
-        for (name, field) in type.ordered { Self.replace(former[name], with: values[name], field.id, change, &rows) }
+        for (name, field) in type.ordered where !Value.isSame(former[name], values[name]) {
+            rows.replace(former[name], with: values[name], field.id, change)
+        }
         for (name, field) in type.orderedSystem {
-            Self.replace(change.formerValue(name), with: change.value(name), field.id, change, &rows)
+            rows.replace(change.formerValue(name), with: change.value(name), field.id, change)
         }
         // Read again only where a text is another one: not those of a deleted record, which may be long.
         guard type.searchable.contains(where: { !Value.isSame(values[$0], former[$0]) }) else { return }
@@ -44,7 +46,7 @@ package struct RecordIndex {
     package static let mostParts = 10_000
 
     /// What one request may bring into the indexes and take out of them, together.
-    package static let mostPartsPerRequest = 40_000
+    package static let mostPartsPerRequest = 25_000
 
     static let tooManyTogether = ServerError(
         .limitExceeded,
@@ -71,14 +73,6 @@ package struct RecordIndex {
             recordType: type.name, recordName: "", fields: values, searchableFields: type.searchable)
         subject.knownWords = known
         return subject.words
-    }
-
-    private static func replace(
-        _ former: Value?, with value: Value?, _ field: Int64, _ change: RecordChange, _ rows: inout IndexRows
-    ) {
-        guard !Value.isSame(former, value) else { return }
-        rows.replace(
-            former.map(IndexKey.entries) ?? [], with: value.map(IndexKey.entries) ?? [], field, change)
     }
 
     /// The keys that a record has in the index of one field.

@@ -34,7 +34,7 @@ import Testing
             for name in names {
                 saved += try await anna.save([.thing(name, Self.numbered(name, from: 0))], in: zone)
             }
-            // 27,000 that go, and as many that come.
+            // 27,000 that go, and as many that come; two by two it is still too much.
             let changed = saved.map { Write.thing(after: $0, Self.numbered($0.name, from: 9_000)) }
             try await expectRefusal(.limitExceeded) { try await anna.save(changed, in: zone) }
             #expect(try await anna.names("numbers CONTAINS 1", in: zone) == names)
@@ -43,13 +43,13 @@ import Testing
             #expect(try await anna.names("numbers CONTAINS 17999", in: zone) == names)
 
             var texts: [SavedRecord] = []
-            for index in 0..<5 { texts += try await anna.save([.thing("t\(index)", Self.wordy(index))], in: zone) }
+            for index in 0..<3 { texts += try await anna.save([.thing("t\(index)", Self.wordy(index))], in: zone) }
             let deletions = texts.map(Self.deletion)
             try await expectRefusal(.limitExceeded) { try await anna.save(deletions, in: zone) }
-            #expect(try await anna.names("self CONTAINS 'w44999'", in: zone) == ["t4"])
-            #expect(try await anna.codes(Array(deletions.prefix(2)), in: zone) == [nil, nil])
-            #expect(try await anna.codes(Array(deletions.suffix(3)), in: zone) == [nil, nil, nil])
-            #expect(try await anna.names("self CONTAINS 'w44999'", in: zone).isEmpty)
+            #expect(try await anna.names("self CONTAINS 'w26999'", in: zone) == ["t2"])
+            #expect(try await anna.codes(Array(deletions.prefix(1)), in: zone) == [nil])
+            #expect(try await anna.codes(Array(deletions.suffix(2)), in: zone) == [nil, nil])
+            #expect(try await anna.names("self CONTAINS 'w26999'", in: zone).isEmpty)
         }
     }
 

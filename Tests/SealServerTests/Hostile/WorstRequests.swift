@@ -77,14 +77,14 @@ struct WorstRequests {
     private static func numbered(_ indices: Range<Int>) -> [Write] {
         indices.map { index in
             var write = Write("note\(index)", nil)
-            write.fields = [("tags", .plain(.list((0..<9_900).map { .int64(Int64(index * 10_000 + $0)) })))]
+            write.fields = [("tags", .plain(.list((0..<8_000).map { .int64(Int64(index * 10_000 + $0)) })))]
             return write
         }
     }
 
     private static func wordy(_ indices: Range<Int>) -> [Write] {
         indices.map { index in
-            let words = (0..<9_900).map { "w\(index * 10_000 + $0)" }.joined(separator: " ")
+            let words = (0..<8_000).map { "w\(index * 10_000 + $0)" }.joined(separator: " ")
             var write = Write("note\(index)", nil)
             write.fields = [("body", .plain(.string(words)))]
             return write
@@ -125,7 +125,7 @@ struct WorstRequests {
             return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
         },
         Scene("400 records of 5 KB of other letters than ASCII's") { anna, zone, _ in
-            let text = (0..<99).map { "A\u{308}e\u{301}x\u{323}\u{308}\($0)" }.joined(separator: " ")
+            let text = (0..<60).map { "A\u{308}e\u{301}x\u{323}\u{308}\($0)" }.joined(separator: " ")
             let request = try anna.request(notes(400, text), in: zone).request
             return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
         },
@@ -136,20 +136,20 @@ struct WorstRequests {
             let request = try anna.request(notes(2, String(repeating: "x", count: 1_000_000)), in: zone).request
             return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
         },
-        Scene("lists of 40,000 values") { anna, zone, _ in
-            let request = try anna.request(numbered(0..<4), in: zone).request
+        Scene("lists of 24,000 values") { anna, zone, _ in
+            let request = try anna.request(numbered(0..<3), in: zone).request
             return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
         },
-        Scene("40,000 words") { anna, zone, _ in
-            let request = try anna.request(wordy(0..<4), in: zone).request
+        Scene("24,000 words") { anna, zone, _ in
+            let request = try anna.request(wordy(0..<3), in: zone).request
             return { expectTaken(try await anna.send(request, to: zone).map(\.code)) }
         },
-        Scene("the end of 40,000 words") { anna, zone, _ in
-            let saved = try await anna.save(wordy(0..<4), in: zone)
+        Scene("the end of 24,000 words") { anna, zone, _ in
+            let saved = try await anna.save(wordy(0..<3), in: zone)
             return { expectTaken(try await anna.codes(saved.map { Write(after: $0, kind: .delete) }, in: zone)) }
         },
-        Scene("the end of lists of 40,000 values") { anna, zone, _ in
-            let saved = try await anna.save(numbered(0..<4), in: zone)
+        Scene("the end of lists of 24,000 values") { anna, zone, _ in
+            let saved = try await anna.save(numbered(0..<3), in: zone)
             return { expectTaken(try await anna.codes(saved.map { Write(after: $0, kind: .delete) }, in: zone)) }
         },
         Scene("the end of 16 records of 1 MB") { anna, zone, _ in
@@ -162,10 +162,10 @@ struct WorstRequests {
             let all = saved
             return { expectTaken(try await anna.codes(all.map { Write(after: $0, kind: .delete) }, in: zone)) }
         },
-        Scene("400 records of 100 values that are indexed") { anna, zone, _ in
+        Scene("400 records of 60 values that are indexed") { anna, zone, _ in
             let writes = (0..<400).map { index in
                 var write = Write("note\(index)", nil)
-                write.fields = (100..<200).map { ("f\($0)", .plain(.int64(Int64($0 * 7_919 * (index + 1) % 65_537)))) }
+                write.fields = (100..<160).map { ("f\($0)", .plain(.int64(Int64($0 * 7_919 * (index + 1) % 65_537)))) }
                 return write
             }
             let request = try anna.request(writes, in: zone).request
