@@ -19,7 +19,7 @@ DESTDIR ?=
 BINARY ?= .build/release/sealkit
 
 .PHONY: help setup build release demo test attacks parity cloudkit torture bench fuzz proofs vectors web web-core web-test protobuf docs format clean
-.PHONY: install uninstall deb package-check
+.PHONY: install uninstall deb package-check deploy-test
 
 help: ## Lists these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -97,6 +97,9 @@ web: setup ## Builds the web client, which the next build of the command has in 
 
 web-test: web build ## Opens shares in a browser, as guests do; SCREENSHOTS=FOLDER keeps pictures of each screen
 	@Tests/Web/run
+
+deploy-test: build ## Runs the server behind Debian's nginx and Caddy, and with certificates of an ACME authority, by the files of Examples/deploy
+	@SEALKIT=$(SEALKIT) Tests/Deploy/run
 
 protobuf: setup ## Generates Sources/SealWire/*.pb.swift again
 	@Tests/Support/setup protobuf-compiler
