@@ -95,9 +95,9 @@ extension Core {
         writer.blob(request.protobuf())
     }
 
-    /// A zone, a change, the answer → 0: it is done; 1: another version stands in the way, or it is said not to be
-    /// there: the zone is read to its end, and `editCourse` says what then; 2: rosters are to be asked for, and it is
-    /// sent anew.
+    /// A zone, a change, the answer → 0: it is done, as the server says: the zone is read to its end, and `editShown`
+    /// holds it to that; 1: another version stands in the way, or it is said not to be there: the zone is read to its
+    /// end, and `editCourse` says what then; 2: rosters are to be asked for, and it is sent anew.
     func editAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let (zone, edit, answer) = try core {
             () throws(SealError) -> (SharedZone, RecordEdit, Wire.ModifyRecordsResponse) in
@@ -106,9 +106,7 @@ extension Core {
                 try Wire.ModifyRecordsResponse(protobuf: try reader.blob(atMost: reader.remaining))
             )
         }
-        let course = try edit.take(answer, in: zone.ground)
-        if course == .stored, let sighting = edit.sighting { zone.note(sighting) }
-        writer.number(course.rawValue)
+        writer.number(try edit.take(answer, in: zone.ground).rawValue)
     }
 
     /// A zone that was read to its end, a change → 0: it is done, though nobody has said so; 1: nothing that can be
@@ -120,6 +118,15 @@ extension Core {
         }
         if let why = zone.disbelief(of: edit.name) { throw why }
         writer.number(try edit.course(over: zone.shown(edit.name), in: zone).rawValue)
+    }
+
+    /// A zone that was read to its end, a change that is said to be stored → nothing: what the zone shows is no longer
+    /// what was there before.
+    func editShown(_ reader: inout CanonicalReader) throws(Refusal) {
+        let (zone, edit) = try core { () throws(SealError) in
+            (try zones[try reader.number()], try edits[try reader.number()])
+        }
+        guard !edit.isUndone(over: zone.shown(edit.name)) else { throw Refusal("withheld") }
     }
 
     /// The code of an error of a whole request, which round it was → whether it goes again once rosters are here.

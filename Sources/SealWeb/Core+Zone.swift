@@ -52,6 +52,11 @@ extension Core {
         try core { () throws(SealError) in try zones[handle] }.take(answer)
     }
 
+    /// A zone → nothing: it is asked for from the beginning.
+    mutating func startOver(_ reader: inout CanonicalReader) throws(SealError) {
+        try zones[try reader.number()].startOver(random: &random)
+    }
+
     /// A zone → the request for what has changed in it since.
     func changesRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
         writer.blob(try zones[try reader.number()].changesRequest().protobuf())

@@ -41,6 +41,7 @@ struct Core {
         case .deleteRequest: try deleteRequest(&reader, &writer)
         case .editAnswer: try editAnswer(&reader, &writer)
         case .editCourse: try editCourse(&reader, &writer)
+        case .editShown: try editShown(&reader)
         default:
             do { try performCore(operation, &reader, &writer) } catch { throw Refusal(error) }
         }
@@ -86,6 +87,7 @@ struct Core {
         case .proofAnswer: try proofAnswer(&reader, &writer)
         case .failure: try failure(&reader, &writer)
         case .rosterRequest: try rosterRequest(&reader, &writer)
+        case .startOver: try startOver(&reader)
         case .changesRequest: try changesRequest(&reader, &writer)
         case .records: try records(&reader, &writer)
         case .assetPlace: try assetPlace(&reader, &writer)
@@ -95,7 +97,7 @@ struct Core {
         case .editRefused: try editRefused(&reader, &writer)
         case .visit, .metadataAnswer, .metadataGoesOn, .preview, .standing, .acceptRequest, .enter, .comeBack,
             .rosterAnswer, .changesAnswer, .refreshForEdit, .saveRequest, .deleteRequest, .editAnswer,
-            .editCourse:
+            .editCourse, .editShown:
             throw .unsupported
         }
     }

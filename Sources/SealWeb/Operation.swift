@@ -52,6 +52,7 @@ enum Operation: UInt32 {
     case records = 134
     case assetPlace = 135
     case openAsset = 136
+    case startOver = 137
     // Of changes
     case beginEdit = 144
     case newRecord = 145
@@ -61,4 +62,5 @@ enum Operation: UInt32 {
     case editAnswer = 149
     case editCourse = 150
     case editRefused = 151
+    case editShown = 152
 }

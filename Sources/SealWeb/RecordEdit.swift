@@ -156,9 +156,6 @@ final class RecordEdit {
 
     // MARK: What becomes of it
 
-    /// What was sent last, as it is remembered once the server has it.
-    var sighting: Sighting? { last.map { Sighting($0.statement, hash: $0.hash) } }
-
     enum Answer: UInt8 {
         case stored = 0
         /// Another version stands in the way, or it is said not to be there.
@@ -224,6 +221,12 @@ final class RecordEdit {
         let conflict = WriteConflict(
             .save(wasStored: base != nil, recordType: type), policy: .ifUnchanged, isLast: false)
         return conflict.outcome(over: .record(hash: hash)) { isSame } == .merges ? .goesOn : .changed
+    }
+
+    /// What is said to be stored is not: there is what was there before it. Somebody else may be later.
+    func isUndone(over there: SharedZone.Shown?) -> Bool {
+        guard let base else { return false }
+        return there?.read.verified.hash == base.read.verified.hash
     }
 
     /// Nothing that the visitor could see is different from what it began with.

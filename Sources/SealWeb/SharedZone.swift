@@ -26,6 +26,10 @@ final class SharedZone {
     private(set) var names: [String] = []
     /// Why a record is not believed, by its name.
     private var disbelieved: [String: Refusal] = [:]
+    /// Of records that nobody has signed a server has as many as it likes.
+    private static let mostDisbelieved = 10_000
+    /// What is known and has not come again, where the feed is read from its beginning once more.
+    private var missing: Set<String> = []
 
     /// A record that is believed.
     final class Shown {
@@ -143,7 +147,14 @@ final class SharedZone {
 
     // MARK: The feed
 
+    /// The feed from its beginning: the server no longer goes on from where it was. What was seen stays seen.
+    func startOver(random: inout SystemRandom) {
+        (feed, token) = (FeedReading(isWhole: true, random: &random), [])
+        (missing, disbelieved) = (Set(records.keys), [:])
+    }
+
     func changesRequest() -> Wire.RecordChangesRequest {
+        isRefreshed = false
         var request = Wire.RecordChangesRequest()
         request.zone = zoneID
         request.token = token
@@ -158,6 +169,7 @@ final class SharedZone {
     }
 
     func take(_ answer: Wire.RecordChangesResponse, random: inout SystemRandom) throws(Refusal) -> Course {
+        guard answer.records.count <= Limits.itemsPerRequest else { throw Refusal("endless") }
         var cited: [Scope] = []
         var wanted = wanted
         for head in answer.scopes where isInZone(head.zone) {
@@ -203,6 +215,8 @@ final class SharedZone {
         self.reading = reading
         guard !answer.moreComing else { return .isMoreComing }
         feed = FeedReading(isWhole: false, random: &random)
+        for name in missing { disbelieved[name] = Refusal("withheld") }
+        missing = []
         names = namesToShow(in: ground)
         return .isWhole
     }
@@ -239,11 +253,13 @@ final class SharedZone {
             case .refusesPage: throw why
             }
         }
+        guard disbelieved.count + told.count <= SharedZone.mostDisbelieved else { throw Refusal("endless") }
         for (shown, read) in believed.map({ found[$0] }) {
             disbelieved[shown.recordName] = nil
             records[shown.recordName] = read.isGone ? nil : Shown(read, as: shown)
         }
         for (name, why) in told { disbelieved[name] = why }
+        missing.subtract(found.lazy.map { $0.shown.recordName })
         store = judge.store
         for (place, epoch) in ground.caughtUp(heads.map { ($0.shareRecordName, $0.sequence) }) {
             store.noteRead(place, upTo: epoch)
@@ -310,12 +326,5 @@ final class SharedZone {
     func refresh(_ scopeID: Digest) throws(Refusal) {
         guard let scope = replicas[scopeID]?.scope else { throw Refusal(.unknownScope) }
         if !wanted.contains(where: { $0.id == scopeID }) { wanted.append(scope) }
-    }
-
-    /// What the server says that it has stored is as good as seen: it is not shown anything older from then on.
-    func note(_ sighting: Sighting) {
-        var judge = RecordJudge(store)
-        _ = judge.admit([sighting], asked: nil, accepting: [], readable: ground.readableScopes)
-        store = judge.store
     }
 }

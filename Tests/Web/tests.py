@@ -21,6 +21,7 @@ from playwright.sync_api import expect, sync_playwright
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from hostile import HostileTests  # noqa: E402
 from world import World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
 
 CHROMIUM = "/usr/bin/chromium"
@@ -62,6 +63,7 @@ class Guest:
         return page
 
     def open(self, url):
+        self.url = url
         self.page.goto(url)
 
     def heading(self, text, timeout=30_000):
@@ -124,7 +126,7 @@ class Guest:
         self.context.close()
 
 
-class Tests:
+class Tests(HostileTests):
     def __init__(self, world, browser, screenshots):
         self.world, self.browser, self.screenshots = world, browser, screenshots
 

@@ -1,5 +1,9 @@
 // Which bytes a browser may be shown as what. A file says nothing of its type here: its first bytes do, and only types are in the list
 // that run nothing. SVG, HTML and XML are not.
+
+/** Bytes of an asset that are held in one piece. */
+export const largestAsset = 32 << 20;
+
 const starts = (bytes, ...expected) => expected.every((byte, index) => byte === null || bytes[index] === byte);
 const ascii = text => [...text].map(letter => letter.charCodeAt(0));
 

@@ -9,7 +9,7 @@ export const operations = {
     metadataGoesOn: 102, preview: 103, standing: 104, acceptRequest: 105, codeRequest: 106, codeAnswer: 107, proofRequest: 108,
     proofAnswer: 109, failure: 110,
     enter: 128, comeBack: 129, rosterRequest: 130, rosterAnswer: 131, changesRequest: 132, changesAnswer: 133, records: 134,
-    assetPlace: 135, openAsset: 136,
+    assetPlace: 135, openAsset: 136, startOver: 137,
     beginEdit: 144, newRecord: 145, refreshForEdit: 146, saveRequest: 147, deleteRequest: 148, editAnswer: 149, editCourse: 150,
-    editRefused: 151,
+    editRefused: 151, editShown: 152,
 };

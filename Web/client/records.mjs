@@ -1,9 +1,8 @@
 // Records as tables, one a type, and each by itself. What they say is shown as text and never as markup.
 import { element, icon } from './dom.mjs';
-import { picture, shownType } from './media.mjs';
+import { largestAsset, picture, shownType } from './media.mjs';
 import { explain, texts } from './texts.mjs';
 
-const largestAsset = 32 * 1024 * 1024;
 const rowsAtOnce = 200;
 const mostColumns = 5;
 

@@ -2,6 +2,10 @@
 import { routes } from './routes.mjs';
 
 const media = 'application/x-protobuf';
+// More than the largest page has: 2 MiB, and a record beyond.
+const mostBytes = 8 << 20;
+// Of what is waited for: the first byte and each further one, and so many a second once it has taken a minute.
+const [patience, leastPace] = [60_000, 2048];
 
 /** What the server refused, by its code (PROTOCOL-TRANSPORT.md, "Error codes"), or `networkFailure`. */
 export class ServerError extends Error {
@@ -23,22 +27,35 @@ export class Server {
      * @param {string} name the route's
      * @param {Uint8Array} [body]
      * @param {Record<string, string>} [place] what stands for the path's parameters
+     * @param {number} [most] bytes of the answer
      * @returns {Promise<Uint8Array>} the answer's bytes
+     * @throws {ServerError} what the server refuses; `networkFailure`; `endless` where the answer is longer
      */
-    async call(name, body, place = {}) {
+    async call(name, body, place = {}, most = mostBytes) {
         const { method, path } = routes[name];
         const headers = { accept: media, 'sealkit-wire-version': '1', 'sealkit-client': 'web/0.1.0 browser' };
         if (body) headers['content-type'] = media;
         if (this.token !== '') headers.authorization = `Bearer ${this.token}`;
         let response;
         let bytes;
+        const stop = new AbortController();
+        let timer;
+        const wait = () => {
+            clearTimeout(timer);
+            timer = setTimeout(() => stop.abort(), patience);
+        };
         try {
+            wait();
             response = await fetch(path.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(place[key])), {
                 method, headers, body, cache: 'no-store', credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer',
+                signal: stop.signal,
             });
-            bytes = new Uint8Array(await response.arrayBuffer());
-        } catch {
-            throw new ServerError({ code: 'networkFailure' });
+            bytes = await read(response, response.ok ? most : mostBytes, wait);
+        } catch (error) {
+            throw error instanceof ServerError ? error : new ServerError({ code: 'networkFailure' });
+        } finally {
+            clearTimeout(timer);
+            stop.abort();
         }
         if (response.ok) return bytes;
         let failure;
@@ -49,4 +66,28 @@ export class Server {
         }
         throw new ServerError(failure);
     }
+}
+
+/** All of an answer, as far as it is no longer than it may be, and does not trickle. */
+async function read(response, most, wait) {
+    const began = Date.now();
+    const parts = [];
+    let count = 0;
+    const reader = response.body?.getReader();
+    while (reader) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        count += value.length;
+        if (count > most) throw new ServerError({ code: 'endless' });
+        if ((Date.now() - began - patience) / 1000 * leastPace > count) throw new ServerError({ code: 'networkFailure' });
+        parts.push(value);
+        wait();
+    }
+    const bytes = new Uint8Array(count);
+    let offset = 0;
+    for (const part of parts) {
+        bytes.set(part, offset);
+        offset += part.length;
+    }
+    return bytes;
 }

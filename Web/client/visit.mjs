@@ -1,5 +1,6 @@
 // One visitor and one share: what is asked of the server, and of the module, in which order. Every key is in the module, and so is every
 // judgement of what the server answers: this hands bytes from the one to the other.
+import { largestAsset } from './media.mjs';
 import { Server, ServerError } from './server.mjs';
 import { readValue, writeValue } from './values.mjs';
 
@@ -8,6 +9,8 @@ const kinds = { recoveryKey: 1, passphrase: 2, passkey: 3 };
 const standings = ['member', 'invited', 'everybody'];
 const batch = 200;
 const editCourses = ['stored', 'goesOn', 'changed', 'deleted'];
+// What goes with a deletion comes with the answer that refuses it: up to 16 MiB.
+const mostOfEdit = 24 << 20;
 // What is sent again by itself: more than a busy share needs.
 const mostRounds = 8;
 const changeKinds = { plain: 0, sealed: 1, removed: 2 };
@@ -155,13 +158,13 @@ export class Visit {
     }
 
     /** With a session that has ended it is begun again, once. */
-    async #call(route, body, place) {
+    async #call(...call) {
         try {
-            return await this.#server.call(route, body, place);
+            return await this.#server.call(...call);
         } catch (error) {
             if (error.code !== 'sessionExpired') throw error;
             await this.#logIn();
-            return this.#server.call(route, body, place);
+            return this.#server.call(...call);
         }
     }
 
@@ -265,8 +268,16 @@ export class Visit {
      */
     async fetchRecords() {
         await this.#fetchRosters();
-        for (;;) {
-            const answer = await this.#call('records/changes', this.#handle('changesRequest', this.#zone).blob(), this.#database);
+        for (let hasStartedOver = false; ;) {
+            let answer;
+            try {
+                answer = await this.#call('records/changes', this.#handle('changesRequest', this.#zone).blob(), this.#database);
+            } catch (error) {
+                if (error.code !== 'changeTokenExpired' || hasStartedOver) throw error;
+                hasStartedOver = true;
+                this.#handle('startOver', this.#zone);
+                continue;
+            }
             let taken;
             for (;;) {
                 taken = this.#ask('changesAnswer', writer => writer.u32(this.#zone).blob(answer));
@@ -290,7 +301,9 @@ export class Visit {
     async openAsset({ record, field }) {
         const place = this.#ask('assetPlace', writer => writer.u32(this.#zone).string(record).string(field));
         const path = { owner: place.string(), zone: place.string(), id: place.string(), ...this.#database };
-        const blob = await this.#call('assets/download', undefined, path);
+        // The signed record says how large it is.
+        if (place.u64() > BigInt(largestAsset)) throw new ServerError({ code: 'limitExceeded' });
+        const blob = await this.#call('assets/download', undefined, path, Number(place.u64()));
         return this.#ask('openAsset', writer => writer.u32(this.#zone).string(record).string(field).blob(blob)).blob().slice();
     }
 
@@ -331,7 +344,7 @@ export class Visit {
             let course;
             try {
                 const request = write(edit).blob();
-                const answer = await this.#call('records/modify', request, this.#database);
+                const answer = await this.#call('records/modify', request, this.#database, mostOfEdit);
                 course = this.#ask('editAnswer', writer => writer.u32(this.#zone).u32(edit).blob(answer)).byte();
             } catch (error) {
                 if (!this.#ask('editRefused', writer => writer.string(error.code ?? '').byte(round)).flag()) throw error;
@@ -342,7 +355,10 @@ export class Visit {
                 continue;
             }
             await this.fetchRecords();
-            if (course === 0) return 'stored';
+            if (course === 0) {
+                this.#ask('editShown', writer => writer.u32(this.#zone).u32(edit));
+                return 'stored';
+            }
             const outcome = editCourses[this.#ask('editCourse', writer => writer.u32(this.#zone).u32(edit)).byte()];
             if (outcome !== 'goesOn') return outcome;
             if (round >= mostRounds) throw new ServerError({ code: 'keepsChanging' });

@@ -1,0 +1,112 @@
+// node --test server.test.mjs: how much the page takes of an answer, and how long it waits for it.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { Server } from '../../Web/client/server.mjs';
+
+const { setTimeout: later, fetch: real } = globalThis;
+const { now } = Date;
+let time;
+let timers;
+
+beforeEach(() => {
+    [time, timers] = [0, new Map()];
+    Date.now = () => time;
+    globalThis.setTimeout = (action, wait) => {
+        const timer = {};
+        timers.set(timer, [time + wait, action]);
+        return timer;
+    };
+    globalThis.clearTimeout = timer => timers.delete(timer);
+});
+afterEach(() => {
+    Date.now = now;
+    globalThis.setTimeout = later;
+    globalThis.fetch = real;
+});
+
+function pass(milliseconds) {
+    time += milliseconds;
+    for (const [timer, [due, action]] of timers) {
+        if (due > time) continue;
+        timers.delete(timer);
+        action();
+    }
+}
+
+/** A server whose answer is what `chunks` gives; undefined is nothing, for good. */
+function serving(chunks, status = 200) {
+    let signal;
+    let taken = 0;
+    globalThis.fetch = async (_, options) => {
+        ({ signal } = options);
+        const body = new ReadableStream({
+            async pull(controller) {
+                const { done, value } = chunks.next();
+                if (done) return controller.close();
+                if (value === undefined) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+                taken += value.length;
+                controller.enqueue(value);
+            },
+        }, { highWaterMark: 0 });
+        return new Response(body, { status });
+    };
+    return { get signal() { return signal; }, get taken() { return taken; } };
+}
+const server = () => new Server(() => { throw new Error('no refusal'); });
+const fails = (answer, code) => assert.rejects(answer, error => error.name === 'ServerError' && error.code === code);
+
+function* repeated(chunk, each = () => {}) {
+    for (;;) {
+        each();
+        yield chunk;
+    }
+}
+
+test('an answer is whole, in the order in which it came', async () => {
+    serving([Uint8Array.of(1, 2), new Uint8Array(0), Uint8Array.of(3)].values());
+    assert.deepEqual([...await server().call('accounts/challenge')], [1, 2, 3]);
+});
+
+test('an answer that may have so many bytes has one more', async () => {
+    serving([new Uint8Array(10)].values());
+    assert.equal((await server().call('assets/download', undefined, {}, 10)).length, 10);
+    serving([new Uint8Array(10), Uint8Array.of(1)].values());
+    await fails(server().call('assets/download', undefined, {}, 10), 'endless');
+});
+
+test('an answer without end is left, and so is a refusal without end', async () => {
+    for (const status of [200, 500]) {
+        const sent = serving(repeated(new Uint8Array(65_536)), status);
+        await fails(server().call('accounts/challenge'), 'endless');
+        assert.ok(sent.signal.aborted);
+        assert.ok(sent.taken <= 9 << 20, `${sent.taken} bytes`);
+    }
+});
+
+test('who says nothing is waited for a minute', async () => {
+    const sent = serving([Uint8Array.of(1), undefined].values());
+    const answer = fails(server().call('accounts/challenge'), 'networkFailure');
+    while (sent.taken === 0) await new Promise(setImmediate);
+    pass(59_000);
+    assert.ok(!sent.signal.aborted);
+    pass(2_000);
+    await answer;
+});
+
+test('who does not answer at all is waited for a minute', async () => {
+    let signal;
+    globalThis.fetch = (_, options) => new Promise((_, reject) => {
+        ({ signal } = options);
+        signal.addEventListener('abort', () => reject(signal.reason));
+    });
+    const answer = fails(server().call('accounts/challenge'), 'networkFailure');
+    pass(61_000);
+    await answer;
+    assert.ok(signal.aborted);
+});
+
+test('an answer that trickles is left', async () => {
+    const sent = serving(repeated(Uint8Array.of(1), () => pass(30_000)));
+    await fails(server().call('accounts/challenge'), 'networkFailure');
+    assert.ok(sent.taken < 10, `${sent.taken} bytes`);
+});
