@@ -51,9 +51,9 @@ package-check: deb ## Builds the Debian package, checks it by lintian, and insta
 	@Tests/Support/setup lintian debootstrap systemd-container
 	@Tests/Support/package-check
 
-demo: build ## Three people share documents; a fourth, the server, and one who was removed see nothing
+demo: web build ## Four people share documents, one in a browser; a fifth, the server, and one who was removed see nothing
 	$($(CONFIGURATION)) notes
-	@/usr/bin/python3 Tests/Demo/demo.py --sealkit $(SEALKIT) --notes .build/$(CONFIGURATION)/notes
+	@python=$$(Tests/Support/browser) && $$python -B Tests/Demo/demo.py --sealkit $(SEALKIT) --notes .build/$(CONFIGURATION)/notes
 
 test: setup ## Runs everything that is tested, and prints the totals
 	@Tests/Support/run-tests

@@ -1,11 +1,11 @@
-#!/usr/bin/python3
-"""Four people, one server, real documents: what each of them sees, and what the server does not.
+#!/usr/bin/env python3
+"""Five people, one server, real documents: what each of them sees, and what the server does not.
 
 Runs the built `sealkit` as separate processes: the server, and one process for every step of every person. All traffic
 goes through a proxy that writes it down. In the end everything that the server kept, logged, mailed and sent or received
-is searched for what only the people may know.
+is searched for what only the people may know. The fifth has no more than a mail and a browser.
 
-    Tests/Demo/demo.py --sealkit .build/debug/sealkit --notes .build/debug/notes        KEEP=1 keeps the folder
+    .build/browser/bin/python Tests/Demo/demo.py --sealkit .build/debug/sealkit --notes .build/debug/notes        KEEP=1 keeps the folder
 """
 
 import argparse
@@ -24,6 +24,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from browser import Browser, expect  # noqa: E402
 from canaries import Canaries, link_secret, recovery_key_bytes, seed_bytes  # noqa: E402
 from evidence import write_evidence  # noqa: E402
 from mailbox import Mailbox  # noqa: E402
@@ -128,6 +129,7 @@ class Demo:
         self.current = None
         self.proxy = None
         self.mailbox = None
+        self.browser = None
         self.started = time.monotonic()
         self.data = folder / "server" / "data"
         self.log = folder / "server" / "log"
@@ -158,7 +160,8 @@ class Demo:
             (self.folder / name).mkdir()
         self.mailbox = Mailbox(self.folder / "mail")
         self.proxy = RecordingProxy(self.folder / "traffic")
-        self.origin = f"http://127.0.0.1:{self.proxy.port}"
+        # Browsers have no passkeys for addresses that are numbers.
+        self.origin = f"http://localhost:{self.proxy.port}"
         self.start_server()
 
     def start_server(self):
@@ -184,6 +187,8 @@ class Demo:
         for process in (self.current, self.server):
             if process:
                 end(process)
+        if self.browser:
+            self.browser.close()
         if self.proxy:
             self.proxy.close()
         if self.mailbox:
@@ -202,6 +207,7 @@ class Demo:
         self.carol_reads()
         self.refusals()
         self.bob_writes()
+        self.erin_in_a_browser()
         self.cloudkit_app()
         self.remove_carol()
         self.recover()
@@ -378,6 +384,68 @@ class Demo:
         self.checks.that(
             error["serverRecord"]["fields"]["title"]["value"] == changed, "Ann saves over it unawares: a conflict, with Bob's version shown")
 
+    def erin_in_a_browser(self):
+        """Who has no account, no app and no command line: from the link to a record that she has changed."""
+        section("A browser")
+        url = self.ann("share", "invite", ZONE, "erin@demo.invalid", "--permission", "readWrite")[0]["url"]
+        part, raw = link_secret(url)
+        self.canaries.secret("Erin's URL, after the #", part)
+        self.canaries.secret("Erin's URL, link secret", raw)
+        self.browser = Browser(self.folder / "browser")
+        browser, page = self.browser, self.browser.page
+        begun = time.monotonic()
+        browser.open(url)
+        browser.heading("Somebody shares records with you")
+        browser.press("Continue with a passkey")
+        browser.heading("Where were you invited?")
+        page.get_by_label("E-mail address or phone number").fill("erin@demo.invalid")
+        browser.press("Send the code")
+        browser.heading("Type the code")
+        code = self.sealkit_code("erin@demo.invalid")
+        page.get_by_label("Code").fill(code)
+        browser.press("Continue")
+        browser.heading(self.title)
+        browser.press("Accept")
+        rows = page.get_by_role("row")
+        expect(page.locator("#count")).to_have_text(f"{len(self.files) + 2} records")
+        self.checks.ok(
+            f"Erin, with a mail and a browser: a passkey, the code that came, the title, and {len(self.files) + 2} records "
+            f"{time.monotonic() - begun:.1f} s after her click")
+        for name in ("README.md", "SECURITY.md"):
+            if self.values[name]["title"] not in rows.filter(has_text=self.values[name]["title"]).first.inner_text():
+                raise Failure(f"Erin's browser shows something else than Ann wrote in {name}")
+        dialog = page.locator("dialog")
+        browser.press("README.md")
+        shown = dialog.inner_text()
+        browser.press("Close", dialog)
+        self.checks.that(
+            self.values["README.md"]["text"].splitlines()[-1] in shown, "her browser opened what Ann sealed, with what verifies for apps")
+        changed = self.canaries.word("Erin's change")
+        browser.press("from-bob")
+        browser.press("Change", dialog)
+        dialog.get_by_label("title").fill(changed)
+        browser.press("Save", dialog)
+        expect(page.get_by_role("cell", name=changed)).to_be_visible()
+        record = self.ann("record", "get", "from-bob", "--zone", ZONE)[0]["record"]
+        self.checks.that(
+            record["fields"]["title"]["value"] == changed and record["author"] not in (self.ann.user, self.bob.user)
+            and record["creator"] == self.bob.user, "Erin changed Bob's note in her browser; Ann reads it, and its verified author is Erin")
+        error = self.dave("share", "accept", "-", text=url + "\n", expect=(66, 77))
+        self.checks.ok(f"Dave tries the link that Erin used: {error['code']}")
+        self.erin = record["author"]
+        kept = browser.keeps()
+        self.checks.that(
+            part.decode() not in page.url and "place" in kept and not browser.errors
+            and any(b"erin@demo.invalid" in path.read_bytes() for path in (self.folder / "browser").iterdir()),
+            f"her browser keeps where the share is, and sent {browser.count} requests, which are searched below")
+
+    def sealkit_code(self, address):
+        """As somebody reads it from the mail."""
+        done = subprocess.run(self.mailbox.command(address), shell=True, capture_output=True, timeout=60)
+        if done.returncode != 0:
+            raise Failure(f"no mail with a code came to {address}: {done.stderr.decode(errors='replace')}")
+        return done.stdout.decode().strip()
+
     def cloudkit_app(self):
         """Ann in an app that was written for Apple's CloudKit, Bob at the command line, and one zone."""
         section("An app written for Apple's CloudKit")
@@ -451,7 +519,7 @@ class Demo:
         again.user = again("account", "whoami")[0]["userRecordName"]
         record = again("record", "get", "from-bob", "--zone", ZONE)[0]["record"]
         self.checks.that(
-            again.user == self.ann.user and record["author"] == self.bob.user,
+            again.user == self.ann.user and record["author"] == self.erin,
             "Ann lost her device: with the recovery key alone she is herself again, and reads her documents")
 
     def restart(self):
@@ -472,6 +540,7 @@ class Demo:
             "log": [self.log],
             "mail": sorted((self.folder / "mail").iterdir()),
             "traffic": sorted((self.folder / "traffic").iterdir()),
+            "browser": sorted((self.folder / "browser").iterdir()),
         }
 
     def scan(self):
@@ -481,10 +550,12 @@ class Demo:
             say(f"  {scan.when}: {scan.needles} words, values and secrets in {scan.spellings} spellings")
             for place, (files, size) in scan.read.items():
                 say(f"    {place:15} {files:4} files {size / 1048576:8.1f} MiB   {scan.hits[place]} found")
-            self.checks.that(scan.read["database"][1] > 0 and scan.read["traffic"][1] > BINARY_BYTES, "the search had something to read")
+            self.checks.that(
+                scan.read["database"][1] > 0 and scan.read["traffic"][1] > BINARY_BYTES and scan.read["browser"][1] > 10_000,
+                "the search had something to read")
             if scan.total:
                 raise Failure("the search found: " + ", ".join(sorted(scan.names)[:10]))
-            self.checks.ok("nothing of it was found: in database, write-ahead log, assets, log, mail or traffic")
+            self.checks.ok("nothing of it was found: in database, write-ahead log, assets, log, mail, traffic, or what a browser sent and keeps")
             self.checks.that(
                 scan.planted["database"] > 0 and scan.planted["traffic"] > 0,
                 f"the search works: the plain field is found {scan.planted['database']} times in the database, "
@@ -492,7 +563,7 @@ class Demo:
         client = self.canaries.scan({"Ann's side": [*self.files.values(), self.binary_file]}, "on Ann's side")
         self.checks.that(
             client.total >= 2 * len(self.files), f"and the same search finds {client.total} occurrences in the documents themselves")
-        addresses = [b"bob@demo.invalid", b"carol@demo.invalid"]
+        addresses = [b"bob@demo.invalid", b"carol@demo.invalid", b"erin@demo.invalid"]
         for path in [*self.places()["database"], self.log]:
             content = path.read_bytes()
             if any(address in content for address in addresses):
@@ -504,10 +575,11 @@ class Demo:
         section("Shown")
         say(f"  {self.checks.count} checks passed in {time.monotonic() - self.started:.0f} s:")
         say("  three people shared real documents, end to end encrypted, with files, over a real server;")
+        say("  a fourth, with a mail and a browser, read and changed them;")
         say("  an app that was written for Apple's CloudKit and the command line edited one zone;")
         say("  strangers, a reader who wrote and a removed participant were refused, and the removed one's old keys")
         say("  open nothing that came later; of all words, values and secrets searched for, none was found in the")
-        say("  server's disk, log and mail or in the traffic.")
+        say("  server's disk, log and mail, in the traffic, or in what the browser sent.")
 
 
 def end(process):
@@ -535,6 +607,8 @@ def main():
     for needed in (binary, notes):
         if not needed.exists():
             sys.exit(f"there is no {needed}: build it first (make demo)")
+    if b"\nweb client " not in subprocess.run([str(binary), "--version"], capture_output=True, check=True).stdout:
+        sys.exit(f"{binary} is built without the web client: run make web, and build it again (make demo)")
 
     def stop(number, _):
         raise SystemExit(128 + number)
