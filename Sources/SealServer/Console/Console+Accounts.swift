@@ -75,6 +75,7 @@ extension Console {
             \(Self.choice("Which", "suspended", which, fields["suspended"]))<button>Show</button>
             </form>
             \(Self.table(
+                "Accounts",
                 ["account", "made", "seen", "devices", "stored", "quota", "another quota", "standing"],
                 answer.accounts.map { row($0, session) }, numbers: [3, 4, 5], empty: "No account fits."))
             \(more)

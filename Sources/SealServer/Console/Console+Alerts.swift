@@ -76,6 +76,7 @@ extension Console {
         let body: Markup = """
             \(tested.map(Self.outcome))
             \(Self.table(
+                "Alerts",
                 ["alert", "state", "fires when", "now", "tells", "last look", "actions"],
                 alerts.map { row($0, session) }, empty: "Nothing is watched yet."))
             <h2>Watch something</h2>
@@ -87,7 +88,7 @@ extension Console {
             \(Self.field("Mail to", "mail"))\(Self.field("Webhook", "webhook"))<button>Watch</button>
             </form>
             <h2>History</h2>
-            \(Self.table(["time", "alert", "state", "value", "compared with"], history, numbers: [3, 4], empty: "None has fired."))
+            \(Self.table("History", ["time", "alert", "state", "value", "compared with"], history, numbers: [3, 4], empty: "None has fired."))
             """
         return ConsolePage(title: "Alerts", body: body, session: session).response()
     }

@@ -17,7 +17,8 @@ extension Console {
             """
         }
         return table(
-            ["time", "event", "container", "environment", "account", "detail"], rows, empty: "Nothing has happened.")
+            "Events", ["time", "event", "container", "environment", "account", "detail"], rows,
+            empty: "Nothing has happened.")
     }
 
     func events(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {

@@ -118,7 +118,7 @@ extension Console {
             \(Self.field("Group id", "group-id", fields["group-id"]))<button>Search</button>
             </form>
             \(Self.state(answer))
-            \(Self.table(Self.columns, answer.entries.map(row), numbers: [6, 7, 8], empty: "No request fits."))
+            \(Self.table("Requests", Self.columns, answer.entries.map(row), numbers: [6, 7, 8], empty: "No request fits."))
             \(more)
             <p><a href="/logs.csv?\(link)">The first thousand as CSV</a></p>
             <h2>Kept queries</h2>

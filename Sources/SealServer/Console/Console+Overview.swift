@@ -44,6 +44,7 @@ extension Console {
             <h2>Stored</h2>
             <p>\(usage.accounts) accounts, \(usage.suspended) of them suspended; \(Self.bytes(usage.bytes)).</p>
             \(Self.table(
+                "Stored",
                 ["container", "environment", "zones", "records", "bytes"], containers, numbers: [2, 3, 4],
                 empty: "Nothing is stored yet."))
             <h2>Latest events</h2>

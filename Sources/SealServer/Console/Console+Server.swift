@@ -32,7 +32,7 @@ extension Console {
             <dl>
             \(Markup(list))</dl>
             <h2>Limits</h2>
-            \(Self.table(["limit", "value", "unit", "beyond it"], limits, numbers: [1], empty: "None."))
+            \(Self.table("Limits", ["limit", "value", "unit", "beyond it"], limits, numbers: [1], empty: "None."))
             """
         return ConsolePage(title: "Server", body: body, session: session).response()
     }
@@ -49,6 +49,7 @@ extension Console {
         let body: Markup = """
             <p>The hundred largest. What is sealed in them the server cannot read.</p>
             \(Self.table(
+                "Zones",
                 ["zone", "container", "environment", "owner", "records", "bytes"], rows, numbers: [4, 5],
                 empty: "There are no zones yet."))
             """

@@ -107,6 +107,7 @@ extension Console {
                 """
         }
         return Self.table(
+            "Requests by \(by.rawValue)",
             [by.rawValue, "requests", "failed", "share", "p50 ms", "p95 ms", "in", "out"], rows,
             numbers: [1, 2, 3, 4, 5, 6, 7], empty: "Nothing was asked in this time.")
     }

@@ -127,14 +127,17 @@ struct Console: Sendable {
 // MARK: What pages have in common
 
 extension Console {
-    static func table(_ heads: [String], _ rows: [Markup], numbers: Set<Int> = [], empty: String) -> Markup {
+    /// - Parameter name: what is in it, of its own on the page: somebody who hears the page goes from one to the next.
+    static func table(
+        _ name: String, _ heads: [String], _ rows: [Markup], numbers: Set<Int> = [], empty: String
+    ) -> Markup {
         guard !rows.isEmpty else { return "<p>\(empty)</p>" }
         let cells = heads.enumerated().map { index, head -> Markup in
             numbers.contains(index)
                 ? "<th scope=\"col\" class=\"n\">\(head)</th>" : "<th scope=\"col\">\(head)</th>"
         }
         return """
-            <div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+            <div class="scroll" tabindex="0" role="region" aria-label="\(name)"><table>
             <thead><tr>\(Markup(cells))</tr></thead>
             <tbody>
             \(Markup(rows))</tbody>

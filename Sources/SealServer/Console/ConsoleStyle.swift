@@ -19,7 +19,7 @@ enum ConsoleStyle {
         button { cursor: pointer; } nav button { border: 0; text-decoration: underline; color: var(--accent); min-height: 0; padding: 0; }
         :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
         .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .875rem; }
-        th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--faint); vertical-align: top; overflow-wrap: anywhere; }
+        th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--faint); vertical-align: top; max-width: 24rem; overflow-wrap: break-word; }
         .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
         .bad, .failure { color: var(--bad); font-weight: 600; } pre { overflow-x: auto; background: color-mix(in srgb, var(--faint) 40%, transparent); padding: .75rem; }
         figure { margin: 1rem 0; } figcaption { font-weight: 600; } svg { width: 100%; max-width: 60rem; height: auto; }

@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""What an operator does at the console: in Chromium without JavaScript, and each page once more by axe, for WCAG 2.2 AA.
+
+    Tests/Web/run       runs it after the guests' stories; SCREENSHOTS=FOLDER keeps a picture of each page
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect, sync_playwright
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Demo"))
+
+from mailbox import Mailbox  # noqa: E402
+
+CHROMIUM = "/usr/bin/chromium"
+WIDTHS = (320, 1280)
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], "resultTypes": ["violations"]}
+
+
+def that(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class World:
+    """A server with a console, and people at a command line who have done something."""
+
+    def __init__(self, binary, folder):
+        self.binary, self.folder = binary, folder
+        (folder / "home").mkdir()
+        (folder / "mail").mkdir()
+        self.mailbox = Mailbox(folder / "mail")
+        self.data, self.log = folder / "server/data", folder / "server.log"
+        console, operators = (free_port() for _ in range(2))
+        self.console = f"http://127.0.0.1:{console}"
+        self.server = subprocess.Popen(
+            [str(binary), "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", "--console", f"127.0.0.1:{console}",
+             "--operator", f"127.0.0.1:{operators}", "--smtp-url", f"smtp://127.0.0.1:{self.mailbox.port}", "--smtp-from", "codes@example.org",
+             "--smtp-starttls", "off"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log.open("ab"), env=self.environment(), start_new_session=True)
+        line = self.server.stdout.readline().decode().strip()
+        that(line.startswith("listening on http"), f"the server did not start: {self.log.read_text()[-500:]}")
+        self.clients = line.split()[-1]
+        self.token = next((folder / "server").glob("data.secrets/operator.token")).read_text().strip()
+
+    def environment(self):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("SEALKIT_")}
+        return {**clean, "HOME": str(self.folder / "home"), "TMPDIR": str(self.folder)}
+
+    def sealkit(self, person, *arguments, code=0, text=""):
+        done = subprocess.run(
+            [str(self.binary), *arguments, "--json", "--key-file", str(self.folder / f"{person}.json")], input=text.encode(), capture_output=True,
+            env=self.environment(), timeout=120)
+        that(done.returncode == code, f"sealkit {' '.join(arguments[:2])} ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
+        return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+    def prepare(self):
+        for person in ("anna", "bert"):
+            self.sealkit(person, "account", "create", "--server", self.clients)
+        self.sealkit("anna", "zone", "create", "Trip")
+        for index in range(3):
+            self.sealkit("anna", "record", "save", "--zone", "Trip", "--type", "Note", "--name", f"n{index}", "--seal", "title=x", "--set", "tag=y")
+        self.sealkit("anna", "record", "get", "nothing", "--zone", "Trip", code=66)
+
+    def close(self):
+        self.server.terminate()
+        try:
+            self.server.wait(40)
+        except subprocess.TimeoutExpired:
+            self.server.kill()
+        self.mailbox.close()
+
+
+class Operator:
+    def __init__(self, world, browser, screenshots):
+        self.world, self.screenshots = world, screenshots
+        # What an operator has: no script at all.
+        self.context = browser.new_context(java_script_enabled=False, accept_downloads=True)
+        self.page = self.context.new_page()
+        # Who checks the same pages needs a script of his own, which the pages' policy would not let in.
+        self.checked = browser.new_context(bypass_csp=True)
+        self.checker = self.checked.new_page()
+        self.axe = Axe()
+        self.pages = 0
+        self.faults = []
+
+    def open(self, path):
+        answer = self.page.goto(self.world.console + path)
+        return answer.status
+
+    def sign_in(self, page, token):
+        page.goto(self.world.console + "/sign-in")
+        page.get_by_label("Token").fill(token)
+        page.get_by_role("button", name="Sign in").click()
+
+    def press(self, text, scope=None):
+        (scope or self.page).get_by_role("button", name=text, exact=True).click()
+
+    def says(self, text):
+        expect(self.page.locator("main")).to_contain_text(text)
+
+    def check(self, name):
+        """The page that is shown: by axe, and in both sizes and schemes, where nothing sticks out at the side."""
+        self.checker.goto(self.page.url)
+        self.pages += 1
+        for scheme in ("light", "dark"):
+            self.checker.emulate_media(color_scheme=scheme)
+            for width in WIDTHS:
+                self.checker.set_viewport_size({"width": width, "height": 800})
+                wide = self.checker.evaluate("document.documentElement.scrollWidth")
+                that(wide <= width, f"{name}: {wide} pixels wide at {width}")
+                # Columns are as wide as their words: what has no room is scrolled to.
+                tall = self.checker.evaluate("Math.max(0, ...[...document.querySelectorAll('tr')].map(row => row.offsetHeight))")
+                that(tall <= 400, f"{name}: a row of {tall} pixels at {width}")
+                if self.screenshots:
+                    self.checker.screenshot(path=self.screenshots / f"console-{name}-{width}-{scheme}.png", full_page=True)
+            found = self.axe.run(self.checker, options=RULES)
+            faults = [f"{one['id']} ({one['impact']}): {node['html'][:160]}" for one in found.response["violations"] for node in one["nodes"][:2]]
+            self.faults += [f"{name}, {scheme}: {fault}" for fault in faults]
+        scripts = self.checker.evaluate("document.scripts.length")
+        that(scripts == 0, f"{name} has a script")
+
+
+class Stories:
+    def __init__(self, world, operator):
+        self.world, self.operator = world, operator
+
+    def test_1_signing_in(self):
+        operator = self.operator
+        operator.open("/accounts")
+        that(operator.page.url.endswith("/sign-in"), "a page is shown to somebody who has not signed in")
+        operator.check("sign-in")
+        operator.sign_in(operator.page, "wrong")
+        that(operator.page.locator(".failure, main").first.is_visible(), "no word of a wrong token")
+        that(operator.open("/") == 200 and operator.page.url.endswith("/sign-in"), "a wrong token signs in")
+        operator.sign_in(operator.page, self.world.token)
+        expect(operator.page.get_by_role("heading", level=1)).to_have_text("Overview")
+        operator.sign_in(operator.checker, self.world.token)
+
+    def test_2_every_page(self):
+        operator = self.operator
+        # Numbers are written once a minute at most.
+        deadline = time.monotonic() + 90
+        while time.monotonic() < deadline:
+            operator.open("/")
+            if "org.sealkit.notes" in operator.page.locator("main").inner_text():
+                break
+            time.sleep(2)
+        names = operator.page.locator("nav a").all_inner_texts()
+        that(len(names) >= 9, f"pages: {names}")
+        for name in names:
+            operator.page.locator("nav").get_by_role("link", name=name, exact=True).click()
+            expect(operator.page.get_by_role("heading", level=1)).to_have_text(name)
+            operator.check(name.lower())
+
+    def test_3_an_account_is_suspended_and_let_in_again(self):
+        operator = self.operator
+        operator.open("/accounts")
+        rows = operator.page.locator("tbody tr")
+        that(rows.count() == 2, f"{rows.count()} accounts")
+        user = self.world.sealkit("bert", "account", "whoami")[0]["userRecordName"]
+        row = rows.filter(has_text=user)
+        row.get_by_label("Reason").fill("Invoice <b>4711</b> is unpaid")
+        operator.press("Suspend", row)
+        operator.says("suspended")
+        operator.says("Invoice <b>4711</b> is unpaid")
+        operator.check("suspended")
+        self.world.sealkit("bert", "zone", "list", code=77)
+        operator.press("Unsuspend")
+        self.world.sealkit("bert", "zone", "list")
+        row = operator.page.locator("tbody tr").filter(has_text=user)
+        row.get_by_label("Bytes, none or default").fill("much")
+        operator.press("Set", row)
+        operator.says("That is no quota.")
+        operator.page.go_back()
+        row.get_by_label("Bytes, none or default").fill("1048576")
+        operator.press("Set", row)
+        operator.says("its own")
+
+    def test_4_an_alert_is_added_tested_and_removed(self):
+        operator = self.operator
+        operator.open("/alerts")
+        operator.page.get_by_label("Name", exact=True).fill("too many failures")
+        operator.page.get_by_label("Threshold").fill("3")
+        operator.page.get_by_label("Mail to").fill("ops@example.org")
+        operator.press("Watch")
+        operator.says("too many failures")
+        operator.check("alert")
+        operator.press("Test")
+        operator.says("was tested")
+        operator.says("taken")
+        that(any(path.name.endswith("ops@example.org") for path in (self.world.folder / "mail").iterdir()), "no mail came")
+        operator.open("/alerts")
+        operator.press("Remove")
+        operator.says("Nothing is watched yet.")
+
+    def test_5_the_log_is_searched_kept_and_taken_along(self):
+        operator = self.operator
+        operator.open("/logs")
+        operator.page.get_by_label("Text", exact=True).fill("records")
+        operator.press("Search")
+        operator.says("records/")
+        operator.page.get_by_label("Keep this one as").fill("records & <more>")
+        operator.press("Keep")
+        kept = operator.page.get_by_role("link", name="records & <more>")
+        expect(kept).to_be_visible()
+        kept.click()
+        operator.says("records/")
+        operator.check("kept-query")
+        with operator.page.expect_download() as download:
+            operator.page.get_by_role("link", name="The first thousand as CSV").click()
+        text = pathlib.Path(download.value.path()).read_text()
+        that(text.count("\n") >= 3 and "records/" in text, "the CSV has not what the page has")
+        operator.press("Forget")
+        operator.says("None.")
+
+    def test_6_a_schema_is_deployed(self):
+        operator = self.operator
+        operator.open("/schema")
+        operator.page.get_by_role("link", name="org.sealkit.notes").click()
+        operator.says("Note")
+        operator.check("difference")
+        operator.page.get_by_label("Type the container's name to deploy").fill("org.sealkit.other")
+        operator.press("Deploy to production")
+        operator.says("The name that was typed is not the container's.")
+        operator.check("refusal")
+        operator.page.go_back()
+        operator.page.get_by_label("Type the container's name to deploy").fill("org.sealkit.notes")
+        operator.press("Deploy to production")
+        operator.says("Production has what development has.")
+        operator.open("/events")
+        operator.says("schema-deployed")
+
+    def test_8_nobody_is_kept_out(self):
+        """What axe has found on all pages above."""
+        that(not self.operator.faults, "\n".join(self.operator.faults))
+
+    def test_7_signing_out(self):
+        operator = self.operator
+        operator.open("/server")
+        operator.press("Sign out")
+        operator.open("/server")
+        that(operator.page.url.endswith("/sign-in"), "a page is shown to somebody who has signed out")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sealkit", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    screenshots = pathlib.Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else None
+    if screenshots:
+        screenshots.mkdir(parents=True, exist_ok=True)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="sealkit-console-"))
+    failed, passed, started = [], 0, time.monotonic()
+    world = World(options.sealkit.resolve(), folder)
+    pages = 0
+    try:
+        world.prepare()
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
+            operator = Operator(world, browser, screenshots)
+            expect.set_options(timeout=10_000)
+            stories = Stories(world, operator)
+            for name in sorted(name for name in dir(Stories) if name.startswith("test_")):
+                try:
+                    getattr(stories, name)()
+                    passed += 1
+                except Exception:
+                    failed.append(name)
+                    traceback.print_exc()
+            pages = operator.pages
+            browser.close()
+    finally:
+        world.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"The console in a browser: {passed} passed, {len(failed)} failed, {pages} pages by axe, {time.monotonic() - started:.0f} s")
+    sys.exit(1 if failed or passed == 0 else 0)
+
+
+if __name__ == "__main__":
+    main()
