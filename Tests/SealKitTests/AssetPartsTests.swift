@@ -1,8 +1,10 @@
 import Foundation
+import NIOCore
 import SealKitTesting
 import SealLab
 import SealWire
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import SealKit
@@ -73,6 +75,19 @@ import Testing
         #expect(calls.filter { $0.hasSuffix(step) }.count == 3)
         #expect(Set(calls.map { $0.components(separatedBy: "/assets/")[1].prefix(40) }).count <= 6)
         #expect(try await content(of: record.recordID, ann) == pattern(Self.part + 100_000))
+    }
+
+    /// The server takes its time for a part: the next one is on its way meanwhile, and no third one.
+    @Test func theNextPartLeavesWhileOneIsStored() async throws {
+        let ann = try await Person()
+        let zone = try await ann.makeZone()
+        let network = HesitantTransport(try HTTPTransport(server: ann.server.origin))
+        let device = try ann.through(network)
+        var record = device.note(in: zone, "with a file")
+        record["file"] = Asset(fileURL: try file(pattern(3 * Self.part + 5)))
+        record = try await device.own.save(record)
+        #expect(network.mostUnderWay == 2)
+        #expect(try await content(of: record.recordID, ann) == pattern(3 * Self.part + 5))
     }
 
     /// The network is gone for longer than the save waits; saved again, it goes on.
@@ -229,5 +244,27 @@ import Testing
         record = try await device.own.save(record)
         #expect(parts(network) == ["0", "1", "1"])
         #expect(try await content(of: record.recordID, ann) == pattern(Self.part + 5))
+    }
+}
+
+/// Answers the first part only once the second one has come.
+private final class HesitantTransport: PassingTransport {
+    let next: any Transport
+    private let second = AsyncStream<Void>.makeStream()
+    private let underWay = Mutex((now: 0, most: 0))
+
+    init(_ next: any Transport) { self.next = next }
+
+    var mostUnderWay: Int { underWay.withLock(\.most) }
+
+    func upload(
+        _ path: String, length: Int64, parts: AsyncThrowingStream<ByteBuffer, any Error>, token: String
+    ) async throws(SealKitError) -> TransportResponse {
+        underWay.withLock { ($0.now, $0.most) = ($0.now + 1, max($0.most, $0.now + 1)) }
+        defer { underWay.withLock { $0.now -= 1 } }
+        if path.hasSuffix("/parts/1") { second.continuation.finish() }
+        let answer = try await next.upload(path, length: length, parts: parts, token: token)
+        if path.hasSuffix("/parts/0") { for await _ in second.stream {} }
+        return answer
     }
 }

@@ -161,6 +161,7 @@ final class AssetStream: @unchecked Sendable {
     private let range: Range<UInt64>
     private let tail: Tail
     private let progress: @Sendable (Int64) -> Void
+    private let hasRead: @Sendable () -> Void
     private var chunk: UInt64
     private var hasEnded = false
     private var sent: Int64 = 0
@@ -168,12 +169,18 @@ final class AssetStream: @unchecked Sendable {
 
     var failure: SealKitError? { failed.withLock { $0 } }
 
-    /// - Parameter progress: bytes of this request's chunks.
-    init(_ chunks: AssetChunks, _ range: Range<UInt64>, tail: Tail, progress: @escaping @Sendable (Int64) -> Void) {
+    /// - Parameters:
+    ///   - progress: bytes of this request's chunks.
+    ///   - hasRead: is told when the last chunk was read.
+    init(
+        _ chunks: AssetChunks, _ range: Range<UInt64>, tail: Tail, progress: @escaping @Sendable (Int64) -> Void,
+        hasRead: @escaping @Sendable () -> Void = {}
+    ) {
         self.chunks = chunks
         self.range = range
         self.tail = tail
         self.progress = progress
+        self.hasRead = hasRead
         chunk = range.lowerBound
     }
 
@@ -186,6 +193,7 @@ final class AssetStream: @unchecked Sendable {
             chunk = end
             sent += Int64(bytes.readableBytes)
             progress(sent)
+            if chunk == range.upperBound { hasRead() }
             return bytes
         } catch {
             failed.withLock { $0 = error }

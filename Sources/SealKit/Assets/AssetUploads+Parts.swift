@@ -196,22 +196,70 @@ extension AssetUploads {
         for round in 1... {
             do {
                 let present = try await begin(upload)
-                for part in 0..<upload.partCount {
-                    let before = Int64(
-                        part * UInt64(Limits.assetPartChunks)
-                            * (upload.bytes(ofPart: 0) / UInt64(Limits.assetPartChunks)))
-                    if present.contains(part) {
-                        try check(upload, part)
-                    } else {
-                        try await send(part, of: upload) { progress(before + $0) }
-                    }
-                    progress(before + Int64(upload.bytes(ofPart: part)))
-                }
+                try await sendParts(of: upload, but: present, progress: progress).get()
                 try await finish(upload)
                 return
             } catch let error where error.code == .assetNotAvailable && round < Self.rounds {
                 continue
             }
+        }
+    }
+
+    /// The parts in their order. Each is sealed and sent while the server still stores the one before: no more than two
+    /// are under way.
+    private func sendParts(
+        of upload: AssetUpload, but present: Set<UInt64>, progress: @escaping @Sendable (Int64) -> Void
+    ) async -> Result<Void, SealKitError> {
+        await withTaskGroup(of: (part: UInt64, result: Result<Void, SealKitError>).self) { group in
+            var underWay: Set<UInt64> = []
+            /// Waits until so few are under way. Of one that fails the one before may still arrive; the one after it is
+            /// of no use.
+            func wait(for count: Int) async -> Result<Void, SealKitError> {
+                var outcome = Result<Void, SealKitError>.success(())
+                while underWay.count > (outcome.isFailure ? 0 : count), let (part, result) = await group.next() {
+                    underWay.remove(part)
+                    guard result.isFailure, !outcome.isFailure else { continue }
+                    outcome = result
+                    if underWay.contains(where: { $0 > part }) { group.cancelAll() }
+                }
+                return outcome
+            }
+            for part in 0..<upload.partCount {
+                let before = Int64(
+                    part * UInt64(Limits.assetPartChunks)
+                        * (upload.bytes(ofPart: 0) / UInt64(Limits.assetPartChunks)))
+                var isRead = false
+                if !present.contains(part) {
+                    let (reading, note) = AsyncStream<Void>.makeStream()
+                    underWay.insert(part)
+                    group.addTask {
+                        defer { note.finish() }
+                        do throws(SealKitError) {
+                            try await send(part, of: upload, progress: { progress(before + $0) }) {
+                                note.yield()
+                                note.finish()
+                            }
+                            return (part, .success(()))
+                        } catch {
+                            return (part, .failure(error))
+                        }
+                    }
+                    for await _ in reading { isRead = true }
+                    // One that was not read to its end has failed, or had its answer before.
+                    let outcome = await wait(for: isRead ? 1 : 0)
+                    guard !outcome.isFailure else { return outcome }
+                }
+                // The next one's chunks come after all of this one's.
+                if !isRead {
+                    do throws(SealKitError) { try check(upload, part) } catch {
+                        group.cancelAll()
+                        _ = await wait(for: 0)
+                        return .failure(error)
+                    }
+                    progress(before + Int64(upload.bytes(ofPart: part)))
+                }
+            }
+            return await wait(for: 0)
         }
     }
 
@@ -255,12 +303,14 @@ extension AssetUploads {
     }
 
     private func send(
-        _ part: UInt64, of upload: AssetUpload, progress: @escaping @Sendable (Int64) -> Void
+        _ part: UInt64, of upload: AssetUpload, progress: @escaping @Sendable (Int64) -> Void,
+        hasRead: @escaping @Sendable () -> Void
     ) async throws(SealKitError) {
         let length = Int64(upload.bytes(ofPart: part)) + Int64(Digest.byteCount)
         let path = database.partPath(part, of: upload.id.hex, in: scope)
         try await database.core.account.exchange(Endpoints.assets.part.route, .read) { token throws(SealKitError) in
-            let stream = AssetStream(upload.chunks, upload.chunks(ofPart: part), tail: .root, progress: progress)
+            let stream = AssetStream(
+                upload.chunks, upload.chunks(ofPart: part), tail: .root, progress: progress, hasRead: hasRead)
             try await send(stream, length: length, to: path, token: token)
         }
     }
