@@ -25,7 +25,7 @@ struct SealKitCommand: AsyncParsableCommand {
         version: "\(ServerVersion.current)\n\(WebBundle.description(of: try? WebBundle.builtHash()))",
         subcommands: [
             AccountCommand.self, DeviceCommand.self, ZoneCommand.self, RecordCommand.self, ShareCommand.self,
-            ContactCommand.self, AuditCommand.self,
+            ContactCommand.self, AuditCommand.self, WebCommand.self,
             SubscriptionCommand.self, WatchCommand.self,
             ExportCommand.self, DataCommand.self, SchemaCommand.self, ManagementTokenCommand.self,
             ServerKeyCommand.self,

@@ -14,13 +14,15 @@ import Testing
     private static let hash = Hash.digest(.scope, [1])
 
     /// As `Web/build` writes one.
-    private static func archive(pageName: String = "share.html", times: Int = 1) -> [UInt8] {
+    private static func archive(
+        pageName: String = "share.html", times: Int = 1, page: String = page, script: String = "script"
+    ) -> [UInt8] {
         var writer = CanonicalWriter()
         writer.string("sealkit web bundle 1")
         writer.digest(hash)
         writer.number(UInt32(1 + times))
         for (name, type, plain) in [(pageName, "text/html; charset=utf-8", page)]
-            + Array(repeating: ("share.mjs", "text/javascript; charset=utf-8", "script"), count: times)
+            + Array(repeating: ("share.mjs", "text/javascript; charset=utf-8", script), count: times)
         {
             writer.string(name)
             writer.string(type)
@@ -115,6 +117,52 @@ import Testing
         #expect(WebBundle.description(of: bundle.hash) == "web client \(Self.hash.hex)")
         #expect(try WebBundle.builtHash() == WebBundle.built()?.hash)
         #expect(WebBundle.description(of: nil) == "built without the web client")
+    }
+
+    @Test func aServerIsHeldAgainstABundleByteByByte() async throws {
+        let fallback = ["org.example.notes": "https://notes.example.org/get?a=1&b=2"]
+        let requests = try WebClientRequests(authorities: nil)
+        for fallbackURLs in [[:], fallback] {
+            try await RunningServer.with(
+                fallbackURLs: fallbackURLs, webBundle: try WebBundle(archive: Self.archive())
+            ) { server in
+                let same = try WebBundle(archive: Self.archive())
+                #expect(try await WebVerification(of: server.origin, against: same, by: requests).run() == 2)
+                for (archive, path) in [
+                    (Self.archive(page: Self.page + " "), "/s/"), (Self.archive(page: "<p>" + Self.page), "/s/"),
+                    (Self.archive(script: "another"), "/w/"),
+                ] {
+                    let other = WebVerification(
+                        of: server.origin, against: try WebBundle(archive: archive), by: requests)
+                    let difference = await #expect(throws: WebVerification.Difference.self) { try await other.run() }
+                    #expect(difference?.path.hasPrefix(path) == true)
+                }
+            }
+        }
+        try await RunningServer.with { server in
+            let bundle = try WebBundle(archive: Self.archive())
+            await #expect(throws: WebVerification.Difference.self) {
+                try await WebVerification(of: server.origin, against: bundle, by: requests).run()
+            }
+        }
+        try await requests.close()
+    }
+
+    @Test(arguments: [
+        "<p>No app opened it? These apps keep their records here:</p>\n<ul>\n<li><script src=\"/w/x\"></script></li>\n</ul>\n",
+        "<script src=\"/w/x\"></script>", "<ul>\n</ul>\n",
+        "<p>No app opened it? These apps keep their records here:</p>\n<ul>\n<li><a rel=\"noreferrer\" href=\"javascript:x\">x</a></li>\n</ul>\n",
+        "<p>No app opened it? These apps keep their records here:</p>\n<ul>\n<li><a rel=\"noreferrer\" href=\"https://x\"><b>x</b></a></li>\n</ul>\n",
+    ])
+    func whatStandsWhereAppsAreListedIsAListOfLinks(_ html: String) {
+        #expect(!SharePageController.isAppList(html))
+    }
+
+    @Test func thePageNamesTheServerWhoseSharesItShows() throws {
+        let bundle = try WebBundle(archive: Self.archive(page: "<meta content=\"{server}\"><!-- apps -->"))
+        #expect(bundle.page(of: nil, apps: "") == "<meta content=\"\">")
+        #expect(bundle.page(of: "https://a.example", apps: "x") == "<meta content=\"https://a.example\">x")
+        #expect(!bundle.page(of: "https://\"><script>", apps: "").contains("<script>"))
     }
 
     @Test func anArchiveIsReadWholeOrNotAtAll() throws {

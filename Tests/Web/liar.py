@@ -109,10 +109,10 @@ class Liar:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     @contextlib.contextmanager
-    def lie(self, route, change):
+    def lie(self, route, change=lambda _, ask: ask(), headers=lambda headers: headers):
         """`change` is told the request's body and a function that asks the real server, and gives the answer's bytes, or an iterator that
-        need not end; behind a status where it is not the server's."""
-        lie = (route, change)
+        need not end; behind a status where it is not the server's. `headers` is told the answer's, in pairs."""
+        lie = (route, change, headers)
         self.lies.append(lie)
         try:
             yield
@@ -145,13 +145,15 @@ class Liar:
             return asked[-1][2]
 
         path = handler.path.split("?")[0]
-        is_page = handler.headers.get("sealkit-client", "").startswith("web/") or path.startswith("/w/")
-        changes = [change for route, change in self.lies if is_page and route in path]
+        is_page = handler.headers.get("sealkit-client", "").startswith("web/") or path.startswith(("/w/", "/s/"))
+        changes = [(change, headers) for route, change, headers in self.lies if is_page and route in path]
         try:
-            made = changes[-1](body, ask) if changes else ask()
+            made = changes[-1][0](body, ask) if changes else ask()
             status, headers, _ = asked[-1] if asked else (200, [("Content-Type", "application/x-protobuf")], b"")
             if isinstance(made, tuple):
                 status, made = made
+            if changes:
+                headers = changes[-1][1](headers)
             handler.send_response(status)
             for name, value in headers:
                 if name.lower() not in ("connection", "transfer-encoding", "content-length", "date", "server"):

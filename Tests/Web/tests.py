@@ -21,6 +21,7 @@ from playwright.sync_api import expect, sync_playwright
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from elsewhere import ElsewhereTests  # noqa: E402
 from hostile import HostileTests  # noqa: E402
 from world import World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
 
@@ -126,7 +127,7 @@ class Guest:
         self.context.close()
 
 
-class Tests(HostileTests):
+class Tests(HostileTests, ElsewhereTests):
     def __init__(self, world, browser, screenshots):
         self.world, self.browser, self.screenshots = world, browser, screenshots
 

@@ -8,6 +8,9 @@ export class VisitError extends Error {
     }
 }
 
+/** Of the server whose shares are shown: where this page comes from, or by `sealkit web` whatever stands in it. */
+export const origin = document.querySelector('meta[name=sealkit-server]').content || location.origin;
+
 // The two scripts that this page starts, and no others: the policy refuses all else.
 const workers = new Map(['./core.worker.mjs', './passphrase.worker.mjs'].map(name => [name, new URL(name, import.meta.url).href]));
 const policy = 'trustedTypes' in self
@@ -19,7 +22,7 @@ const policy = 'trustedTypes' in self
     })
     : { createScriptURL: name => workers.get(name) };
 
-const start = name => new Worker(policy.createScriptURL(name), { type: 'module' });
+const start = name => new Worker(policy.createScriptURL(name), { type: 'module', name: origin });
 
 /** @returns {(name: string, argument?: object, transfer?: Transferable[]) => Promise<any>} a method of `Visit`, in its worker */
 export function startCore() {
@@ -48,6 +51,6 @@ export function stretch(passphrase, name) {
     return new Promise((resolve, reject) => {
         worker.addEventListener('message', ({ data: { key, code } }) => key ? resolve(key) : reject(new VisitError({ code })));
         worker.addEventListener('error', () => reject(new VisitError({ code: 'noCore' })));
-        worker.postMessage({ passphrase: passphrase.normalize('NFC'), name: name.normalize('NFC'), origin: location.origin });
+        worker.postMessage({ passphrase: passphrase.normalize('NFC'), name: name.normalize('NFC'), origin });
     }).finally(() => worker.terminate());
 }

@@ -1,6 +1,8 @@
 // A passkey's pseudo-random function (WebAuthn's extension `prf`): 32 bytes that come out of the same passkey alone, each time the same.
 // The server is told of no passkey, and none is asked for under another name than the server's host.
 
+import { origin } from './core.client.mjs';
+
 /** Why a passkey was not to be had: 'noPRF' where it answers with no bytes, 'cancelled' for all else, which browsers do not tell apart. */
 export class PasskeyError extends Error {
     constructor(code) {
@@ -9,8 +11,8 @@ export class PasskeyError extends Error {
     }
 }
 
-/** Whether there can be one here: browsers have none for addresses that are numbers. */
-export const mayHavePasskey = () => isSecureContext && 'PublicKeyCredential' in self
+/** Whether there can be one here: browsers have none for addresses that are numbers, nor for another host than the server's. */
+export const mayHavePasskey = () => origin === location.origin && isSecureContext && 'PublicKeyCredential' in self
     && !/^[\d.]+$|^\[/.test(location.hostname);
 
 const random = count => crypto.getRandomValues(new Uint8Array(count));

@@ -1,6 +1,6 @@
 // The page at a share's URL, screen by screen: no screen has a URL of its own, and what was after the # is in none.
 import { takeSecret } from './first.mjs';
-import { startCore, stretch, VisitError } from './core.client.mjs';
+import { origin, startCore, stretch, VisitError } from './core.client.mjs';
 import { element, icon } from './dom.mjs';
 import { choose, compare, confirmRemoval, editRecord } from './edit.mjs';
 import { picture } from './media.mjs';
@@ -31,9 +31,9 @@ function start() {
     document.documentElement.lang = language;
     document.title = texts.title;
     document.getElementById('page').append(
-        element('header.bar', {}, element('span.mark', {}, icon('lock'), element('span.host', {}, location.host)), accountPlace),
+        element('header.bar', {}, element('span.mark', {}, icon('lock'), element('span.host', {}, new URL(origin).host)), accountPlace),
         main,
-        element('footer', {}, paragraph(texts.trust), apps.length > 0 && element('p', {}, texts.apps, ' ', ...apps)));
+        element('footer', {}, paragraph(origin === location.origin ? texts.trust : texts.trustElsewhere), apps.length > 0 && element('p', {}, texts.apps, ' ', ...apps)));
     addEventListener('pointerdown', awake, { passive: true });
     addEventListener('keydown', awake);
     awake();
@@ -127,7 +127,7 @@ async function arrive() {
         busy(texts.opening);
         const have = secret.length - 1;
         try {
-            await ask('open', { url: location.origin + location.pathname + secret });
+            await ask('open', { url: origin + location.pathname + secret });
         } catch (error) {
             if (error.code !== 'invalidURL') throw error;
             return incomplete(have === secretCharacters ? texts.incompleteAltered : texts.incompleteCut(have, secretCharacters));

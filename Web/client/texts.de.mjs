@@ -50,6 +50,7 @@ export default {
     account: 'Konto', accountOf: name => `Das ist Ihr Konto ${name} auf diesem Server.`, waysPasskey: 'Es kommt mit Ihrem Passkey wieder.', waysPassphrase: 'Es kommt mit Ihrer Passphrase wieder.',
     waysRecoveryKey: 'Es kommt mit Ihrem Wiederherstellungsschlüssel wieder.', waysNone: 'Es endet mit diesem Tab.', lock: 'Sperren', forget: 'Diesen Browser vergessen', forgetHint: 'Was dieser Browser sich merkt, geht: wie Sie entsperren und wo Geteiltes liegt. Ihr Konto bleibt.',
     trust: 'Ihr Browser prüft und öffnet hier alles selbst. Das Skript dafür kommt von diesem Server: ein Server, der es für Sie ändert, liest mit. Die App und die Befehlszeile nehmen ihren Code nicht von ihm.',
+    trustElsewhere: 'Ihr Browser prüft und öffnet hier alles selbst, mit einem Skript, das nicht von jenem Server kommt.',
     apps: 'Apps, die ihre Einträge hier haben:',
     errorTitle: 'Das ging nicht',
     errors: {

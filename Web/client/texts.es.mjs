@@ -50,6 +50,7 @@ export default {
     account: 'Cuenta', accountOf: name => `Esta es su cuenta ${name} en este servidor.`, waysPasskey: 'Vuelve con su llave de acceso.', waysPassphrase: 'Vuelve con su frase de contraseña.',
     waysRecoveryKey: 'Vuelve con su clave de recuperación.', waysNone: 'Termina con esta pestaña.', lock: 'Bloquear', forget: 'Olvidar este navegador', forgetHint: 'Se borra lo que este navegador recuerda: cómo desbloquea y dónde está lo compartido. Su cuenta queda.',
     trust: 'Su navegador comprueba y abre todo él mismo. El programa que lo hace viene de este servidor: un servidor que lo cambie para usted lee lo que usted lee. La app y la línea de órdenes no toman su código de él.',
+    trustElsewhere: 'Su navegador comprueba y abre aquí todo por sí mismo, con un script que no viene de ese servidor.',
     apps: 'Apps que guardan aquí sus registros:',
     errorTitle: 'No funcionó',
     errors: {

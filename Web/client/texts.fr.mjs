@@ -50,6 +50,7 @@ export default {
     account: 'Compte', accountOf: name => `C’est votre compte ${name} sur ce serveur.`, waysPasskey: 'Il revient par votre clé d’accès.', waysPassphrase: 'Il revient par votre phrase secrète.',
     waysRecoveryKey: 'Il revient par votre clé de secours.', waysNone: 'Il finit avec cet onglet.', lock: 'Verrouiller', forget: 'Oublier ce navigateur', forgetHint: 'Ce dont ce navigateur se souvient disparaît : comment vous déverrouillez, et où sont les partages. Votre compte reste.',
     trust: 'Votre navigateur vérifie et ouvre tout lui-même. Le script qui le fait vient de ce serveur : un serveur qui le modifie pour vous lit ce que vous lisez. L’app et la ligne de commande ne prennent pas leur code chez lui.',
+    trustElsewhere: 'Votre navigateur vérifie et ouvre tout ici lui-même, par un script qui ne vient pas de ce serveur.',
     apps: 'Apps qui gardent leurs fiches ici :',
     errorTitle: 'Cela n’a pas marché',
     errors: {

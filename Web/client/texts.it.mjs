@@ -50,6 +50,7 @@ export default {
     account: 'Account', accountOf: name => `Questo è il suo account ${name} su questo server.`, waysPasskey: 'Torna con la sua passkey.', waysPassphrase: 'Torna con la sua passphrase.',
     waysRecoveryKey: 'Torna con la sua chiave di recupero.', waysNone: 'Finisce con questa scheda.', lock: 'Bloccare', forget: 'Dimenticare questo browser', forgetHint: 'Ciò che questo browser ricorda sparisce: come sblocca e dove sono le condivisioni. Il suo account resta.',
     trust: 'Il suo browser controlla e apre tutto da sé. Il programma che lo fa viene da questo server: un server che lo cambia per lei legge ciò che lei legge. L’app e la riga di comando non prendono il loro codice da lui.',
+    trustElsewhere: 'Il suo browser controlla e apre qui tutto da sé, con uno script che non viene da quel server.',
     apps: 'App che tengono qui le loro schede:',
     errorTitle: 'Non ha funzionato',
     errors: {

@@ -60,6 +60,7 @@ export const english = {
     account: 'Account', accountOf: name => `This is your account ${name} on this server.`, waysPasskey: 'It comes back by your passkey.', waysPassphrase: 'It comes back by your passphrase.',
     waysRecoveryKey: 'It comes back by your recovery key.', waysNone: 'It ends with this tab.', lock: 'Lock', forget: 'Forget this browser', forgetHint: 'What this browser remembers goes: how you unlock, and where shares are. Your account stays.',
     trust: 'Your browser checks and opens everything here itself. The script that does so comes from this server: a server that changes it for you reads what you read. The app and the command line do not take their code from it.',
+    trustElsewhere: 'Your browser checks and opens everything here itself, by a script that does not come from that server.',
     apps: 'Apps that keep their records here:',
 
     errorTitle: 'That did not work',

@@ -50,6 +50,7 @@ export default {
     account: 'Account', accountOf: name => `Dit is uw account ${name} op deze server.`, waysPasskey: 'Het komt terug met uw passkey.', waysPassphrase: 'Het komt terug met uw wachtzin.',
     waysRecoveryKey: 'Het komt terug met uw herstelsleutel.', waysNone: 'Het eindigt met dit tabblad.', lock: 'Vergrendelen', forget: 'Deze browser vergeten', forgetHint: 'Wat deze browser onthoudt verdwijnt: hoe u ontgrendelt en waar het gedeelde staat. Uw account blijft.',
     trust: 'Uw browser controleert en opent hier alles zelf. Het script daarvoor komt van deze server: een server die het voor u verandert, leest wat u leest. De app en de opdrachtregel halen hun code niet bij hem.',
+    trustElsewhere: 'Uw browser controleert en opent hier alles zelf, met een script dat niet van die server komt.',
     apps: 'Apps die hun gegevens hier bewaren:',
     errorTitle: 'Dat lukte niet',
     errors: {

@@ -50,6 +50,7 @@ export default {
     account: 'Konto', accountOf: name => `To Twoje konto ${name} na tym serwerze.`, waysPasskey: 'Wraca dzięki kluczowi dostępu.', waysPassphrase: 'Wraca dzięki hasłu.',
     waysRecoveryKey: 'Wraca dzięki kluczowi odzyskiwania.', waysNone: 'Kończy się z tą kartą.', lock: 'Zablokuj', forget: 'Zapomnij tę przeglądarkę', forgetHint: 'Zniknie to, co pamięta ta przeglądarka: jak odblokowujesz i gdzie są udostępnione rzeczy. Konto zostaje.',
     trust: 'Twoja przeglądarka sama wszystko sprawdza i otwiera. Skrypt, który to robi, pochodzi z tego serwera: serwer, który go dla Ciebie zmieni, czyta to co Ty. Aplikacja i wiersz poleceń nie biorą od niego kodu.',
+    trustElsewhere: 'Przeglądarka sama wszystko tu sprawdza i otwiera, skryptem, który nie pochodzi z tego serwera.',
     apps: 'Aplikacje, które trzymają tu rekordy:',
     errorTitle: 'Nie udało się',
     errors: {

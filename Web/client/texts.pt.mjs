@@ -50,6 +50,7 @@ export default {
     account: 'Conta', accountOf: name => `Esta é a sua conta ${name} neste servidor.`, waysPasskey: 'Volta com a sua chave de acesso.', waysPassphrase: 'Volta com a sua frase-passe.',
     waysRecoveryKey: 'Volta com a sua chave de recuperação.', waysNone: 'Acaba com este separador.', lock: 'Bloquear', forget: 'Esquecer este navegador', forgetHint: 'O que este navegador recorda desaparece: como desbloqueia e onde estão as partilhas. A sua conta fica.',
     trust: 'O seu navegador verifica e abre tudo por si. O programa que o faz vem deste servidor: um servidor que o altere para si lê o que lê. A app e a linha de comandos não vão buscar o seu código a ele.',
+    trustElsewhere: 'O seu navegador verifica e abre aqui tudo sozinho, com um script que não vem desse servidor.',
     apps: 'Apps que guardam aqui os seus registos:',
     errorTitle: 'Não funcionou',
     errors: {

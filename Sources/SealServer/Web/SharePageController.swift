@@ -22,8 +22,7 @@ struct SharePageController: Sendable {
         let apps = Self.apps(fallbackURLs)
         var headers: HTTPFields = [:]
         if let bundle {
-            html = bundle.page.replacing(WebBundle.bundleMark, with: bundle.hash.hex)
-                .replacing(WebBundle.appsMark, with: apps)
+            html = bundle.page(of: nil, apps: apps)
             headers = WebHeaders.all
         } else {
             html = Self.start + apps + Self.end
@@ -49,6 +48,16 @@ struct SharePageController: Sendable {
         headers[.contentLength] = String(body.readableBytes)
         return Response(
             status: .ok, headers: headers, body: withBody ? ResponseBody(byteBuffer: body) : ResponseBody())
+    }
+
+    /// Whether HTML is what `apps` writes of some URLs.
+    static func isAppList(_ html: String) -> Bool {
+        let link = #/<li><a rel="noreferrer" href="https:\/\/[^"<>\s]+">[^<>]+<\/a><\/li>/#
+        let lines = html.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count >= 5, lines[0] == "<p>No app opened it? These apps keep their records here:</p>",
+            lines[1] == "<ul>", lines[lines.count - 2] == "</ul>", lines[lines.count - 1].isEmpty
+        else { return false }
+        return lines[2..<lines.count - 2].allSatisfy { $0.wholeMatch(of: link) != nil }
     }
 
     private static func apps(_ fallbackURLs: [String: String]) -> String {

@@ -1,6 +1,7 @@
 import CWebBundle
 import NIOCore
 package import SealPrimitives
+import SealService
 
 /// The web client as it is built into this program: its files, under one hash that names them all.
 package struct WebBundle: Sendable {
@@ -15,10 +16,11 @@ package struct WebBundle: Sendable {
     /// SHA-256 of the manifest: of each file a line with its hash, its type and its name, ascending by name.
     package let hash: Digest
     let files: [String: File]
-    /// The page at a share's URL, in which `bundleMark` stands for the hash, and `appsMark` for the operator's apps.
-    let page: String
+    /// The page at a share's URL, in which marks stand for what only whoever shows it knows.
+    private let page: String
 
-    static let bundleMark = "{bundle}"
+    private static let bundleMark = "{bundle}"
+    private static let serverMark = "{server}"
     static let appsMark = "<!-- apps -->"
 
     /// The archive has something else in it than `Web/build` writes.
@@ -58,8 +60,9 @@ package struct WebBundle: Sendable {
         return try reader.digest()
     }
 
+    /// - Parameter archive: as `Web/build` writes it.
     /// - Throws: `Malformed`.
-    init(archive: [UInt8]) throws {
+    package init(archive: [UInt8]) throws {
         do throws(SealError) { self = try Self.read(archive) } catch { throw Malformed() }
     }
 
@@ -88,6 +91,15 @@ package struct WebBundle: Sendable {
 }
 
 extension WebBundle {
+    /// The page at a share's URL.
+    /// - Parameters:
+    ///   - server: whose shares it shows; nil for the one that it comes from.
+    ///   - apps: the operator's, as HTML.
+    func page(of server: String?, apps: String) -> String {
+        page.replacing(Self.bundleMark, with: hash.hex).replacing(Self.serverMark, with: HTML.escape(server ?? ""))
+            .replacing(Self.appsMark, with: apps)
+    }
+
     /// What the program says of it beside its version.
     package static func description(of hash: Digest?) -> String {
         hash.map { "web client \($0.hex)" } ?? "built without the web client"

@@ -24,10 +24,15 @@ struct WebFilesController: Sendable {
                 .unknownItem, "This server has no such file of the web client.",
                 remedy: "Load the page again: the server may have another version of it by now.", status: .notFound)
         }
-        let encoding = WebEncoding(acceptedBy: call.request)
-        let body = file.body(encoding)
+        return file.response(WebEncoding(acceptedBy: call.request))
+    }
+}
+
+extension WebBundle.File {
+    func response(_ encoding: WebEncoding?) -> Response {
+        let body = body(encoding)
         var headers = WebHeaders.all
-        headers[.contentType] = file.type
+        headers[.contentType] = type
         headers[.contentLength] = String(body.readableBytes)
         headers[.cacheControl] = "public, max-age=31536000, immutable"
         headers[.vary] = "accept-encoding"

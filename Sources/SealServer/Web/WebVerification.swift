@@ -1,0 +1,104 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import SealPrimitives
+
+/// Holds what a server sends to browsers against a bundle, byte by byte: the page, each file in each of its forms, and
+/// what goes with them.
+///
+/// It asks as a browser does. A server can still give one person another page than whoever verifies.
+package struct WebVerification: Sendable {
+    private let origin: String
+    private let bundle: WebBundle
+    private let client: WebClientRequests
+
+    /// The first thing that is not as the bundle has it.
+    package struct Difference: Error, Sendable, CustomStringConvertible {
+        /// The path that was asked for.
+        package let path: String
+        package let what: String
+
+        package var description: String { "\(path): \(what)" }
+    }
+
+    /// What says where to go, keeps something in the browser, or lets a script do more.
+    private static let foreign = [
+        "set-cookie", "refresh", "location", "link", "service-worker-allowed", "sourcemap", "x-sourcemap",
+        "access-control-allow-origin", "clear-site-data", "speculation-rules",
+    ]
+
+    package init(of origin: String, against bundle: WebBundle, by client: WebClientRequests) {
+        (self.origin, self.bundle, self.client) = (origin, bundle, client)
+    }
+
+    /// - Returns: how many files were compared.
+    /// - Throws: `Difference`; what keeps the server from being asked.
+    package func run() async throws -> Int {
+        // Ids that nobody has given out, each asked for once.
+        for _ in 0..<2 { try await verifyPage(at: "/s/\(Self.unusedID())") }
+        for name in bundle.files.keys.sorted() {
+            guard let file = bundle.files[name] else { continue }
+            for encoding in [nil, .gzip, .brotli] as [WebEncoding?] {
+                try await verify(file, at: "/w/\(bundle.hash.hex)/\(name)", encoding)
+            }
+        }
+        return bundle.files.count + 1
+    }
+
+    /// 22 characters of base64url, the last of which has two bits.
+    private static func unusedID() -> String {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+        return String((0..<21).map { _ in digits[Int.random(in: 0..<64)] }) + "A"
+    }
+
+    private func verifyPage(at path: String) async throws {
+        let answer = try await client.get(origin + path, accepting: "identity")
+        try check(answer, at: path, type: "text/html; charset=utf-8", cached: "no-store", encoding: nil)
+        let shown = String(buffer: answer.body)
+        let marked = bundle.page(of: nil, apps: WebBundle.appsMark)
+        guard let mark = marked.range(of: WebBundle.appsMark) else { throw Difference(path: path, what: "no page") }
+        let (start, end) = (marked[..<mark.lowerBound], marked[mark.upperBound...])
+        guard shown.utf8.count >= start.utf8.count + end.utf8.count, shown.hasPrefix(start), shown.hasSuffix(end) else {
+            let other = shown.firstMatch(of: #/\/w\/([0-9a-f]{64})\//#)?.output.1
+            guard let other, other != bundle.hash.hex else {
+                throw Difference(path: path, what: "the page is another one than the bundle's")
+            }
+            throw Difference(path: path, what: "the page is of web client \(other), not of \(bundle.hash.hex)")
+        }
+        // What the operator may set is a list of links, and nothing else.
+        let apps = String(shown.utf8.dropFirst(start.utf8.count).dropLast(end.utf8.count)) ?? "?"
+        guard apps.isEmpty || SharePageController.isAppList(apps) else {
+            throw Difference(path: path, what: "there is more than links to apps where those are")
+        }
+    }
+
+    private func verify(_ file: WebBundle.File, at path: String, _ encoding: WebEncoding?) async throws {
+        let answer = try await client.get(origin + path, accepting: encoding?.rawValue ?? "identity")
+        try check(
+            answer, at: path, type: file.type, cached: "public, max-age=31536000, immutable",
+            encoding: encoding?.rawValue)
+        guard answer.body == file.body(encoding) else {
+            throw Difference(path: path, what: "\(encoding?.rawValue ?? "the file") has other bytes than the bundle's")
+        }
+    }
+
+    private func check(
+        _ answer: WebClientRequests.Answer, at path: String, type: String, cached: String, encoding: String?
+    ) throws(Difference) {
+        guard answer.status == 200 else { throw Difference(path: path, what: "it answers \(answer.status)") }
+        var expected: [(name: String, value: String?)] = WebHeaders.all.map { ($0.name.rawName, $0.value) }
+        expected += [("content-type", type), ("cache-control", cached), ("content-encoding", encoding)]
+        for (name, value) in expected {
+            let found = answer.headers[name]
+            guard found == (value.map { [$0] } ?? []) else {
+                let shown = found.isEmpty ? "missing" : "“\(found.joined(separator: ", "))”"
+                let wanted = value.map { ", and not “\($0)”" } ?? ""
+                throw Difference(path: path, what: "\(name) is \(shown)\(wanted)")
+            }
+        }
+        for name in Self.foreign where !answer.headers[name].isEmpty {
+            throw Difference(path: path, what: "it comes with \(name), which nothing of the web client has")
+        }
+    }
+}

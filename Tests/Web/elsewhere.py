@@ -1,0 +1,192 @@
+"""The web client that does not come from the server: `sealkit web verify`, `open` and `export`."""
+
+import contextlib
+import http.client
+import http.server
+import json
+import subprocess
+import threading
+
+from playwright.sync_api import expect
+
+from liar import Liar, flip
+from world import that
+
+NO_PASSKEY = "Passkeys work at a server’s own name only"
+
+
+class ElsewhereTests:
+    def web(self, *arguments, status=0, text=""):
+        done = subprocess.run([str(self.world.binary), "web", *map(str, arguments), "--json"], input=text.encode(), capture_output=True,
+                              env=self.world.environment(), timeout=120)
+        that(done.returncode == status, f"sealkit web {arguments[0]} ended with {done.returncode}, not {status}: {done.stderr.decode()}")
+        return json.loads(done.stdout if status == 0 else done.stderr.decode().splitlines()[-1])
+
+    def test_verify_finds_what_is_altered(self):
+        told = self.web("verify", self.world.origin)
+        that(told["files"] > 30 and len(told["webClient"]) == 64, f"{told}")
+        bundle = self.world.folder / "bundle"
+
+        def without(name):
+            return lambda headers: [(key, value) for key, value in headers if key.lower() != name]
+
+        def weaker(headers):
+            return [(key, value.replace("script-src 'self'", "script-src *")) for key, value in headers]
+
+        def only(form):
+            """A file that is altered in one of its forms."""
+            def change(_, ask):
+                data = ask()
+                found = "gzip" if data.startswith(b"\x1f\x8b") else "the file" if data.startswith(b"//") else "br"
+                return flip(data, 100) if found == form else data
+            return change
+
+        same = lambda _, ask: ask()  # noqa: E731
+        alterations = {
+            "a byte of the page": ("/s/", lambda _, ask: ask().replace(b"SealKit", b"SealK1t", 1), None),
+            "a script more": ("/s/", lambda _, ask: ask().replace(b"</body>", b"<script src=/w/x.mjs></script></body>"), None),
+            "a script among the apps": ("/s/", lambda _, ask: ask().replace(b'<div id="apps">', b'<div id="apps"><script src=/w/x.mjs></script>'), None),
+            "another web client": ("/s/", lambda _, ask: ask().replace(told["webClient"].encode(), b"0" * 64), None),
+            "a byte of the module": ("/core.wasm", lambda _, ask: flip(ask(), 5000), None),
+            "a byte of a script": ("/visit.mjs", lambda _, ask: flip(ask(), 100), None),
+            "no file": ("/records.mjs", lambda *_: (404, b""), None),
+            "no policy": ("/s/", same, without("content-security-policy")),
+            "a weaker policy": ("/s/", same, weaker),
+            "a weaker policy of a worker": ("/core.worker.mjs", same, weaker),
+            "another type": ("/icon.svg", same, lambda headers: [*without("content-type")(headers), ("Content-Type", "text/html")]),
+            "a cookie": ("/s/", same, lambda headers: [*headers, ("Set-Cookie", "who=you")]),
+            "another page next": ("/s/", same, lambda headers: [*headers, ("Refresh", "0; url=https://example.com")]),
+            "a page that may be kept": ("/s/", same, lambda headers: [*without("cache-control")(headers), ("Cache-Control", "max-age=60")]),
+        }
+        with self.liar() as liar:
+            self.web("verify", self.world.origin)
+            for what, (route, change, headers) in alterations.items():
+                with liar.lie(route, change, headers or (lambda headers: headers)):
+                    error = self.web("verify", self.world.origin, status=76)["error"]
+                that("/s/" in error["reason"] or "/w/" in error["reason"], f"{what}: {error}")
+            for form in ("br", "gzip", "the file"):
+                with liar.lie("/share.mjs", only(form)):
+                    error = self.web("verify", self.world.origin, status=76)["error"]
+                that(error["reason"].endswith(f"/share.mjs: {form} has other bytes than the bundle's"), f"{form}: {error}")
+        bundle.write_bytes(b"no bundle")
+        self.web("verify", self.world.origin, "--bundle", bundle, status=65)
+        self.web("verify", self.world.origin, "--bundle", bundle / "none", status=66)
+        self.web("verify", "http://example.org", status=65)
+        self.web("verify", "http://localhost:1", status=69)
+
+    @contextlib.contextmanager
+    def opened(self, url, *arguments):
+        """`sealkit web open`, and what it prints."""
+        process = subprocess.Popen([str(self.world.binary), "web", "open", "-", "--json", *arguments], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.world.environment())
+        try:
+            process.stdin.write(url.encode() + b"\n")
+            process.stdin.close()
+            line = process.stdout.readline()
+            that(line, f"sealkit web open: {process.stderr.read().decode() if process.poll() is not None else 'nothing came'}")
+            yield json.loads(line)["url"]
+        finally:
+            process.terminate()
+            that(process.wait(30) is not None, "it does not end")
+
+    def visit_without_passkey(self, guest, url, address):
+        guest.open(url)
+        guest.heading("Somebody shares records with you")
+        expect(guest.page.get_by_text(NO_PASSKEY)).to_be_visible()
+        that(guest.page.get_by_role("button", name="Continue with a passkey").count() == 0, "a passkey is offered")
+        expect(guest.page.get_by_text("by a script that does not come from that server")).to_be_visible()
+        expect(guest.page.locator(".host")).to_have_text(self.world.origin.split("//")[1])
+        guest.press("Use a recovery key")
+        key = "-".join(guest.page.locator("#recovery-key li").all_inner_texts())
+        guest.page.get_by_label("Type or paste it once more").fill(key)
+        guest.press("Continue")
+        guest.type_code(guest.prove(address))
+        guest.accept()
+        that({one.url.split("/")[2] for one in guest.requests} == {url.split("/")[2]}, "something was asked of another host")
+        return key
+
+    def test_open_takes_no_script_from_the_server(self):
+        url = self.ann.invite("oda@example.org", permission="readWrite")
+        self.ann.save("opened", "--seal", "title=Before")
+        evil = lambda *_: b"document.title = 'pwned'"  # noqa: E731
+        with self.liar() as liar, liar.lie("/s/", evil), liar.lie("/w/", evil), self.opened(url) as local, self.guest("oda") as oda:
+            that(local.startswith("http://localhost:") and local.split("/s/")[1] == url.split("/s/")[1], f"it is opened at {local}")
+            key = self.visit_without_passkey(oda, local, "oda@example.org")
+            dialog = oda.page.locator("dialog")
+            oda.page.get_by_role("button", name="opened", exact=True).click()
+            dialog.get_by_role("button", name="Change").click()
+            dialog.get_by_label("title").fill("From loopback")
+            dialog.get_by_role("button", name="Save").click()
+            expect(oda.page.get_by_role("cell", name="From loopback")).to_be_visible()
+            that("From loopback" in str(self.ann("record", "get", "opened", "--zone", "Trip")), "the command line reads something else")
+            self.check_no_secret(oda, local)
+            # Whoever leads a browser here by another name, or from another page, is answered nothing.
+            port = int(local.split(":")[2].split("/")[0])
+            for headers, path, expected in (
+                    ({"host": "example.org"}, "/s/x", 421), ({"host": f"localhost:{port}", "origin": "https://example.org"}, "/1/limits", 421),
+                    ({"host": f"localhost:{port}"}, "/metrics", 404), ({"host": f"localhost:{port}"}, "/1/limits", 200)):
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+                connection.request("GET", path, headers=headers)
+                answer = connection.getresponse()
+                that(answer.status == expected, f"{path} with {headers} is answered {answer.status}")
+                connection.close()
+        # The same account, by the same key, at the server's own page.
+        with self.guest("oda-there") as there:
+            there.open(url)
+            there.press("recovery key")
+            there.page.get_by_label("Recovery key").fill(key)
+            there.press("Continue")
+            expect(there.page.locator("#count")).to_be_visible(timeout=30_000)
+        self.ann("record", "delete", "opened", "--zone", "Trip")
+        self.web("open", url[:-5], status=65)
+        self.web("open", url, "--listen", "0.0.0.0:0", status=65)
+
+    def test_export_is_the_client_for_another_origin(self):
+        folder = self.world.folder / "site"
+        told = self.web("export", folder, "--server", self.world.origin)
+        self.web("export", folder, "--server", self.world.origin, status=65)
+        self.web("export", folder / "share.html" / "below", "--server", self.world.origin, status=73)
+        world = self.world
+        policy = dict(line.split(": ", 1) for line in (folder / "headers.txt").read_text().splitlines())
+        that("script-src 'self' 'wasm-unsafe-eval'" in policy["Content-Security-Policy"], f"{policy}")
+        types = {"mjs": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "wasm": "application/wasm"}
+
+        class Site(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def handle_all(self):
+                body = Liar._body(self)
+                if self.path.startswith(("/1/", "/database/")):
+                    connection = http.client.HTTPConnection("127.0.0.1", world.server_port, timeout=60)
+                    connection.request(self.command, self.path, body or None, {
+                        name: value for name, value in self.headers.items() if name.lower() not in ("connection", "content-length", "host")})
+                    answer = connection.getresponse()
+                    status, kind, data = answer.status, answer.headers.get("content-type", ""), answer.read()
+                    connection.close()
+                else:
+                    file = folder / ("share.html" if self.path.startswith("/s/") else self.path[1:])
+                    status, data = (200, file.read_bytes()) if file.is_file() else (404, b"")
+                    kind = types.get(file.suffix[1:], "text/html; charset=utf-8")
+                self.send_response(status)
+                for name, value in {**policy, "Content-Type": kind, "Content-Length": str(len(data))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_GET = do_POST = handle_all
+
+        site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        try:
+            url = self.ann.invite("pia@example.org")
+            there = f"http://localhost:{site.server_address[1]}" + url[len(self.world.origin):]
+            that(told["server"] == self.world.origin, f"{told}")
+            with self.guest("pia") as pia:
+                self.visit_without_passkey(pia, there, "pia@example.org")
+                self.check_no_secret(pia, there)
+        finally:
+            site.shutdown()
+            site.server_close()
