@@ -1,23 +1,20 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// An app that depends on this package as its README says, by the alias: what is written for Apple's CloudKit compiles
-// in both language modes, a library in between knows nothing of the alias, and who does not depend on it sees no
-// CloudKit.
-let cloudKit = Target.Dependency.product(
-    name: "CloudKit", package: "SealKit", moduleAliases: ["CloudKit": "SealCloudKit"],
-    condition: .when(platforms: [.linux]))
+// An app with two libraries that are written for Apple's CloudKit, one in each language mode. They know nothing of the
+// alias, which the app gives to both, and who does not depend on the module sees no CloudKit.
+let alias = ["CloudKit": "SealCloudKit"]
 
 let package = Package(
     name: "CloudKitConsumer",
-    dependencies: [.package(name: "SealKit", path: "../../..")],
+    dependencies: [.package(path: "Swift5"), .package(path: "Swift6")],
     targets: [
-        .target(
-            name: "NotesSwift5", dependencies: [cloudKit], path: "Swift5", swiftSettings: [.swiftLanguageMode(.v5)]),
-        .target(
-            name: "NotesSwift6", dependencies: [cloudKit], path: "Swift6", swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(name: "Bystander", path: "Bystander"),
         .executableTarget(
-            name: "NotesApp", dependencies: ["NotesSwift5", "NotesSwift6", "Bystander"], path: "App"),
+            name: "NotesApp",
+            dependencies: [
+                .product(name: "NotesSwift5", package: "swift5", moduleAliases: alias),
+                .product(name: "NotesSwift6", package: "swift6", moduleAliases: alias), "Bystander",
+            ], path: "App"),
     ]
 )
