@@ -38,6 +38,29 @@ extension SyncEngineTests {
         #expect(together == [[top.recordID, root.recordID, share.recordID]])
     }
 
+    /// Each is sealed by the key of the scope above it, which another request would not have yet.
+    @Test func sharesThatLieInEachOtherAreNotCutApart() {
+        let top = note("top")
+        let (upper, lower) = (note("upper", below: top), note("lower", below: note("upper")))
+        let (other, apart) = (note("other", below: top), note("apart"))
+        // Of which none comes first that another one needs.
+        let shares = [lower, apart, other, upper].map { Share(rootRecord: $0) }
+        let notes = (0..<390).map { note("note-\($0)") }
+        let batch = Batch(recordsToSave: notes + [lower, top, apart, other, upper], sharesToSave: shares)
+        var parts = batch.requests
+        while let index = parts.firstIndex(where: { $0.halves != nil }) {
+            let halves = parts[index].halves ?? []
+            parts.replaceSubrange(index...index, with: halves)
+        }
+        #expect(parts.flatMap(\.recordIDs).count == batch.count)
+        let together = parts.filter { $0.count > 1 }.map { Set($0.recordIDs) }.sorted { $0.count > $1.count }
+        let nested = [top, upper, lower, other].map(\.recordID) + [shares[0], shares[2], shares[3]].map(\.recordID)
+        #expect(together == [Set(nested), [apart.recordID, shares[1].recordID]])
+        // Two shares of one root, which a server refuses together.
+        let twice = Batch(recordsToSave: [apart], sharesToSave: [Share(rootRecord: apart), Share(rootRecord: apart)])
+        #expect(twice.halves == nil)
+    }
+
     @Test func theRootOfAShareIsTakenAlong() async throws {
         let root = note("root")
         let share = Share(rootRecord: root)

@@ -136,19 +136,32 @@ extension SyncEngine {
             return parts
         }
 
-        /// What is not cut.
+        /// What is not cut: shares with their roots and those above them, all of them that have one in common.
         private var units: [RecordZoneChangeBatch] {
-            var left = recordsToSave
-            let shares = sharesToSave.map { share in
-                let names = Share.rootsWithAncestors(of: [share], among: recordsToSave)
-                let isTogether = { (record: Record) in
-                    record.recordID.zoneID == share.zoneID && names.contains(record.recordID.recordName)
+            var groups: [(shares: [Share], needed: Set<Record.ID>)] = []
+            for share in sharesToSave {
+                var group = (shares: [share], needed: needed(for: share))
+                groups.removeAll { other in
+                    guard !other.needed.isDisjoint(with: group.needed) else { return false }
+                    group = (other.shares + group.shares, other.needed.union(group.needed))
+                    return true
                 }
+                groups.append(group)
+            }
+            var left = recordsToSave
+            let shares = groups.map { group in
+                let isTogether = { (record: Record) in group.needed.contains(record.recordID) }
                 defer { left.removeAll(where: isTogether) }
-                return RecordZoneChangeBatch(recordsToSave: left.filter(isTogether), sharesToSave: [share])
+                return RecordZoneChangeBatch(recordsToSave: left.filter(isTogether), sharesToSave: group.shares)
             }
             return shares + left.map { RecordZoneChangeBatch(recordsToSave: [$0]) }
                 + recordIDsToDelete.map { RecordZoneChangeBatch(recordIDsToDelete: [$0]) }
+        }
+
+        private func needed(for share: Share) -> Set<Record.ID> {
+            let names = Share.rootsWithAncestors(
+                of: [share], among: recordsToSave.filter { $0.recordID.zoneID == share.zoneID })
+            return Set(names.map { Record.ID(recordName: $0, zoneID: share.zoneID) })
         }
     }
 }
