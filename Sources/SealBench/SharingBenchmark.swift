@@ -58,6 +58,9 @@ struct SharingBenchmark {
         record.encryptedValues["text"] = name
         try await database.save(record)
         let user = try guest.userRecordID()
+        let shared = Record.ID(
+            recordName: "note",
+            zoneID: RecordZone.ID(zoneName: name, ownerName: try owner.userRecordID().recordName))
 
         let clock = ContinuousClock()
         let start = clock.now
@@ -67,7 +70,7 @@ struct SharingBenchmark {
         let invited = clock.now
         try await guest.accept(try await guest.shareMetadata(for: url))
         let accepted = clock.now
-        let read = try await guest.sharedDatabase.record(for: record.recordID)
+        let read = try await guest.sharedDatabase.record(for: shared)
         let end = clock.now
         guard read.encryptedValues["text"] as? String == name else { throw Mismatch() }
         return [invited - start, accepted - invited, end - accepted].map { $0 / .seconds(1) }
