@@ -220,7 +220,7 @@ import Testing
 
     @Test func aDeletionThatNoAnswerHasRoomToNameIsRefusedWhole() async throws {
         try await RunningServer.withZone { anna, zone, _ in
-            // Each record is named with 990 digests: some 230 KB. Empty lists are in no index, whose limit comes earlier.
+            // Each record is named with 990 digests: some 230 KB. Empty lists are in no index, whose limit comes first.
             let depth = 80
             let writes = (0..<depth).map { index -> Write in
                 var write = Write("r\(index)", nil)
