@@ -50,6 +50,7 @@ import Testing
             #expect(try await anna.codes(Array(deletions.prefix(1)), in: zone) == [nil])
             #expect(try await anna.codes(Array(deletions.suffix(2)), in: zone) == [nil, nil])
             #expect(try await anna.names("self CONTAINS 'w26999'", in: zone).isEmpty)
+            AttackOutcome.refused("limitExceeded")
         }
     }
 
