@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import SealPrimitives
@@ -159,10 +160,23 @@ import Testing
     }
 
     @Test func thePageNamesTheServerWhoseSharesItShows() throws {
-        let bundle = try WebBundle(archive: Self.archive(page: "<meta content=\"{server}\"><!-- apps -->"))
-        #expect(bundle.page(of: nil, apps: "") == "<meta content=\"\">")
-        #expect(bundle.page(of: "https://a.example", apps: "x") == "<meta content=\"https://a.example\">x")
-        #expect(!bundle.page(of: "https://\"><script>", apps: "").contains("<script>"))
+        let page = "<meta content=\"{server}\" data-calls=\"{calls}\"><!-- apps -->"
+        let bundle = try WebBundle(archive: Self.archive(page: page))
+        #expect(bundle.page(of: .here, apps: "") == "<meta content=\"\" data-calls=\"\">")
+        let origin = "https://a.example"
+        #expect(bundle.page(of: .behind(origin), apps: "x") == "<meta content=\"\(origin)\" data-calls=\"\">x")
+        #expect(bundle.page(of: .at(origin), apps: "") == "<meta content=\"\(origin)\" data-calls=\"\(origin)\">")
+        #expect(!bundle.page(of: .at("https://\"><script>"), apps: "").contains("<script>"))
+    }
+
+    @Test func thePageMayCallItsServerAndNobodyElse() throws {
+        for (server, calls) in [
+            (WebServer.here, "'self'"), (.behind("https://a.example"), "'self'"),
+            (.at("https://a.example"), "'self' https://a.example"),
+        ] {
+            let policy = try #require(WebHeaders.all(server)[.contentSecurityPolicy])
+            #expect(policy.contains("; connect-src \(calls); "), "\(server)")
+        }
     }
 
     @Test func anArchiveIsReadWholeOrNotAtAll() throws {

@@ -4,13 +4,14 @@ import contextlib
 import http.client
 import http.server
 import json
+import socket
 import subprocess
 import threading
 
 from playwright.sync_api import expect
 
 from liar import Liar, flip
-from world import that
+from world import Person, that
 
 NO_PASSKEY = "Passkeys work at a server’s own name only"
 
@@ -141,15 +142,11 @@ class ElsewhereTests:
         self.web("open", url[:-5], status=65)
         self.web("open", url, "--listen", "0.0.0.0:0", status=65)
 
-    def test_export_is_the_client_for_another_origin(self):
-        folder = self.world.folder / "site"
-        told = self.web("export", folder, "--server", self.world.origin)
-        self.web("export", folder, "--server", self.world.origin, status=65)
-        self.web("export", folder / "share.html" / "below", "--server", self.world.origin, status=73)
-        world = self.world
-        policy = dict(line.split(": ", 1) for line in (folder / "headers.txt").read_text().splitlines())
-        that("script-src 'self' 'wasm-unsafe-eval'" in policy["Content-Security-Policy"], f"{policy}")
-        types = {"mjs": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "wasm": "application/wasm"}
+    @contextlib.contextmanager
+    def site(self, folder, passes_on=False):
+        """What `sealkit web export` wrote, at an origin of its own; one that passes calls on does so to the world's server."""
+        port = self.world.server_port
+        types = {"mjs": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml", "wasm": "application/wasm"}
 
         class Site(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -158,20 +155,32 @@ class ElsewhereTests:
                 pass
 
             def handle_all(self):
-                body = Liar._body(self)
-                if self.path.startswith(("/1/", "/database/")):
-                    connection = http.client.HTTPConnection("127.0.0.1", world.server_port, timeout=60)
+                body, sent = Liar._body(self), {}
+                if passes_on and self.path.startswith(("/1/", "/database/")):
+                    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
                     connection.request(self.command, self.path, body or None, {
                         name: value for name, value in self.headers.items() if name.lower() not in ("connection", "content-length", "host")})
                     answer = connection.getresponse()
                     status, kind, data = answer.status, answer.headers.get("content-type", ""), answer.read()
                     connection.close()
                 else:
-                    file = folder / ("share.html" if self.path.startswith("/s/") else self.path[1:])
-                    status, data = (200, file.read_bytes()) if file.is_file() else (404, b"")
+                    is_page = self.path.startswith("/s/")
+                    file = folder / ("share.html" if is_page else self.path[1:])
+                    sent["Cache-Control"] = "no-store" if is_page else "public, max-age=31536000, immutable"
+                    found, accepted = file, self.headers.get("accept-encoding", "")
+                    for name, ending in (("br", ".br"), ("gzip", ".gz")):
+                        if not is_page and name in accepted:
+                            found = file.parent / (file.name + ending)
+                            sent["Content-Encoding"] = name
+                            break
+                    status, data = (200, found.read_bytes()) if found.is_file() else (404, b"")
+                    if self.path == "/plain":
+                        status, data, sent = 200, b"<title>plain</title>", {}
                     kind = types.get(file.suffix[1:], "text/html; charset=utf-8")
+                # One page is somebody's who writes no policy.
+                headers = () if self.path == "/plain" else (line.split(": ", 1) for line in (folder / "headers.txt").read_text().splitlines())
                 self.send_response(status)
-                for name, value in {**policy, "Content-Type": kind, "Content-Length": str(len(data))}.items():
+                for name, value in {**dict(headers), **sent, "Content-Type": kind, "Content-Length": str(len(data))}.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(data)
@@ -181,12 +190,78 @@ class ElsewhereTests:
         site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
         threading.Thread(target=site.serve_forever, daemon=True).start()
         try:
+            yield f"http://localhost:{site.server_address[1]}"
+        finally:
+            site.shutdown()
+            site.server_close()
+
+    @contextlib.contextmanager
+    def server(self, name, *arguments):
+        """Another server than the world's; gives its origin."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+        origin = f"http://localhost:{port}"
+        process = subprocess.Popen(
+            [str(self.world.binary), "serve", "--data", str(self.world.folder / name), "--listen", f"127.0.0.1:{port}", "--origin", origin, *arguments],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.world.log.open("ab"), env=self.world.environment())
+        try:
+            that(process.stdout.readline().startswith(b"listening"), "the server does not start")
+            yield origin
+        finally:
+            process.terminate()
+            that(process.wait(40) == 0, "the server does not end")
+
+    def test_the_client_of_another_origin_calls_the_server(self):
+        folder = self.world.folder / "site-at"
+        with self.site(folder) as site, self.server("server-at", "--web-at", site) as origin, self.server("server-shy") as shy:
+            self.web("export", folder, "--server", origin)
+            that(f"connect-src 'self' {origin};" in (folder / "headers.txt").read_text(), "the page may not call the server")
+            owner = Person(self.world, "uma")
+            owner("account", "create", "--server", origin)
+            owner("zone", "create", "Fair")
+            owner.save("stall", "--seal", "title=Second to the left", zone="Fair")
+            owner("share", "create", "Fair", "--title", "The fair")
+            owner("share", "public", "Fair", "readOnly")
+            url = owner("share", "url", "Fair")[0]["url"]
+            that(url.startswith(origin), f"{url}")
+            with self.guest("quin") as quin:
+                # The browser takes what follows the # along; the page takes it out of the address.
+                quin.open(url)
+                quin.heading("Somebody shares records with you")
+                that(quin.page.url == site + url[len(origin):].split("#")[0], f"it is at {quin.page.url}")
+                expect(quin.page.get_by_text(NO_PASSKEY)).to_be_visible()
+                that(quin.page.get_by_role("button", name="Continue with a passkey").count() == 0, "a passkey is offered")
+                quin.press("Only for this visit")
+                quin.accept("The fair")
+                expect(quin.page.get_by_role("cell", name="Second to the left")).to_be_visible()
+                that(any(one.url.startswith(origin + "/database/") for one in quin.requests), "the server was not called")
+                that(not any("/w/" in one.url for one in quin.requests if one.url.startswith(origin)), "a script came from the server")
+                self.check_no_secret(quin, url)
+            # A page of an origin that a server has not named reads nothing of what it answers.
+            with self.guest("rex") as rex:
+                rex.open(site + "/plain")
+                for there, answered in ((origin, "200"), (shy, "refused")):
+                    found = rex.page.evaluate("""there => fetch(there + '/1/limits', { headers: { 'sealkit-wire-version': '1' } })
+                        .then(answer => String(answer.status), () => 'refused')""", there)
+                    that(found == answered, f"{there} answers a page with {found}")
+                rex.console.clear()
+            that(self.web("verify", site, "--server", origin)["files"] > 30, "the page at the other origin is another one")
+            self.web("verify", site, status=76)
+            error = self.web("verify", origin, status=76)["error"]
+            that(f"it sends browsers to {site}/s/" in error["reason"], f"{error}")
+            self.web("verify", site, "--passed-on", status=65)
+
+    def test_export_is_the_client_for_another_origin(self):
+        folder = self.world.folder / "site"
+        told = self.web("export", folder, "--server", self.world.origin, "--passed-on")
+        self.web("export", folder, "--server", self.world.origin, status=65)
+        self.web("export", folder / "share.html" / "below", "--server", self.world.origin, status=73)
+        policy = dict(line.split(": ", 1) for line in (folder / "headers.txt").read_text().splitlines())
+        that("script-src 'self' 'wasm-unsafe-eval'" in policy["Content-Security-Policy"], f"{policy}")
+        with self.site(folder, passes_on=True) as site:
             url = self.ann.invite("pia@example.org")
-            there = f"http://localhost:{site.server_address[1]}" + url[len(self.world.origin):]
+            there = site + url[len(self.world.origin):]
             that(told["server"] == self.world.origin, f"{told}")
             with self.guest("pia") as pia:
                 self.visit_without_passkey(pia, there, "pia@example.org")
                 self.check_no_secret(pia, there)
-        finally:
-            site.shutdown()
-            site.server_close()

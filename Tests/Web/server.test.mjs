@@ -52,7 +52,7 @@ function serving(chunks, status = 200) {
     };
     return { get signal() { return signal; }, get taken() { return taken; } };
 }
-const server = () => new Server(() => { throw new Error('no refusal'); });
+const server = () => new Server('', () => { throw new Error('no refusal'); });
 const fails = (answer, code) => assert.rejects(answer, error => error.name === 'ServerError' && error.code === code);
 
 function* repeated(chunk, each = () => {}) {

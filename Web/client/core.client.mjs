@@ -8,8 +8,9 @@ export class VisitError extends Error {
     }
 }
 
+const server = document.querySelector('meta[name=sealkit-server]');
 /** Of the server whose shares are shown: where this page comes from, or by `sealkit web` whatever stands in it. */
-export const origin = document.querySelector('meta[name=sealkit-server]').content || location.origin;
+export const origin = server.content || location.origin;
 
 // The two scripts that this page starts, and no others: the policy refuses all else.
 const workers = new Map(['./core.worker.mjs', './passphrase.worker.mjs'].map(name => [name, new URL(name, import.meta.url).href]));
@@ -22,7 +23,7 @@ const policy = 'trustedTypes' in self
     })
     : { createScriptURL: name => workers.get(name) };
 
-const start = name => new Worker(policy.createScriptURL(name), { type: 'module', name: origin });
+const start = name => new Worker(policy.createScriptURL(name), { type: 'module', name: `${origin} ${server.dataset.calls}` });
 
 /** @returns {(name: string, argument?: object, transfer?: Transferable[]) => Promise<any>} a method of `Visit`, in its worker */
 export function startCore() {

@@ -8,8 +8,7 @@ const methods = new Set([
     'createAccount', 'recoverAccount', 'keepAccount', 'device', 'look', 'sendCode', 'proveCode', 'accept', 'comeBack', 'enter',
     'fetchRecords', 'records', 'openAsset', 'beginEdit', 'newRecord', 'save', 'remove',
 ]);
-const visit = loadModule().then(ask => new Visit(ask, self.name));
-
+const visit = loadModule().then(ask => new Visit(ask, ...self.name.split(' ')));
 
 async function answer({ id, name, argument }) {
     try {

@@ -16,12 +16,19 @@ export class ServerError extends Error {
 }
 
 export class Server {
+    #base;
     #readFailure;
     /** The bearer; it is in this worker's memory alone. */
     token = '';
 
-    /** @param {(bytes: Uint8Array) => object} readFailure what a refusal says */
-    constructor(readFailure) { this.#readFailure = readFailure; }
+    /**
+     * @param {string} base what stands before a path: an origin, or nothing where that is the page's
+     * @param {(bytes: Uint8Array) => object} readFailure what a refusal says
+     */
+    constructor(base, readFailure) {
+        this.#base = base;
+        this.#readFailure = readFailure;
+    }
 
     /**
      * @param {string} name the route's
@@ -46,7 +53,7 @@ export class Server {
         };
         try {
             wait();
-            response = await fetch(path.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(place[key])), {
+            response = await fetch(this.#base + path.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(place[key])), {
                 method, headers, body, cache: 'no-store', credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer',
                 signal: stop.signal,
             });

@@ -33,11 +33,12 @@ export class Visit {
     /**
      * @param ask one operation of the module
      * @param {string} origin of the server, as the page has it
+     * @param {string} calls what stands before the path of a call; empty for where the page comes from
      */
-    constructor(ask, origin) {
+    constructor(ask, origin, calls) {
         this.#ask = ask;
         this.#origin = origin;
-        this.#server = new Server(bytes => {
+        this.#server = new Server(calls, bytes => {
             const failure = ask('failure', writer => writer.blob(bytes));
             return { code: failure.string(), reason: failure.string(), remedy: failure.string(), wait: failure.u32() };
         });

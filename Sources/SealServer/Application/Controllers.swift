@@ -82,8 +82,10 @@ enum Controllers {
             transactions: services.transactions, rates: services.rates, clock: services.clock, quotas: services.quotas,
             rosters: services.rosters
         ).addRoutes(to: router)
-        SharePageController(fallbackURLs: services.configuration.fallbackURLs, bundle: services.webBundle).addRoutes(
-            to: router)
+        SharePageController(
+            fallbackURLs: services.configuration.fallbackURLs, bundle: services.webBundle,
+            webAt: services.configuration.webAt
+        ).addRoutes(to: router)
         WebFilesController(bundle: services.webBundle).addRoutes(to: router)
         AssetsController(
             transactions: services.transactions,

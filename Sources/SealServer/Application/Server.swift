@@ -226,9 +226,13 @@ public struct Server: Sendable {
         try endpoints.requireWhole()
         var routes = endpoints.routes
         addRoutes(&routes, services)
+        let configuration = services.configuration
+        let named = configuration.webOrigins + [configuration.webAt].compactMap { $0 }
+        let origins = named.isEmpty ? nil : WebOrigins(named)
         return RouteResponder(routes) {
             RequestLogMiddleware()
             RequestMetricsMiddleware(metrics: services.metrics)
+            if let origins { WebOriginMiddleware(origins: origins, routes: routes) }
             FailureMiddleware(routes: routes, metrics: services.metrics)
             if let recorder = services.telemetry.recorder { TelemetryMiddleware(recorder: recorder) }
             LoadMiddleware(

@@ -26,6 +26,9 @@ struct StartReport {
             "mail": "\(configuration.mail.map { "\($0.url) as \($0.from)" } ?? "none: mailboxes get no codes")",
             "texts":
                 "\(configuration.sms.map { WebhookTargets.origin(of: $0.url) ?? $0.description } ?? "none: phones get no codes")",
+            "webOrigins":
+                "\(configuration.webOrigins.isEmpty ? "none" : configuration.webOrigins.joined(separator: ", "))",
+            "webAt": "\(configuration.webAt ?? "here")",
             "registration": "\(configuration.registration.rawValue)",
             "storageQuota": limit(limits.storageQuota), "publicStorageQuota": limit(limits.publicStorageQuota),
             "recordsPerZone": limit(limits.recordsPerZone), "zonesPerUser": limit(limits.zonesPerUser),

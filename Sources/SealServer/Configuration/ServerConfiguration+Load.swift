@@ -18,7 +18,8 @@ extension ServerConfiguration {
         "max-message-size": ["max", "message", "size"], "max-asset-size": ["max", "asset", "size"],
         "tombstone-age": ["tombstone", "age"], "shutdown-grace": ["shutdown", "grace"],
         "webhook-allow": ["webhook", "allow"],
-        "fallback-url": ["fallback", "url"], "registration": ["registration"],
+        "fallback-url": ["fallback", "url"], "web-origin": ["web", "origin"], "web-at": ["web", "at"],
+        "registration": ["registration"],
         "request-rate": ["request", "rate"], "write-rate": ["write", "rate"], "read-rate": ["read", "rate"],
         "sharing-rate": ["sharing", "rate"], "anonymous-rate": ["anonymous", "rate"],
         "requests-in-flight": ["requests", "in", "flight"], "bytes-in-flight": ["bytes", "in", "flight"],
@@ -28,7 +29,7 @@ extension ServerConfiguration {
     ]
 
     /// Those that may be written as lists in a file.
-    static let lists: Set<String> = ["webhook-allow", "fallback-url"]
+    static let lists: Set<String> = ["webhook-allow", "fallback-url", "web-origin"]
 
     /// `tls.key`.
     static func fileName(of setting: String) -> String { settings[setting, default: [setting]].joined(separator: ".") }
@@ -237,13 +238,18 @@ extension ServerConfiguration {
             if let size = try number("max-asset-size", "bytes", in: 1024...(1 << 50)) { result.maximumAssetSize = size }
             if let days = try number("tombstone-age", "days", in: 1...36_500) { result.tombstoneAge = Int(days) }
             if let grace = try number("shutdown-grace", "seconds", in: 1...3600) { result.shutdownGrace = Int(grace) }
-            if let origins = text("webhook-allow") {
-                result.webhookOrigins = origins.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-            }
+            if let origins = text("webhook-allow") { result.webhookOrigins = list(origins) }
+            if let origins = text("web-origin") { result.webOrigins = list(origins) }
+            result.webAt = text("web-at")
             if let pairs = text("fallback-url") { result.fallbackURLs = try fallbackURLs(pairs) }
             if let registration = try choice("registration", Registration.self) { result.registration = registration }
             result.limits = try limits()
             return result
+        }
+
+        /// What is between commas.
+        private func list(_ text: String) -> [String] {
+            text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         }
 
         /// `container=url` pairs between spaces or commas; what they hold is judged by `validate`.

@@ -46,6 +46,28 @@ extension ServerConfiguration {
                 setting: "webhook-allow",
                 expected: "origins like https://hooks.example.org, without a path, between commas")
         }
+        guard webOrigins.allSatisfy(Self.isWebOrigin) else {
+            throw .invalid(setting: "web-origin", expected: Self.webOriginForm)
+        }
+        if let webAt {
+            guard Self.isWebOrigin(webAt) else {
+                throw .invalid(setting: "web-at", expected: "one of the \(Self.webOriginForm)")
+            }
+            // A browser that is sent from here to here would go round for ever.
+            guard webAt != ServerOrigin.normalized(origin(port: listen.port)) else {
+                throw .invalid(setting: "web-at", expected: "another origin than the server's own")
+            }
+        }
+    }
+
+    private static let webOriginForm =
+        "origins like https://app.example.org as browsers write them: https:// (http:// on this machine), the host in "
+        + "lower case, its port unless it is the usual one, and nothing more"
+
+    /// An origin in the one spelling that browsers send.
+    private static func isWebOrigin(_ text: String) -> Bool {
+        WebhookTargets.isAllowable(text) && ServerOrigin.normalized(text) == text
+            && !text.contains(where: "*%".contains)
     }
 
     static let fallbackURLForm =

@@ -31,6 +31,12 @@ public struct ServerConfiguration: Sendable {
     public var webhookOrigins: [String]
     /// Where somebody who opens a share URL in a browser gets the app of a container, by container.
     public var fallbackURLs: [String: String]
+    /// The origins whose pages may call this server from a browser: `https://app.example.org`, or
+    /// `http://localhost:9000` on this machine. Each as browsers write it.
+    public var webOrigins: [String]
+    /// The origin where the page of share URLs stands, as `sealkit web export` writes it; it may call this server as
+    /// one of `webOrigins`. Nil: here.
+    public var webAt: String?
     /// Who may make an account.
     public var registration: Registration
     /// Rates, quotas, and what is under way at once.
@@ -68,6 +74,8 @@ public struct ServerConfiguration: Sendable {
         shutdownGrace: Int = 30,
         webhookOrigins: [String] = [],
         fallbackURLs: [String: String] = [:],
+        webOrigins: [String] = [],
+        webAt: String? = nil,
         registration: Registration = .open,
         limits: ServerLimits = ServerLimits(),
         metrics: ListenAddress? = nil,
@@ -91,6 +99,8 @@ public struct ServerConfiguration: Sendable {
         self.shutdownGrace = shutdownGrace
         self.webhookOrigins = webhookOrigins
         self.fallbackURLs = fallbackURLs
+        self.webOrigins = webOrigins
+        self.webAt = webAt
         self.registration = registration
         self.limits = limits
         self.metrics = metrics

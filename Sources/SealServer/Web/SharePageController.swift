@@ -10,19 +10,23 @@ import SealWire
 /// exist. What follows the `#` never reaches the server.
 ///
 /// Where the operator has set fallback URLs it lists them, all on every page, and sends nobody there by itself: a
-/// redirect would hand what follows the `#` to the other site.
+/// redirect would hand what follows the `#` to the other site. Where the operator has the page stand at another origin
+/// (`--web-at`) that is what is meant, and browsers are sent there: they keep what follows the `#`.
 struct SharePageController: Sendable {
     private let html: String
     private let headers: HTTPFields
+    private let webAt: String?
 
     /// - Parameters:
     ///   - fallbackURLs: by container, validated.
     ///   - bundle: nil where the program was built without the web client.
-    init(fallbackURLs: [String: String], bundle: WebBundle?) {
+    ///   - webAt: the other origin where the page stands; nil where it is this server's.
+    init(fallbackURLs: [String: String], bundle: WebBundle?, webAt: String?) {
+        self.webAt = webAt
         let apps = Self.apps(fallbackURLs)
         var headers: HTTPFields = [:]
         if let bundle {
-            html = bundle.page(of: nil, apps: apps)
+            html = bundle.page(of: .here, apps: apps)
             headers = WebHeaders.all
         } else {
             html = Self.start + apps + Self.end
@@ -38,8 +42,19 @@ struct SharePageController: Sendable {
     }
 
     func addRoutes(to router: EndpointRouter) {
-        router.on(Endpoints.server.sharePage, raw: { _ in page(withBody: true) })
-        router.on(Endpoints.server.sharePageHead, raw: { _ in page(withBody: false) })
+        router.on(Endpoints.server.sharePage, raw: { answer($0, withBody: true) })
+        router.on(Endpoints.server.sharePageHead, raw: { answer($0, withBody: false) })
+    }
+
+    private func answer(_ call: OpenCall, withBody: Bool) -> Response {
+        guard let webAt, let routing = call.context.pathParameters["routing"] else { return page(withBody: withBody) }
+        let place = webAt + Endpoints.server.sharePage.route.path(["routing": routing])
+        // Not kept, since the operator may change it.
+        return Response(
+            status: .temporaryRedirect,
+            headers: [
+                .location: place, .cacheControl: "no-store", .contentLength: "0", .xContentTypeOptions: "nosniff",
+            ])
     }
 
     private func page(withBody: Bool) -> Response {

@@ -21,6 +21,7 @@ package struct WebBundle: Sendable {
 
     private static let bundleMark = "{bundle}"
     private static let serverMark = "{server}"
+    private static let callsMark = "{calls}"
     static let appsMark = "<!-- apps -->"
 
     /// The archive has something else in it than `Web/build` writes.
@@ -93,10 +94,11 @@ package struct WebBundle: Sendable {
 extension WebBundle {
     /// The page at a share's URL.
     /// - Parameters:
-    ///   - server: whose shares it shows; nil for the one that it comes from.
+    ///   - server: whose shares it shows, and how it is called.
     ///   - apps: the operator's, as HTML.
-    func page(of server: String?, apps: String) -> String {
-        page.replacing(Self.bundleMark, with: hash.hex).replacing(Self.serverMark, with: HTML.escape(server ?? ""))
+    func page(of server: WebServer, apps: String) -> String {
+        page.replacing(Self.bundleMark, with: hash.hex).replacing(Self.serverMark, with: HTML.escape(server.origin))
+            .replacing(Self.callsMark, with: HTML.escape(server.calls))
             .replacing(Self.appsMark, with: apps)
     }
 

@@ -9,9 +9,9 @@ package enum WebFolder {
     /// Everything is made beside the folder, and put in its place at the end.
     /// - Parameters:
     ///   - folder: where there is nothing yet.
-    ///   - origin: of the server whose shares it shows.
+    ///   - server: whose shares it shows.
     /// - Throws: `CocoaError` for what is there, and for what cannot be written.
-    package static func write(_ bundle: WebBundle, for origin: String, to folder: URL) throws {
+    package static func write(_ bundle: WebBundle, for server: WebServer, to folder: URL) throws {
         let files = FileManager.default
         guard !files.fileExists(atPath: folder.path) else { throw CocoaError(.fileWriteFileExists) }
         let made = folder.deletingLastPathComponent()
@@ -24,8 +24,8 @@ package enum WebFolder {
                     try Data(buffer: bytes).write(to: place.appendingPathComponent(name + ending))
                 }
             }
-            try Data(bundle.page(of: origin, apps: "").utf8).write(to: made.appendingPathComponent("share.html"))
-            let headers = WebHeaders.all.map { "\($0.name.rawName): \($0.value)\n" }.joined()
+            try Data(bundle.page(of: server, apps: "").utf8).write(to: made.appendingPathComponent("share.html"))
+            let headers = WebHeaders.all(server).map { "\($0.name.rawName): \($0.value)\n" }.joined()
             try Data(headers.utf8).write(to: made.appendingPathComponent("headers.txt"))
             try files.moveItem(at: made, to: folder)
         } catch {

@@ -4,11 +4,14 @@ import HTTPTypes
 /// nobody's frame, and tells nobody where it was.
 enum WebHeaders {
     /// A worker is held by what comes with its own script, so files have the same as pages.
-    static let policy = [
-        "default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "connect-src 'self'", "worker-src 'self'",
-        "style-src 'self'", "img-src 'self' blob:", "media-src blob:", "frame-ancestors 'none'", "base-uri 'none'",
-        "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types sealkit",
-    ].joined(separator: "; ")
+    private static func policy(_ server: WebServer) -> String {
+        let calls = server.calls.isEmpty ? "'self'" : "'self' \(server.calls)"
+        return [
+            "default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "connect-src \(calls)", "worker-src 'self'",
+            "style-src 'self'", "img-src 'self' blob:", "media-src blob:", "frame-ancestors 'none'", "base-uri 'none'",
+            "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types sealkit",
+        ].joined(separator: "; ")
+    }
 
     /// Passkeys, and nothing else that a browser asks its user for.
     static let permissions =
@@ -21,8 +24,11 @@ enum WebHeaders {
         ].map { "\($0)=()" } + ["publickey-credentials-create=(self)", "publickey-credentials-get=(self)"])
         .joined(separator: ", ")
 
-    static let all: HTTPFields = {
-        var fields: HTTPFields = [.contentSecurityPolicy: policy, .xContentTypeOptions: "nosniff"]
+    /// Where the page calls the server that it comes from.
+    static let all = all(.here)
+
+    static func all(_ server: WebServer) -> HTTPFields {
+        var fields: HTTPFields = [.contentSecurityPolicy: policy(server), .xContentTypeOptions: "nosniff"]
         for (name, value) in [
             ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
             ("Referrer-Policy", "no-referrer"), ("Permissions-Policy", permissions),
@@ -30,5 +36,5 @@ enum WebHeaders {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
         return fields
-    }()
+    }
 }

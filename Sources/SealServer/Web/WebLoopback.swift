@@ -18,7 +18,7 @@ package struct WebLoopback: Sendable {
     /// - Parameter origin: of the server, as it is signed at a login.
     package init(_ bundle: WebBundle, for origin: String, by client: WebClientRequests) {
         (self.bundle, self.origin, self.client) = (bundle, origin, client)
-        html = bundle.page(of: origin, apps: "")
+        html = bundle.page(of: .behind(origin), apps: "")
     }
 
     /// Serves until the task is cancelled.

@@ -10,6 +10,7 @@ import SealPrimitives
 /// It asks as a browser does. A server can still give one person another page than whoever verifies.
 package struct WebVerification: Sendable {
     private let origin: String
+    private let server: WebServer
     private let bundle: WebBundle
     private let client: WebClientRequests
 
@@ -28,8 +29,13 @@ package struct WebVerification: Sendable {
         "access-control-allow-origin", "clear-site-data", "speculation-rules",
     ]
 
-    package init(of origin: String, against bundle: WebBundle, by client: WebClientRequests) {
-        (self.origin, self.bundle, self.client) = (origin, bundle, client)
+    /// - Parameters:
+    ///   - origin: where the page is.
+    ///   - server: whose shares it shows.
+    package init(
+        of origin: String, for server: WebServer = .here, against bundle: WebBundle, by client: WebClientRequests
+    ) {
+        (self.origin, self.server, self.bundle, self.client) = (origin, server, bundle, client)
     }
 
     /// - Returns: how many files were compared.
@@ -56,7 +62,7 @@ package struct WebVerification: Sendable {
         let answer = try await client.get(origin + path, accepting: "identity")
         try check(answer, at: path, type: "text/html; charset=utf-8", cached: "no-store", encoding: nil)
         let shown = String(buffer: answer.body)
-        let marked = bundle.page(of: nil, apps: WebBundle.appsMark)
+        let marked = bundle.page(of: server, apps: WebBundle.appsMark)
         guard let mark = marked.range(of: WebBundle.appsMark) else { throw Difference(path: path, what: "no page") }
         let (start, end) = (marked[..<mark.lowerBound], marked[mark.upperBound...])
         guard shown.utf8.count >= start.utf8.count + end.utf8.count, shown.hasPrefix(start), shown.hasSuffix(end) else {
@@ -86,8 +92,11 @@ package struct WebVerification: Sendable {
     private func check(
         _ answer: WebClientRequests.Answer, at path: String, type: String, cached: String, encoding: String?
     ) throws(Difference) {
+        if (300..<400).contains(answer.status), let place = answer.headers.first(name: "location") {
+            throw Difference(path: path, what: "it sends browsers to \(place): verify the page there, with --server")
+        }
         guard answer.status == 200 else { throw Difference(path: path, what: "it answers \(answer.status)") }
-        var expected: [(name: String, value: String?)] = WebHeaders.all.map { ($0.name.rawName, $0.value) }
+        var expected: [(name: String, value: String?)] = WebHeaders.all(server).map { ($0.name.rawName, $0.value) }
         expected += [("content-type", type), ("cache-control", cached), ("content-encoding", encoding)]
         for (name, value) in expected {
             let found = answer.headers[name]

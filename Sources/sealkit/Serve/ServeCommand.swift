@@ -163,6 +163,18 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "An origin whose pages may call this server from a browser: https://app.example.org, as browsers write it. Repeat it for more. Default: none.",
+            valueName: "origin"))
+    var webOrigin: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The origin where the page of share URLs stands, as sealkit web export writes it: browsers are sent there, and its page may call this server. Default: here.",
+            valueName: "origin"))
+    var webAt: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Who may make an account: open (anybody who reaches the server), invite (whoever has a code of sealkit admin invite), closed (nobody). Default: open.",
             valueName: "mode"))
     var registration: String?
@@ -233,6 +245,8 @@ struct ServeCommand: AsyncParsableCommand {
         flags["webhook-allow"] = webhookAllow.isEmpty ? nil : webhookAllow.joined(separator: ",")
         flags["registration"] = registration
         flags["fallback-url"] = fallbackUrl.isEmpty ? nil : fallbackUrl.joined(separator: " ")
+        flags["web-origin"] = webOrigin.isEmpty ? nil : webOrigin.joined(separator: ",")
+        flags["web-at"] = webAt
         flags.merge(limits.flags) { $1 }
         return flags
     }
