@@ -18,7 +18,7 @@ DESTDIR ?=
 # Which command is installed and packaged.
 BINARY ?= .build/release/sealkit
 
-.PHONY: help setup build release demo test attacks parity cloudkit torture bench fuzz proofs vectors web web-core web-test protobuf docs format clean
+.PHONY: help setup build release demo test attacks parity cloudkit torture bench fuzz proofs vectors web web-core web-library web-test protobuf docs format clean
 .PHONY: install uninstall deb package-check deploy-test
 
 help: ## Lists these targets
@@ -94,6 +94,9 @@ web-core: setup ## Builds the core as a browser's module, with libsodium from it
 web: setup ## Builds the web client, which the next build of the command has in it; its hash is that of the same sources anywhere
 	@Tests/Support/setup wasi-libc brotli
 	@Web/build
+
+web-library: web ## Packs the library for web apps, with the core and its types, into .build/web/sealkit.tgz
+	@Web/pack
 
 web-test: web build ## Opens shares in a browser, as guests do; SCREENSHOTS=FOLDER keeps pictures of each screen
 	@Tests/Web/run

@@ -14,13 +14,14 @@ extension Core {
         writer.number(edits.insert(try RecordEdit(shown, in: zone), &last))
     }
 
-    /// A zone, a type → the handle of a record that is to be made, and its name, which is drawn. Below a share's root
-    /// it is in the share.
+    /// A zone, a type, a name → the handle of a record that is to be made, and its name, which is drawn where none is
+    /// given. Below a share's root it is in the share.
     mutating func newRecord(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
         let zone = try zones[try reader.number()]
         let type = try reader.string(atMost: Limits.nameBytes)
         guard !type.isEmpty else { throw .invalidLength }
-        let name = Hex.encode(ID16(random: &random).bytes)
+        var name = try reader.string(atMost: Limits.nameBytes)
+        if name.isEmpty { name = Hex.encode(ID16(random: &random).bytes) }
         writer.number(edits.insert(RecordEdit(new: name, type: type, in: zone.scope), &last))
         writer.string(name)
     }

@@ -121,11 +121,12 @@ extension Core {
         writer.blob(Wire.RegisterIdentityRequest(registration, container: container).protobuf())
     }
 
-    /// An identity, the answer → nothing.
-    func identityAnswer(_ reader: inout CanonicalReader) throws(SealError) {
+    /// An identity, the answer → its user record name.
+    func identityAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
         let identity = try identities[try reader.number()]
         let answer = try Wire.RegisterIdentityResponse(protobuf: try reader.blob(atMost: reader.remaining))
         try identity.registration.check(answer: answer.userRecordName)
+        writer.string(answer.userRecordName)
     }
 
     private func challengeAnswer(

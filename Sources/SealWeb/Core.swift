@@ -76,7 +76,7 @@ struct Core {
         case .bundleRequest: try bundleRequest(&reader, &writer)
         case .bundleAnswer: try bundleAnswer(&reader)
         case .identityRequest: try identityRequest(&reader, &writer)
-        case .identityAnswer: try identityAnswer(&reader)
+        case .identityAnswer: try identityAnswer(&reader, &writer)
         case .newcomerRequest: try newcomerRequest(&reader, &writer)
         case .placeRequest: try placeRequest(&reader, &writer)
         case .placeAnswer: try placeAnswer(&reader, &writer)

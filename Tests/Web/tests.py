@@ -23,6 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from elsewhere import ElsewhereTests  # noqa: E402
 from hostile import HostileTests  # noqa: E402
+from library import LibraryTests  # noqa: E402
 from world import World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
 
 CHROMIUM = "/usr/bin/chromium"
@@ -127,7 +128,7 @@ class Guest:
         self.context.close()
 
 
-class Tests(HostileTests, ElsewhereTests):
+class Tests(HostileTests, ElsewhereTests, LibraryTests):
     def __init__(self, world, browser, screenshots):
         self.world, self.browser, self.screenshots = world, browser, screenshots
 

@@ -1,5 +1,8 @@
 // The module from the host's side: memory in and out, and errors by their names.
 
+import { Reader, Writer } from './canonical.mjs';
+import { operations } from './operations.mjs';
+
 /** What the core refused, by the name of its `SealError`. */
 export class CoreError extends Error {
     constructor(name) {
@@ -41,6 +44,13 @@ export async function load(source, random = fill) {
     }
     return { call, exports, memory };
 }
+
+/** @returns {(name: string, write?: (writer: Writer) => unknown) => Reader} one operation of a module that was loaded */
+export const asking = core => (name, write = () => {}) => {
+    const writer = new Writer();
+    write(writer);
+    return new Reader(core.call('core_call', writer.bytes, operations[name]));
+};
 
 // crypto.getRandomValues takes at most 65,536 bytes a call.
 function fill(bytes) {

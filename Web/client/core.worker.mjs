@@ -1,19 +1,24 @@
 // Where the core runs: the page talks to it by messages, so that nothing that a script of the page can name holds a key.
+import { Account } from './account.mjs';
 import { loadModule } from './module.mjs';
 import { Visit } from './visit.mjs';
 
-// What the page may ask for: no other member of a visit, and none that it inherits.
-const methods = new Set([
-    'open', 'askForSeat', 'passkeyInput', 'newRecoveryKey', 'isRecoveryKey', 'mistypedGroups', 'takeRecoveryKey', 'takePasskey', 'takePassphrase',
-    'createAccount', 'recoverAccount', 'keepAccount', 'device', 'look', 'sendCode', 'proveCode', 'accept', 'comeBack', 'enter',
-    'fetchRecords', 'records', 'openAsset', 'beginEdit', 'newRecord', 'save', 'remove',
-]);
-const visit = loadModule().then(ask => new Visit(ask, ...self.name.split(' ')));
+// What the page may ask for: no other member, and none that is inherited.
+const methods = {
+    account: ['passkeyInput', 'newRecoveryKey', 'isRecoveryKey', 'mistypedGroups', 'takeRecoveryKey', 'takePasskey', 'takePassphrase',
+        'createAccount', 'recoverAccount', 'keepAccount', 'device'],
+    visit: ['open', 'askForSeat', 'look', 'sendCode', 'proveCode', 'accept', 'comeBack', 'enter'],
+    zone: ['fetchRecords', 'records', 'openAsset', 'beginEdit', 'newRecord', 'save', 'remove'],
+};
+const places = new Map(Object.entries(methods).flatMap(([place, names]) => names.map(name => [name, place])));
+const visit = loadModule().then(ask => new Visit(new Account(ask, ...self.name.split(' '))));
 
 async function answer({ id, name, argument }) {
     try {
-        if (!methods.has(name)) throw new TypeError('no such method');
-        postMessage({ id, value: await (await visit)[name](argument ?? {}) });
+        if (!places.has(name)) throw new TypeError('no such method');
+        const one = await visit;
+        const parts = { account: one.account, visit: one, zone: one.zone };
+        postMessage({ id, value: await parts[places.get(name)][name](argument ?? {}) });
     } catch (error) {
         const { code: given, reason = '', remedy = '', wait = 0 } = error;
         // What a browser throws has a number there.

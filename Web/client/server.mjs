@@ -30,6 +30,18 @@ export class Server {
         this.#readFailure = readFailure;
     }
 
+    /** What is asked of a route, and its answer as it comes. @returns {Promise<Response>} */
+    send(name, place, headers, signal, body) {
+        const { method, path } = routes[name];
+        return fetch(this.#base + path.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(place[key])), {
+            method, body, signal, cache: 'no-store', credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer',
+            headers: {
+                ...headers, 'sealkit-wire-version': '1', 'sealkit-client': 'web/0.1.0 browser',
+                ...this.token !== '' && { authorization: `Bearer ${this.token}` },
+            },
+        });
+    }
+
     /**
      * @param {string} name the route's
      * @param {Uint8Array} [body]
@@ -39,10 +51,6 @@ export class Server {
      * @throws {ServerError} what the server refuses; `networkFailure`; `endless` where the answer is longer
      */
     async call(name, body, place = {}, most = mostBytes) {
-        const { method, path } = routes[name];
-        const headers = { accept: media, 'sealkit-wire-version': '1', 'sealkit-client': 'web/0.1.0 browser' };
-        if (body) headers['content-type'] = media;
-        if (this.token !== '') headers.authorization = `Bearer ${this.token}`;
         let response;
         let bytes;
         const stop = new AbortController();
@@ -53,10 +61,7 @@ export class Server {
         };
         try {
             wait();
-            response = await fetch(this.#base + path.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(place[key])), {
-                method, headers, body, cache: 'no-store', credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer',
-                signal: stop.signal,
-            });
+            response = await this.send(name, place, { accept: media, ...body && { 'content-type': media } }, stop.signal, body);
             bytes = await read(response, response.ok ? most : mostBytes, wait);
         } catch (error) {
             throw error instanceof ServerError ? error : new ServerError({ code: 'networkFailure' });

@@ -32,25 +32,34 @@ function payload(reader, kind) {
     }
     case 'reference': {
         const text = reader.string();
-        reader.byte();
-        return { kind, text };
+        return { kind, text, action: reader.byte() };
     }
     default: throw new RangeError('no such kind');
     }
 }
 
-/** @param {object} value of those that a reader may write: text, numbers, dates, and lists of text */
+const tags = { string: 1, data: 2, integer: 3, double: 4, date: 5, reference: 7 };
+
+/** @param {object} value as it is read: any but a location, and lists of those */
 export function writeValue(value) {
     const writer = new Writer();
+    if (value.kind !== 'list') return write(writer.byte(tag(value)), value).bytes;
+    if (value.of.length === 0) return writer.byte(emptyList).u32(0).bytes;
+    return writer.byte(isList | tag(value.of[0])).list(value.of, write).bytes;
+}
+
+function tag({ kind }) {
+    if (!(kind in tags)) throw new RangeError('no such kind');
+    return tags[kind];
+}
+
+function write(writer, value) {
     switch (value.kind) {
-    case 'string': return writer.byte(1).string(value.text).bytes;
-    case 'integer': return writer.byte(3).i64(value.text).bytes;
-    case 'double': return writer.byte(4).f64(Number(value.text)).bytes;
-    case 'date': return writer.byte(5).f64(value.milliseconds / 1000 - epoch).bytes;
-    case 'list': {
-        if (value.of.length === 0) return writer.byte(emptyList).u32(0).bytes;
-        return writer.byte(isList | 1).list(value.of, (writer, { text }) => writer.string(text)).bytes;
-    }
-    default: throw new RangeError('no such kind');
+    case 'string': return writer.string(value.text);
+    case 'data': return writer.blob(value.bytes);
+    case 'integer': return writer.i64(value.text);
+    case 'double': return writer.f64(Number(value.text));
+    case 'date': return writer.f64(value.milliseconds / 1000 - epoch);
+    default: return writer.string(value.text).byte(value.action ?? 0);
     }
 }

@@ -1,0 +1,74 @@
+// A page that edits one shared zone, live. The server is the link's.
+import CloudKit from './sealkit/library/sealkit.mjs';
+
+const [containerIdentifier, environment] = ['org.sealkit.notes', 'development'];
+const $ = id => document.getElementById(id);
+
+/** Runs what somebody asked for, and says what became of it where it fails. */
+async function attempt(body) {
+    $('problem').textContent = '';
+    try {
+        await body();
+    } catch (error) {
+        $('problem').textContent = error.message;
+    }
+}
+
+const required = ({ errors, records, results }) => {
+    if (errors.length > 0) throw errors[0];
+    return records ?? results;
+};
+
+$('enter').addEventListener('submit', event => {
+    event.preventDefault();
+    const { url, name, passphrase } = Object.fromEntries(new FormData(event.target));
+    return attempt(() => enter(url, { name, passphrase }, event.submitter?.value === 'new'));
+});
+
+async function enter(url, way, isNew) {
+    CloudKit.configure({ containers: [{ containerIdentifier, environment, server: new URL(url).origin }] });
+    const container = CloudKit.getDefaultContainer();
+    await (isNew ? container.createAccount(way) : container.signIn(way));
+    const verify = { address: () => prompt('Where were you invited?') ?? '', code: address => prompt(`The code that was sent to ${address}`) ?? '' };
+    const [{ zoneID, shareTitle }] = required(await container.acceptShares(url, { verify }));
+    $('enter').hidden = true;
+    $('notes').hidden = false;
+    $('title').textContent = shareTitle || 'Notes';
+    const database = container.sharedCloudDatabase;
+    const show = () => attempt(() => list(database, zoneID));
+    $('add').addEventListener('submit', event => {
+        event.preventDefault();
+        const { title } = Object.fromEntries(new FormData(event.target));
+        return attempt(async () => {
+            required(await database.saveRecords({ recordType: 'Note', encryptedFields: { title } }, { zoneID }));
+            event.target.reset();
+            await show();
+        });
+    });
+    await show();
+    await database.saveSubscriptions({ subscriptionID: 'notes', subscriptionType: 'database' });
+    container.addNotificationListener(show);
+    await container.registerForNotifications();
+}
+
+async function list(database, zoneID) {
+    const records = required(await database.performQuery({ recordType: 'Note', sortBy: { fieldName: 'title' } }, { zoneID }));
+    $('list').replaceChildren(...records.map(record => {
+        const input = Object.assign(document.createElement('input'), { value: record.encryptedFields.title?.value ?? '' });
+        input.setAttribute('aria-label', 'Note');
+        input.addEventListener('change', () => attempt(async () => {
+            const { recordName, recordChangeTag } = record;
+            const { errors } = await database.saveRecords({ recordName, recordChangeTag, encryptedFields: { title: input.value } }, { zoneID });
+            await list(database, zoneID);
+            if (errors.length > 0) throw errors[0];
+        }));
+        const gone = Object.assign(document.createElement('button'), { textContent: 'Delete', type: 'button' });
+        gone.addEventListener('click', () => attempt(async () => {
+            required(await database.deleteRecords(record, { zoneID }));
+            await list(database, zoneID);
+        }));
+        const item = document.createElement('li');
+        item.append(input, gone);
+        return item;
+    }));
+}

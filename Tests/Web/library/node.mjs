@@ -1,0 +1,239 @@
+// The library in node, against a real server: library.py starts both, and answers what is asked here by lines of JSON.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+
+const { library, server, shy, invited, open, other, owner, ownersKey, nothing } = JSON.parse(process.argv[2]);
+const { default: CloudKit, CKError } = await import(pathToFileURL(`${library}/library/sealkit.mjs`));
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+async function asked(question) {
+    console.log(JSON.stringify(question));
+    return JSON.parse((await lines.next()).value);
+}
+const code = address => asked({ code: address });
+const sealkit = (...arguments_) => asked({ sealkit: arguments_ });
+const step = name => console.log(JSON.stringify({ step: name }));
+
+const containerIdentifier = 'org.sealkit.notes';
+const configuration = { containerIdentifier, environment: 'development', server };
+const refusal = (ckErrorCode, serverErrorCode) => error => {
+    assert.ok(error instanceof CKError, `${error.stack}`);
+    assert.equal(error.ckErrorCode, ckErrorCode, `${error.serverErrorCode}: ${error.message}`);
+    if (serverErrorCode) assert.equal(error.serverErrorCode, serverErrorCode);
+    return true;
+};
+
+step('what is configured');
+assert.throws(() => CloudKit.getDefaultContainer(), refusal('BAD_REQUEST'));
+assert.throws(() => CloudKit.configure({ containers: [] }), refusal('BAD_REQUEST'));
+assert.throws(() => CloudKit.configure({ containers: [{ containerIdentifier, server: 'nowhere' }] }), refusal('BAD_REQUEST'));
+assert.throws(() => CloudKit.configure({ containers: [{ ...configuration, environment: 'test' }] }), refusal('BAD_REQUEST'));
+const kept = {};
+const devices = { load: async () => kept, keep: async ({ account, ...device }) => { kept[account] = device; } };
+CloudKit.configure({ containers: [{ ...configuration, devices }] });
+const container = CloudKit.getDefaultContainer();
+assert.equal(CloudKit.getContainer(containerIdentifier), container);
+assert.deepEqual(CloudKit.getAllContainers(), [container]);
+assert.throws(() => CloudKit.getContainer('org.example.none'), refusal('BAD_REQUEST'));
+
+step('an account by a recovery key that was typed once more');
+assert.equal(await container.setUpAuth(), null);
+await assert.rejects(container.fetchCurrentUserIdentity(), refusal('AUTHENTICATION_REQUIRED', 'notAuthenticated'));
+await assert.rejects(container.acceptShares(open).then(({ errors }) => { throw errors[0]; }), refusal('AUTHENTICATION_REQUIRED'));
+await assert.rejects(container.createAccount({ recoveryKey: nothing }), refusal('BAD_REQUEST'));
+const recoveryKey = await container.newRecoveryKey();
+const signedIn = container.whenUserSignsIn();
+await assert.rejects(container.createAccount({ recoveryKey: nothing }), refusal('BAD_REQUEST'));
+const me = await container.createAccount({ recoveryKey });
+assert.deepEqual(await signedIn, me);
+assert.deepEqual(await container.setUpAuth(), me);
+assert.match(me.userRecordName, /^_[0-9a-f]{32,}$/);
+
+step('a share that is open to everybody');
+const cut = await container.acceptShares(open.slice(0, -3));
+assert.ok(cut.hasErrors && refusal('BAD_REQUEST', 'invalidURL')(cut.errors[0]));
+const infos = await container.fetchRecordInfos(open);
+assert.equal(infos.results[0].participantStatus, 'PENDING');
+assert.equal(infos.results[0].participantPermission, 'READ_ONLY');
+assert.equal(infos.results[0].shareTitle, 'The fair');
+assert.equal(infos.results[0].ownerIdentity.userRecordName, owner);
+assert.match(infos.results[0].safetyNumber, /^\d{30,}$/);
+const fair = await container.acceptShares(open);
+assert.equal(fair.results[0].participantStatus, 'ACCEPTED');
+const shared = container.sharedCloudDatabase;
+const fairZone = { zoneID: fair.results[0].zoneID };
+assert.deepEqual(fairZone.zoneID, { zoneName: 'Fair', ownerRecordName: owner });
+const mayNot = await shared.saveRecords({ recordType: 'Note', fields: { a: 1 } }, fairZone);
+assert.ok(refusal('ACCESS_DENIED', 'mayOnlyRead')(mayNot.errors[0]));
+
+step('a share of whoever proves an address');
+const unproven = await container.acceptShares(invited);
+assert.ok(refusal('AUTHENTICATION_REQUIRED', 'participantMayNeedVerification')(unproven.errors[0]));
+const verify = { address: () => 'vera@example.org', code };
+const trip = await container.acceptShares([invited], { verify });
+assert.deepEqual(trip.errors, []);
+assert.equal(trip.results[0].participantPermission, 'READ_WRITE');
+const zoneID = trip.results[0].zoneID;
+const zone = { zoneID };
+assert.ok(refusal('INTEGRITY_ERROR', 'otherServer')((await container.acceptShares(other)).errors[0]));
+
+step('records');
+const all = await shared.fetchRecordZoneChanges(zone);
+assert.deepEqual(all.errors, []);
+const first = all.records.find(({ recordName }) => recordName === 'first');
+assert.deepEqual(first.encryptedFields.title, { value: 'Before', type: 'STRING' });
+assert.deepEqual(first.fields.stars, { value: 5, type: 'INT64' });
+assert.equal(first.recordType, 'Note');
+assert.equal(first.modified.userRecordName, owner);
+assert.deepEqual((await shared.fetchRecordZoneChanges({ ...zone, syncToken: all.syncToken })).records, []);
+const some = await shared.fetchRecords(['first', 'none'], { ...zone, desiredKeys: ['stars'] });
+assert.deepEqual(some.records.map(({ fields, encryptedFields }) => [fields, encryptedFields]), [[{ stars: { value: 5, type: 'INT64' } }, {}]]);
+assert.ok(refusal('NOT_FOUND', 'unknownItem')(some.errors[0]) && some.errors[0].recordName === 'none');
+const picture = all.records.find(({ recordName }) => recordName === 'picture').fields.file;
+assert.equal(picture.type, 'ASSETID');
+assert.equal(Buffer.from(await picture.value.open()).toString(), 'asset '.repeat(1000));
+assert.equal(picture.value.size, 6000);
+await assert.rejects(shared.fetchRecords('first', { zoneID: { zoneName: 'None', ownerRecordName: owner } }), error => error instanceof CKError);
+await assert.rejects(shared.fetchRecords('first', {}), refusal('BAD_REQUEST'));
+
+step('values of every kind that can be written');
+const values = {
+    text: { value: 'übung', type: 'STRING' }, whole: { value: -3, type: 'INT64' }, large: { value: 2n ** 62n, type: 'INT64' }, part: { value: 0.5, type: 'DOUBLE' },
+    round: { value: 2, type: 'DOUBLE' }, when: { value: 1_700_000_000_000, type: 'TIMESTAMP' }, bytes: { value: Uint8Array.of(0, 255), type: 'BYTES' },
+    link: { value: { recordName: 'first', action: 'NONE' }, type: 'REFERENCE' }, list: { value: ['a', 'b'], type: 'STRING_LIST' },
+    numbers: { value: [1, 2], type: 'INT64_LIST' }, none: { value: [], type: 'EMPTY_LIST' },
+};
+const made = await shared.saveRecords({ recordType: 'Kinds', recordName: 'kinds', fields: values, encryptedFields: { constructor: 'own', sealed: values.bytes } }, zone);
+assert.deepEqual(made.errors, []);
+assert.deepEqual(made.records[0].fields, values);
+assert.deepEqual(Object.keys(made.records[0].encryptedFields).sort(), ['constructor', 'sealed']);
+const badName = await shared.saveRecords({ recordType: 'Kinds', fields: { ['__proto__']: 1 } }, zone);
+assert.ok(refusal('BAD_REQUEST', 'invalidName')(badName.errors[0]));
+const read = JSON.stringify(await sealkit('record', 'get', 'kinds', '--zone', 'Trip'));
+assert.match(read, /übung/);
+for (const wrong of [{ a: undefined }, { a: NaN }, { a: 2n ** 63n }, { a: [1, 'x'] }, { a: { latitude: 1, longitude: 2 } }, { a: { value: 'x', type: 'INT64' } }, { a: { value: 1, type: 'OTHER' } }]) {
+    const refused = await shared.saveRecords({ recordType: 'Kinds', fields: wrong }, zone);
+    assert.ok(refusal('BAD_REQUEST')(refused.errors[0]), JSON.stringify(wrong, (_, value) => String(value)));
+}
+const twice = await shared.saveRecords({ recordType: 'Kinds', fields: { a: 1 }, encryptedFields: { a: 1 } }, zone);
+assert.ok(refusal('BAD_REQUEST')(twice.errors[0]));
+
+step('changes and conflicts');
+const noted = await shared.saveRecords([{ recordType: 'Note', fields: { stars: 1 }, encryptedFields: { title: 'Mine' } }, { recordType: 'Note', recordName: 'first', fields: {} }], zone);
+assert.equal(noted.records.length, 1);
+assert.ok(refusal('EXISTS')(noted.errors[0]) && noted.errors[0].serverRecord.recordName === 'first');
+const mine = noted.records[0];
+assert.equal(mine.modified.userRecordName, me.userRecordName);
+const changed = await shared.saveRecords({ ...mine, fields: { stars: null, colour: 'blue' }, encryptedFields: {} }, zone);
+assert.deepEqual(Object.keys(changed.records[0].fields), ['colour']);
+assert.equal(changed.records[0].encryptedFields.title.value, 'Mine');
+const stale = await shared.saveRecords({ ...mine, fields: { colour: 'red' } }, zone);
+assert.ok(refusal('CONFLICT')(stale.errors[0]) && stale.errors[0].serverRecord.fields.colour.value === 'blue');
+const unsealed = await shared.saveRecords({ ...changed.records[0], fields: { title: 'In the open' }, encryptedFields: {} }, zone);
+assert.ok(refusal('BAD_REQUEST', 'unsupported')(unsealed.errors[0]));
+const shown = await sealkit('record', 'save', '--zone', 'Trip', '--type', 'Note', '--name', mine.recordName, '--update', '--seal', 'title=Ours');
+assert.ok(shown);
+const outrun = await shared.saveRecords({ ...changed.records[0], fields: {}, encryptedFields: { title: 'Theirs' } }, zone);
+assert.ok(refusal('CONFLICT')(outrun.errors[0]) && outrun.errors[0].serverRecord.encryptedFields.title.value === 'Ours');
+
+step('queries');
+await shared.saveRecords([3, 1, 2].map(stars => ({ recordType: 'Star', fields: { stars }, encryptedFields: { name: `s${stars}`, tags: ['x', `t${stars}`] } })), zone);
+const names = async (query, options) => (await shared.performQuery({ recordType: 'Star', ...query }, { ...zone, ...options })).records.map(record => record.encryptedFields.name.value);
+const by = (fieldName, comparator, value) => ({ filterBy: { fieldName, comparator, fieldValue: { value } }, sortBy: { fieldName: 'stars' } });
+assert.deepEqual(await names({ sortBy: { fieldName: 'stars', ascending: false } }), ['s3', 's2', 's1']);
+assert.deepEqual(await names(by('stars', 'GREATER_THAN', 1)), ['s2', 's3']);
+assert.deepEqual(await names(by('stars', 'LESS_THAN_OR_EQUALS', 2)), ['s1', 's2']);
+assert.deepEqual(await names(by('name', 'EQUALS', 's2')), ['s2']);
+assert.deepEqual(await names(by('name', 'NOT_EQUALS', 's2')), ['s1', 's3']);
+assert.deepEqual(await names(by('name', 'BEGINS_WITH', 's')), ['s1', 's2', 's3']);
+assert.deepEqual(await names(by('stars', 'IN', [1, 3])), ['s1', 's3']);
+assert.deepEqual(await names(by('stars', 'NOT_IN', [1, 3])), ['s2']);
+assert.deepEqual(await names(by('tags', 'LIST_CONTAINS', 't3')), ['s3']);
+assert.deepEqual(await names(by('none', 'EQUALS', 1)), []);
+const page = await shared.performQuery({ recordType: 'Star', sortBy: { fieldName: 'stars' } }, { ...zone, resultsLimit: 2 });
+assert.deepEqual([page.records.length, page.moreComing], [2, true]);
+assert.equal((await shared.performQuery({ recordType: 'Star', sortBy: { fieldName: 'stars' } }, { ...zone, continuationMarker: page.continuationMarker })).records[0].fields.stars.value, 3);
+for (const wrong of [{}, { recordType: 'Star', filterBy: { fieldName: 'a', comparator: 'LIKE', fieldValue: { value: 1 } } }, { recordType: 'Star', filterBy: { fieldName: 'a', comparator: 'IN', fieldValue: { value: 1 } } }]) {
+    await assert.rejects(shared.performQuery(wrong, zone), refusal('BAD_REQUEST'));
+}
+
+step('deletions, as changes');
+const before = await shared.fetchRecordZoneChanges(zone);
+const gone = await shared.deleteRecords([made.records[0], 'none'], zone);
+assert.deepEqual(gone.records, [{ recordName: 'kinds', deleted: true }]);
+assert.ok(refusal('NOT_FOUND')(gone.errors[0]));
+const after = await shared.fetchRecordZoneChanges({ ...zone, syncToken: before.syncToken });
+assert.deepEqual(after.records, [{ recordName: 'kinds', deleted: true }]);
+assert.ok((await shared.fetchRecordZoneChanges({ ...zone, syncToken: 'another:99' })).records.length > 3);
+
+step('zones');
+const zones = await shared.fetchAllRecordZones();
+assert.deepEqual(zones.zones.map(({ zoneID }) => zoneID.zoneName).sort(), ['Fair', 'Trip']);
+assert.ok((await shared.fetchDatabaseChanges()).syncToken.length > 0);
+assert.deepEqual((await container.privateCloudDatabase.fetchAllRecordZones()).zones, []);
+
+step('subscriptions and notifications');
+const saved = await shared.saveSubscriptions({ subscriptionID: 'all', subscriptionType: 'database' });
+assert.deepEqual(saved, { subscriptions: [{ subscriptionID: 'all', subscriptionType: 'database' }], errors: [], hasErrors: false });
+assert.deepEqual((await shared.fetchAllSubscriptions()).subscriptions, saved.subscriptions);
+await assert.rejects(shared.saveSubscriptions({ subscriptionID: 'x', subscriptionType: 'query' }), refusal('BAD_REQUEST'));
+const told = [];
+let wake;
+const listener = notification => { told.push(notification); wake?.(); };
+container.addNotificationListener(listener);
+await container.registerForNotifications();
+assert.equal(container.isRegisteredForNotifications, true);
+const heard = new Promise(resolve => { wake = resolve; });
+await sealkit('record', 'save', '--zone', 'Trip', '--type', 'Note', '--name', 'live', '--seal', 'title=Live');
+await heard;
+assert.deepEqual(told[0], { notificationType: 'database', subscriptionID: 'all', databaseScope: 'SHARED', zoneID });
+const live = await shared.fetchRecordZoneChanges({ ...zone, syncToken: after.syncToken });
+assert.deepEqual(live.records.map(({ recordName }) => recordName), ['live']);
+container.removeNotificationListener(listener);
+container.unregisterForNotifications();
+assert.equal(container.isRegisteredForNotifications, false);
+assert.deepEqual((await shared.deleteSubscriptions('all')).errors, []);
+assert.deepEqual((await shared.fetchAllSubscriptions()).subscriptions, []);
+
+step('the same account at another visit');
+const out = container.whenUserSignsOut();
+await container.signOut();
+await out;
+assert.equal(await container.setUpAuth(), null);
+await assert.rejects(shared.fetchRecords('first', zone), refusal('AUTHENTICATION_REQUIRED'));
+await assert.rejects(container.signIn({ recoveryKey: nothing }), error => error instanceof CKError);
+assert.deepEqual(await container.signIn({ recoveryKey }), me);
+assert.equal(Object.keys(kept).length, 1);
+assert.equal((await shared.fetchRecords('live', zone)).records[0].encryptedFields.title.value, 'Live');
+
+step('an owner’s own zone');
+await container.signOut();
+assert.deepEqual(await container.signIn({ recoveryKey: ownersKey }), { userRecordName: owner });
+const own = { zoneID: { zoneName: 'Trip' } };
+const own_ = container.privateCloudDatabase;
+assert.deepEqual((await own_.fetchAllRecordZones()).zones.map(({ zoneID }) => zoneID.zoneName).sort(), ['Fair', 'Trip']);
+const [there] = (await own_.fetchRecords('first', own)).records;
+assert.equal(there.encryptedFields.title.value, 'Before');
+const owned = await own_.saveRecords({ ...there, encryptedFields: { title: 'By its owner' } }, own);
+assert.deepEqual(owned.errors, []);
+assert.match(JSON.stringify(await sealkit('record', 'get', 'first', '--zone', 'Trip')), /By its owner/);
+
+step('an account by a passphrase, the module from bytes');
+const module = await readFile(`${library}/core.wasm`);
+CloudKit.configure({ containers: [{ ...configuration, module }] });
+const second = CloudKit.getDefaultContainer();
+const way = { name: 'Vera', passphrase: 'correct horse battery staple' };
+await assert.rejects(second.createAccount({ name: '', passphrase: 'x' }), refusal('BAD_REQUEST'));
+const other_ = await second.createAccount(way);
+await second.signOut();
+assert.deepEqual(await second.signIn(way), other_);
+await second.signOut();
+await assert.rejects(second.signIn({ ...way, passphrase: 'another' }), refusal('NOT_FOUND', 'unknownItem'));
+
+step('a server that is not there');
+CloudKit.configure({ containers: [{ ...configuration, server: shy }] });
+await CloudKit.getDefaultContainer().newRecoveryKey().then(recoveryKey =>
+    assert.rejects(CloudKit.getDefaultContainer().createAccount({ recoveryKey }), refusal('NETWORK_ERROR', 'networkFailure')));
+console.log(JSON.stringify({ done: true }));
+process.exit(0);

@@ -1,0 +1,320 @@
+// @ts-check
+// A container, in CloudKit JS's shape: whose account it is, shares that are accepted, and the databases.
+import { Account } from '../client/account.mjs';
+import { Visit } from '../client/visit.mjs';
+import { Zone } from '../client/zone.mjs';
+import { Database } from './database.mjs';
+import { badRequest, CKError, told } from './errors.mjs';
+import { callByMessage } from './messages.mjs';
+import { loadCore } from './module.mjs';
+import { NotificationStream } from './notifications.mjs';
+import { Replica } from './replica.mjs';
+
+/**
+ * @typedef {import('./record.mjs').CKZoneID} CKZoneID
+ * @typedef {import('./notifications.mjs').CKNotification} CKNotification
+ * @typedef {{ userRecordName: string }} CKUserIdentity
+ * @typedef {{ id: Uint8Array, name: string, added: bigint }} Device
+ * @typedef {{ load: () => Promise<Record<string, Device>>, keep: (device: Device & { account: string }) => Promise<unknown> }} DeviceStore
+ * @typedef {{
+ *     containerIdentifier: string, environment?: 'development' | 'production', server: string,
+ *     module?: string | URL | BufferSource, deviceName?: string, devices?: DeviceStore,
+ * }} ContainerConfiguration `server` is its origin, which names the page's in --web-origin; `devices` keeps which device this is to an account
+ * @typedef {{ recoveryKey: string } | { passphrase: string, name: string }} Way how an account comes back
+ * @typedef {{ address: () => Promise<string> | string, code: (address: string) => Promise<string> | string, language?: string }} Verifier
+ * @typedef {{
+ *     zoneID: CKZoneID, shareTitle: string, shareType: string, participantPermission: 'READ_WRITE' | 'READ_ONLY', participantStatus: 'ACCEPTED' | 'PENDING',
+ *     ownerIdentity: CKUserIdentity, safetyNumber: string, isVouched: boolean,
+ * }} CKShareInfo
+ */
+
+const defaultModule = new URL('../core.wasm', import.meta.url);
+
+export class Container {
+    #configuration;
+    #origin;
+    /** @type {Promise<Account> | undefined} */
+    #loading;
+    /** @type {Account | undefined} */
+    #account;
+    #user = '';
+    #hasRecoveryKey = false;
+    /** @type {Map<string, Promise<Replica>>} */
+    #replicas = new Map();
+    /** @type {Set<(notification: CKNotification | null) => void>} */
+    #listeners = new Set();
+    /** @type {NotificationStream | undefined} */
+    #stream;
+    /** @type {{ in: ((identity: CKUserIdentity) => void)[], out: (() => void)[] }} */
+    #waiting = { in: [], out: [] };
+    privateCloudDatabase = new Database(this, 'private');
+    sharedCloudDatabase = new Database(this, 'shared');
+
+    /** @param {ContainerConfiguration} configuration */
+    constructor(configuration) {
+        const { containerIdentifier, environment = 'production', server } = configuration;
+        if (!containerIdentifier) throw badRequest('A container has a containerIdentifier, like org.example.notes.');
+        if (!['development', 'production'].includes(environment)) throw badRequest('environment is development or production.');
+        let url;
+        try {
+            url = new URL(server);
+        } catch {
+            throw badRequest('server is the origin of the server, like https://notes.example.org.');
+        }
+        this.#configuration = { ...configuration, environment };
+        this.#origin = url.origin;
+    }
+
+    get containerIdentifier() { return this.#configuration.containerIdentifier; }
+    get environment() { return this.#configuration.environment; }
+    /** Empty where nobody is signed in. */
+    get userRecordName() { return this.#user; }
+
+    /** @returns {Promise<Account>} */
+    #load() {
+        this.#loading ??= loadCore(this.#configuration.module ?? defaultModule).then(ask => new Account(ask, this.#origin, this.#origin));
+        return this.#loading;
+    }
+
+    #signedIn() {
+        if (this.#account) return this.#account;
+        throw new CKError('notAuthenticated', { reason: 'Nobody is signed in.', remedy: 'Call signIn or createAccount first.' });
+    }
+
+    // Whose account it is
+
+    /** @returns {Promise<CKUserIdentity | null>} who is signed in: nothing is kept over a page that is loaded anew */
+    async setUpAuth() {
+        await told(() => this.#load());
+        return this.#account ? { userRecordName: this.#user } : null;
+    }
+
+    /** @returns {Promise<CKUserIdentity>} */
+    async fetchCurrentUserIdentity() {
+        this.#signedIn();
+        return { userRecordName: this.#user };
+    }
+
+    /** @returns {Promise<CKUserIdentity>} */
+    whenUserSignsIn() { return new Promise(resolve => this.#waiting.in.push(resolve)); }
+    /** @returns {Promise<void>} */
+    whenUserSignsOut() { return new Promise(resolve => this.#waiting.out.push(resolve)); }
+
+    /** @returns {Promise<string>} a key to be shown once: what is typed of it goes to `createAccount` */
+    async newRecoveryKey() {
+        const account = await this.#load();
+        this.#hasRecoveryKey = true;
+        return told(() => account.newRecoveryKey());
+    }
+
+    /**
+     * Makes an account, which comes back by the recovery key of `newRecoveryKey`, typed once more, or by a passphrase.
+     * @param {Way & { registrationCode?: string }} way
+     * @returns {Promise<CKUserIdentity>}
+     */
+    createAccount(way) {
+        return told(async () => {
+            const account = await this.#load();
+            if ('recoveryKey' in way) {
+                if (!this.#hasRecoveryKey) throw badRequest('Call newRecoveryKey first, and show what it gives.');
+                if (!account.isRecoveryKey({ text: way.recoveryKey })) throw badRequest('That is another recovery key than the one that was shown.');
+            } else {
+                await this.#takePassphrase(account, way);
+            }
+            await account.createAccount({ deviceName: this.#deviceName, isKept: true, code: way.registrationCode ?? '' });
+            return this.#entered(account);
+        });
+    }
+
+    /** @param {Way} way @returns {Promise<CKUserIdentity>} */
+    signIn(way) {
+        return told(async () => {
+            const account = await this.#load();
+            if ('recoveryKey' in way) account.takeRecoveryKey({ text: way.recoveryKey }); else await this.#takePassphrase(account, way);
+            await account.recoverAccount({ deviceName: this.#deviceName, devices: await this.#configuration.devices?.load() ?? {} });
+            return this.#entered(account);
+        });
+    }
+
+    /** Forgets the account, and all that was read. */
+    async signOut() {
+        this.unregisterForNotifications();
+        const account = this.#account;
+        this.#account = undefined;
+        this.#loading = undefined;
+        this.#user = '';
+        this.#hasRecoveryKey = false;
+        this.#replicas.clear();
+        // The session ends at the server as well; where that is not to be had it ends by itself.
+        if (account) await callByMessage(account, 'accounts/logout', {}).catch(() => undefined);
+        for (const tell of this.#waiting.out.splice(0)) tell();
+    }
+
+    get #deviceName() { return this.#configuration.deviceName ?? 'Web app'; }
+
+    /** @param {Account} account @param {{ passphrase: string, name: string }} way */
+    async #takePassphrase(account, { passphrase, name }) {
+        if (!passphrase || !name) throw badRequest('Give passphrase and name, or recoveryKey.');
+        // 256 MiB, which a module never gives back: one that goes afterwards.
+        const ask = await loadCore(this.#configuration.module ?? defaultModule);
+        const bytes = new TextEncoder().encode(passphrase.normalize('NFC'));
+        const key = ask('stretchPassphrase', writer => writer.blob(bytes).string(name.normalize('NFC').trim()).string(this.#origin)).blob().slice();
+        account.takePassphrase({ key });
+    }
+
+    /** @param {Account} account @returns {Promise<CKUserIdentity>} */
+    async #entered(account) {
+        await this.#configuration.devices?.keep(account.device());
+        this.#user = (await account.identify(this.containerIdentifier)).user;
+        this.#account = account;
+        const identity = { userRecordName: this.#user };
+        for (const tell of this.#waiting.in.splice(0)) tell(identity);
+        return identity;
+    }
+
+    // Shares
+
+    /**
+     * What share URLs lead to; nothing is accepted.
+     * @param {string | string[]} urls whole ones, with what follows the #
+     * @param {{ verify?: Verifier }} [options] asked where the owner has invited an address that is not proven yet
+     * @returns {Promise<{ results: CKShareInfo[], errors: CKError[], hasErrors: boolean }>}
+     */
+    fetchRecordInfos(urls, options = {}) { return this.#each(urls, async url => (await this.#look(url, options)).info); }
+
+    /**
+     * @param {string | string[]} urls whole ones, with what follows the #
+     * @param {{ verify?: Verifier }} [options]
+     * @returns {Promise<{ results: CKShareInfo[], errors: CKError[], hasErrors: boolean }>}
+     */
+    acceptShares(urls, options = {}) {
+        return this.#each(urls, async url => {
+            const { visit, info } = await this.#look(url, options);
+            if (info.participantStatus !== 'ACCEPTED') await visit.accept();
+            visit.enter();
+            this.#replicas.set(this.#key('shared', info.zoneID), Promise.resolve(new Replica(visit.zone)));
+            return { ...info, participantStatus: /** @type {const} */ ('ACCEPTED') };
+        });
+    }
+
+    /**
+     * @param {string | string[]} urls
+     * @param {(url: string) => Promise<CKShareInfo>} body
+     */
+    async #each(urls, body) {
+        /** @type {CKShareInfo[]} */
+        const results = [];
+        /** @type {CKError[]} */
+        const errors = [];
+        for (const url of Array.isArray(urls) ? urls : [urls]) {
+            try {
+                results.push(await told(() => body(url)));
+            } catch (error) {
+                if (!(error instanceof CKError)) throw error;
+                errors.push(error);
+            }
+        }
+        return { results, errors, hasErrors: errors.length > 0 };
+    }
+
+    /** @param {string} url @param {{ verify?: Verifier }} options */
+    async #look(url, { verify }) {
+        const visit = new Visit(this.#signedIn());
+        visit.open({ url });
+        const found = await this.#lookOrVerify(visit, verify);
+        if (found.container !== this.containerIdentifier || found.environment !== this.environment) throw new CKError('otherContainer', { reason: `The share is of ${found.container}, ${found.environment}.` });
+        /** @type {CKShareInfo} */
+        const info = {
+            zoneID: { zoneName: found.zone, ownerRecordName: found.owner, ...found.share !== '' && { shareRecordName: found.share } },
+            // What nobody of the share has signed is not shown as its title.
+            shareTitle: found.isVouched ? found.title : '', shareType: found.isVouched ? found.type : '', isVouched: found.isVouched,
+            participantPermission: found.mayWrite ? 'READ_WRITE' : 'READ_ONLY', participantStatus: found.standing === 'member' ? 'ACCEPTED' : 'PENDING',
+            ownerIdentity: { userRecordName: found.owner }, safetyNumber: found.safetyNumber,
+        };
+        return { visit, info };
+    }
+
+    /** @param {Visit} visit @param {Verifier} [verify] */
+    async #lookOrVerify(visit, verify) {
+        try {
+            return await visit.look();
+        } catch (error) {
+            if (!verify || /** @type {{ code?: string }} */ (error).code !== 'participantMayNeedVerification') throw error;
+        }
+        const address = (await verify.address()).trim();
+        await visit.sendCode({ address, language: verify.language ?? 'en' });
+        await visit.proveCode({ code: await verify.code(address) });
+        return visit.look();
+    }
+
+    // What databases ask for
+
+    /** @param {'private' | 'shared'} scope @param {CKZoneID} zoneID */
+    #key(scope, { zoneName, ownerRecordName, shareRecordName }) {
+        return JSON.stringify([scope, zoneName, ownerRecordName ?? this.#user, shareRecordName ?? '']);
+    }
+
+    /**
+     * @param {'private' | 'shared'} scope
+     * @param {CKZoneID} zoneID
+     * @returns {Promise<Replica>}
+     */
+    replica(scope, zoneID) {
+        const account = this.#signedIn();
+        const key = this.#key(scope, zoneID);
+        const known = this.#replicas.get(key);
+        if (known) return known;
+        const opening = this.#open(account, scope, zoneID);
+        this.#replicas.set(key, opening);
+        opening.catch(() => this.#replicas.delete(key));
+        return opening;
+    }
+
+    /**
+     * @param {Account} account
+     * @param {'private' | 'shared'} scope
+     * @param {CKZoneID} zoneID
+     */
+    async #open(account, scope, { zoneName, ownerRecordName = this.#user, shareRecordName = '' }) {
+        const { identity } = await account.identify(this.containerIdentifier);
+        const { containerIdentifier: container, environment } = this;
+        const handle = account.ask('comeBack', writer => writer.u32(identity).string(container).string(environment).string(ownerRecordName)
+            .string(zoneName).string(shareRecordName)).u32();
+        return new Replica(new Zone(account, handle, { container, environment, database: scope }));
+    }
+
+    /** @param {string} route @param {object} message @param {'private' | 'shared'} database @returns {Promise<any>} */
+    async message(route, message, database) {
+        return callByMessage(this.#signedIn(), route, message, { container: this.containerIdentifier, environment: this.environment, database });
+    }
+
+    // Notifications
+
+    /** @param {(notification: CKNotification | null) => void} listener is told null where something was missed: fetch what may have changed */
+    addNotificationListener(listener) { this.#listeners.add(listener); }
+    /** @param {(notification: CKNotification | null) => void} listener */
+    removeNotificationListener(listener) { this.#listeners.delete(listener); }
+    get isRegisteredForNotifications() { return this.#stream !== undefined; }
+
+    /** Of the account's subscriptions in this container. @returns {Promise<void>} once what changes from now on is told */
+    registerForNotifications() {
+        return told(async () => {
+            this.unregisterForNotifications();
+            const stream = new NotificationStream(this.#signedIn(), { container: this.containerIdentifier, environment: this.environment }, notification => {
+                for (const tell of this.#listeners) tell(notification);
+            });
+            this.#stream = stream;
+            try {
+                await stream.open();
+            } catch (error) {
+                this.#stream = undefined;
+                throw error;
+            }
+        });
+    }
+
+    unregisterForNotifications() {
+        this.#stream?.close();
+        this.#stream = undefined;
+    }
+}

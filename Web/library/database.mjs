@@ -1,0 +1,237 @@
+// @ts-check
+// A database of a container, in CloudKit JS's shape.
+import { asCKError, badRequest, CKError, told } from './errors.mjs';
+import { matching } from './query.mjs';
+
+/**
+ * @typedef {import('./record.mjs').CKRecord} CKRecord
+ * @typedef {import('./record.mjs').CKDeletedRecord} CKDeletedRecord
+ * @typedef {import('./record.mjs').CKRecordToSave} CKRecordToSave
+ * @typedef {import('./record.mjs').CKZoneID} CKZoneID
+ * @typedef {import('./query.mjs').Query} Query
+ * @typedef {{ zoneID: CKZoneID }} InZone
+ * @typedef {{ hasErrors: boolean, errors: CKError[], records: CKRecord[] }} RecordsResponse
+ * @typedef {{
+ *     subscriptionID: string, subscriptionType: 'zone' | 'database', zoneID?: CKZoneID,
+ * }} CKSubscription
+ * @typedef {{ zoneID: CKZoneID, deleted?: boolean }} CKZone
+ */
+
+const subscriptionKinds = { query: 1, zone: 2, database: 3 };
+
+/** @param {string | { recordName: string }} one */
+const named = one => typeof one === 'string' ? { recordName: one } : one;
+/** @template T @param {T | T[]} given @returns {T[]} */
+const list = given => Array.isArray(given) ? given : [given];
+
+/** @param {CKRecord} record @param {string[]} [keys] those of its fields that are wanted */
+function only(record, keys) {
+    if (!keys) return record;
+    /** @param {Record<string, import('./record.mjs').CKField>} fields */
+    const some = fields => Object.fromEntries(Object.entries(fields).filter(([name]) => keys.includes(name)));
+    return { ...record, fields: some(record.fields), encryptedFields: some(record.encryptedFields) };
+}
+
+export class Database {
+    #container;
+    #scope;
+
+    /**
+     * @param {import('./container.mjs').Container} container
+     * @param {'private' | 'shared'} scope
+     */
+    constructor(container, scope) {
+        this.#container = container;
+        this.#scope = scope;
+    }
+
+    get databaseScope() { return this.#scope.toUpperCase(); }
+
+    /** @param {InZone} options */
+    async #replica({ zoneID }) {
+        if (!zoneID?.zoneName) throw badRequest('Say with zoneID in which zone: { zoneName, ownerRecordName }.');
+        return this.#container.replica(this.#scope, zoneID);
+    }
+
+    /** @param {string} route @param {object} message @returns {Promise<any>} */
+    #message(route, message) { return told(() => this.#container.message(route, message, this.#scope)); }
+
+    // Zones
+
+    /**
+     * @param {{ syncToken?: string }} [options]
+     * @returns {Promise<{ zones: CKZone[], syncToken: string, moreComing: boolean }>} as the server says: what a zone has is verified when it is read
+     */
+    async fetchDatabaseChanges(options = {}) {
+        const { syncToken = '' } = options;
+        const { modifications = [], deletions = [], token = '', moreComing = false } = await this.#message('zones/changes', { token: syncToken });
+        /** @param {any} id @returns {CKZoneID} */
+        const zoneID = id => ({ zoneName: id.zoneName, ownerRecordName: id.ownerName || this.#container.userRecordName });
+        return {
+            zones: [
+                ...modifications.map((/** @type {any} */ zone) => ({ zoneID: zoneID(zone.zoneId) })),
+                ...deletions.map((/** @type {any} */ zone) => ({ zoneID: zoneID(zone.zoneId), deleted: true })),
+            ],
+            syncToken: token, moreComing,
+        };
+    }
+
+    /** @returns {Promise<{ zones: CKZone[], hasErrors: false, errors: [] }>} */
+    async fetchAllRecordZones() {
+        /** @type {Map<string, CKZone>} */
+        const zones = new Map();
+        for (let [syncToken, more] = ['', true]; more;) {
+            const part = await this.fetchDatabaseChanges({ syncToken });
+            for (const zone of part.zones) {
+                const key = JSON.stringify(zone.zoneID);
+                if (zone.deleted) zones.delete(key); else zones.set(key, zone);
+            }
+            more = part.moreComing && part.syncToken !== syncToken;
+            syncToken = part.syncToken;
+        }
+        return { zones: [...zones.values()], hasErrors: false, errors: [] };
+    }
+
+    /**
+     * @param {InZone & { syncToken?: string, desiredKeys?: string[] }} options without a token, or with one of before the page was loaded: all
+     * @returns {Promise<{ zoneID: CKZoneID, records: (CKRecord | CKDeletedRecord)[], syncToken: string, moreComing: false, hasErrors: boolean, errors: CKError[] }>}
+     */
+    fetchRecordZoneChanges(options) {
+        return told(async () => {
+            const replica = await this.#replica(options);
+            await replica.refresh();
+            const records = replica.changes(options.syncToken).map(record => 'deleted' in record ? record : only(record, options.desiredKeys));
+            const { syncToken, errors } = replica;
+            return { zoneID: options.zoneID, records, syncToken, moreComing: false, hasErrors: errors.length > 0, errors };
+        });
+    }
+
+    // Records
+
+    /**
+     * @param {string | { recordName: string } | (string | { recordName: string })[]} names
+     * @param {InZone & { desiredKeys?: string[] }} options
+     * @returns {Promise<RecordsResponse>}
+     */
+    fetchRecords(names, options) {
+        return told(async () => {
+            const replica = await this.#replica(options);
+            await replica.refresh();
+            return this.#response(list(names).map(name => replica.record(named(name).recordName)), options.desiredKeys);
+        });
+    }
+
+    /**
+     * Over what is verified and opened here, so sealed fields can be asked for as well. The next page is of what there is by then.
+     * @param {Query} query
+     * @param {InZone & { desiredKeys?: string[], resultsLimit?: number, continuationMarker?: string }} options
+     * @returns {Promise<RecordsResponse & { continuationMarker?: string, moreComing: boolean }>}
+     */
+    performQuery(query, options) {
+        return told(async () => {
+            const { resultsLimit = Infinity, continuationMarker = '0', desiredKeys } = options;
+            const first = Number(continuationMarker);
+            if (!Number.isSafeInteger(first) || first < 0) throw badRequest('That is no continuationMarker of a query.');
+            if (!(resultsLimit >= 1)) throw badRequest('resultsLimit is 1 or more.');
+            const replica = await this.#replica(options);
+            await replica.refresh();
+            const found = matching(replica.records, query);
+            const end = first + resultsLimit;
+            const moreComing = end < found.length;
+            return { ...this.#response(found.slice(first, end), desiredKeys), moreComing, ...moreComing && { continuationMarker: String(end) } };
+        });
+    }
+
+    /**
+     * One after the other, and not all or nothing. Fields that are not named stay as they are; with `null` one goes.
+     * @param {CKRecordToSave | CKRecordToSave[]} records with recordChangeTag those that are there, without it those that are to be made
+     * @param {InZone} options
+     * @returns {Promise<RecordsResponse>}
+     */
+    saveRecords(records, options) {
+        return told(async () => {
+            const replica = await this.#replica(options);
+            await replica.refresh();
+            /** @type {(CKRecord | CKError)[]} */
+            const outcomes = [];
+            for (const record of list(records)) outcomes.push(await replica.save(record).catch(error => asCKError(error, record.recordName)));
+            return this.#response(outcomes);
+        });
+    }
+
+    /**
+     * @param {string | { recordName: string, recordChangeTag?: string } | (string | { recordName: string, recordChangeTag?: string })[]} records
+     * @param {InZone} options
+     * @returns {Promise<{ hasErrors: boolean, errors: CKError[], records: CKDeletedRecord[] }>}
+     */
+    deleteRecords(records, options) {
+        return told(async () => {
+            const replica = await this.#replica(options);
+            await replica.refresh();
+            /** @type {CKDeletedRecord[]} */
+            const deleted = [];
+            /** @type {CKError[]} */
+            const errors = [];
+            for (const one of list(records).map(named)) {
+                try {
+                    deleted.push(await replica.remove(one));
+                } catch (error) {
+                    errors.push(asCKError(error, one.recordName));
+                }
+            }
+            return { records: deleted, errors, hasErrors: errors.length > 0 };
+        });
+    }
+
+    /** @param {(CKRecord | CKError)[]} outcomes @param {string[]} [keys] @returns {RecordsResponse} */
+    #response(outcomes, keys) {
+        const errors = outcomes.filter(one => one instanceof CKError);
+        const records = outcomes.flatMap(one => one instanceof CKError ? [] : only(one, keys));
+        return { records, errors: /** @type {CKError[]} */ (errors), hasErrors: errors.length > 0 };
+    }
+
+    // Subscriptions
+
+    /** @param {CKSubscription | CKSubscription[]} subscriptions @returns {Promise<{ subscriptions: CKSubscription[], hasErrors: boolean, errors: CKError[] }>} */
+    async saveSubscriptions(subscriptions) {
+        const saves = list(subscriptions).map(({ subscriptionID, subscriptionType, zoneID }) => {
+            if (!['zone', 'database'].includes(subscriptionType)) throw badRequest('A subscription is of subscriptionType zone or database.');
+            return { subscriptionId: subscriptionID, kind: subscriptionKinds[subscriptionType], ...zoneID && { zone: this.#wire(zoneID) } };
+        });
+        return this.#subscribed(await this.#modify({ saves }));
+    }
+
+    /** @param {string | string[]} ids */
+    async deleteSubscriptions(ids) { return this.#subscribed(await this.#modify({ deletes: list(ids) })); }
+
+    /** @returns {Promise<{ subscriptions: CKSubscription[], hasErrors: boolean, errors: CKError[] }>} */
+    async fetchAllSubscriptions() {
+        const { subscriptions = [] } = await this.#message('subscriptions/list', {});
+        return { subscriptions: subscriptions.map((/** @type {any} */ one) => this.#subscription(one)), hasErrors: false, errors: [] };
+    }
+
+    /** @param {object} message */
+    #modify(message) {
+        const operationId = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16))));
+        return this.#message('subscriptions/modify', { operationId, ...message });
+    }
+
+    /** @param {{ results?: any[] }} answer */
+    #subscribed({ results = [] }) {
+        const errors = results.flatMap(({ failure }) => failure ? new CKError(failure.code, failure) : []);
+        return { subscriptions: results.flatMap(({ subscription }) => subscription ? this.#subscription(subscription) : []), errors, hasErrors: errors.length > 0 };
+    }
+
+    /** @param {any} wire @returns {CKSubscription} */
+    #subscription({ subscriptionId, kind, zone }) {
+        return {
+            subscriptionID: subscriptionId, subscriptionType: kind === subscriptionKinds.zone ? 'zone' : 'database',
+            ...zone && { zoneID: { zoneName: zone.zoneName, ownerRecordName: zone.ownerName || this.#container.userRecordName } },
+        };
+    }
+
+    /** @param {CKZoneID} zoneID */
+    #wire({ zoneName, ownerRecordName = '' }) {
+        return { zoneName, ownerName: ownerRecordName === this.#container.userRecordName ? '' : ownerRecordName };
+    }
+}

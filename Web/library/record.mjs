@@ -1,0 +1,160 @@
+// @ts-check
+// Records in CloudKit JS's shape, and what the core has of them.
+import { badRequest } from './errors.mjs';
+
+/**
+ * @typedef {{ recordName: string, action?: 'NONE' | 'DELETE_SELF' }} CKReference
+ * @typedef {{ latitude: number, longitude: number }} CKLocation
+ * @typedef {{ size: number, open: () => Promise<Uint8Array> }} CKAsset
+ * @typedef {string | number | bigint | Date | Uint8Array | CKReference | CKLocation} CKScalar
+ * @typedef {CKScalar | CKScalar[] | CKAsset | null} CKValue
+ * @typedef {{ value: CKValue, type?: string }} CKField
+ * @typedef {{ timestamp: number, userRecordName: string }} CKTouch
+ * @typedef {{
+ *     recordName: string, recordType: string, recordChangeTag: string, modified: CKTouch,
+ *     fields: Record<string, CKField>, encryptedFields: Record<string, CKField>,
+ * }} CKRecord
+ * @typedef {{
+ *     recordName?: string, recordType?: string, recordChangeTag?: string,
+ *     fields?: Record<string, CKField | CKValue>, encryptedFields?: Record<string, CKField | CKValue>,
+ * }} CKRecordToSave
+ * @typedef {{ recordName: string, deleted: true }} CKDeletedRecord
+ * @typedef {{ zoneName: string, ownerRecordName?: string, shareRecordName?: string }} CKZoneID
+ */
+
+/**
+ * What the core has of a value (`client/values.mjs`).
+ * @typedef {{
+ *     kind: string, text?: string, bytes?: Uint8Array, milliseconds?: number, latitude?: number, longitude?: number, action?: number,
+ *     element?: string, of?: Value[],
+ * }} Value
+ * @typedef {{ name: string, isSealed?: boolean, value?: Value, asset?: number }} Field
+ * @typedef {{ name: string, refusal: string, type: string, author: string, modified: number, fields: Field[] }} Opened
+ * @typedef {{ name: string, to: 'plain' | 'sealed' | 'removed', value?: Value }} Change
+ */
+
+/** @type {Record<string, string>} */
+const types = { string: 'STRING', data: 'BYTES', integer: 'INT64', double: 'DOUBLE', date: 'TIMESTAMP', location: 'LOCATION', reference: 'REFERENCE' };
+/** @type {Record<string, string>} */
+const kinds = Object.fromEntries(Object.entries(types).map(([kind, type]) => [type, kind]));
+/** @type {('NONE' | 'DELETE_SELF')[]} */
+const actions = ['NONE', 'DELETE_SELF'];
+
+/**
+ * @param {Opened} record
+ * @param {string} tag
+ * @param {(field: string) => Promise<Uint8Array>} openAsset
+ * @returns {CKRecord}
+ */
+export function shown(record, tag, openAsset) {
+    /** @type {[string, CKField][]} */
+    const fields = [];
+    /** @type {[string, CKField][]} */
+    const encryptedFields = [];
+    for (const { name, isSealed, value, asset } of record.fields) {
+        if (asset !== undefined) fields.push([name, { type: 'ASSETID', value: { size: asset, open: () => openAsset(name) } }]);
+        else if (value) (isSealed ? encryptedFields : fields).push([name, field(value)]);
+    }
+    return {
+        recordName: record.name, recordType: record.type, recordChangeTag: tag,
+        modified: { timestamp: record.modified, userRecordName: record.author },
+        // A field may be called as what every object has.
+        fields: Object.fromEntries(fields), encryptedFields: Object.fromEntries(encryptedFields),
+    };
+}
+
+/** @param {Value} value @returns {CKField} */
+function field(value) {
+    if (value.kind !== 'list') return { value: scalar(value), type: types[value.kind] };
+    const of = value.of ?? [];
+    return { value: of.map(scalar), type: of.length === 0 ? 'EMPTY_LIST' : `${types[value.element ?? 'string']}_LIST` };
+}
+
+/** @param {Value} value @returns {CKScalar} */
+function scalar(value) {
+    switch (value.kind) {
+    case 'integer': {
+        const number = BigInt(value.text ?? '');
+        return number >= Number.MIN_SAFE_INTEGER && number <= Number.MAX_SAFE_INTEGER ? Number(number) : number;
+    }
+    case 'double': return Number(value.text);
+    case 'date': return value.milliseconds ?? 0;
+    case 'data': return value.bytes ?? new Uint8Array(0);
+    case 'location': return { latitude: value.latitude ?? 0, longitude: value.longitude ?? 0 };
+    case 'reference': return { recordName: value.text ?? '', action: actions[value.action ?? 0] ?? 'NONE' };
+    default: return value.text ?? '';
+    }
+}
+
+/**
+ * What becomes of a record's fields: those that are named get the value, or go with `null`; all others stay.
+ * @param {CKRecordToSave} record
+ * @returns {Change[]}
+ */
+export function changes({ recordName, fields = {}, encryptedFields = {} }) {
+    /** @type {Change[]} */
+    const all = [];
+    for (const [to, given] of /** @type {const} */ ([['plain', fields], ['sealed', encryptedFields]])) {
+        for (const [name, one] of Object.entries(given)) {
+            if (all.some(other => other.name === name)) throw badRequest(`“${name}” is in fields and in encryptedFields.`, recordName);
+            const { value, type } = isField(one) ? one : { value: one, type: undefined };
+            all.push(value === null ? { name, to: 'removed' } : { name, to, value: written(value, type, name, recordName) });
+        }
+    }
+    return all;
+}
+
+/** @param {CKField | CKValue} one @returns {one is CKField} */
+const isField = one => typeof one === 'object' && one !== null && 'value' in one;
+
+/**
+ * @param {CKValue} value
+ * @param {string | undefined} type CloudKit JS's; for a number without one a whole one is INT64
+ * @param {string} name
+ * @param {string} [recordName]
+ * @returns {Value}
+ */
+function written(value, type, name, recordName) {
+    if (!Array.isArray(value)) return writtenScalar(value, type, name, recordName);
+    const of = value.map(element => writtenScalar(element, type?.replace(/_LIST$/, ''), name, recordName));
+    if (new Set(of.map(({ kind }) => kind)).size > 1) throw badRequest(`The list “${name}” has values of several kinds.`, recordName);
+    return { kind: 'list', of };
+}
+
+/**
+ * @param {CKValue} value
+ * @param {string | undefined} type
+ * @param {string} name
+ * @param {string} [recordName]
+ * @returns {Value}
+ */
+function writtenScalar(value, type, name, recordName) {
+    const made = convert(value, type === undefined ? undefined : kinds[type]);
+    if (made && (type === undefined || types[made.kind] === type)) return made;
+    throw badRequest(
+        `The value of “${name}” cannot be written${type ? ` as ${type}` : ''}: text, whole numbers of 64 bits, numbers, dates, bytes, references and lists of one kind can.`,
+        recordName);
+}
+
+/**
+ * @param {CKValue} value
+ * @param {string | undefined} kind
+ * @returns {Value | undefined}
+ */
+function convert(value, kind) {
+    if (typeof value === 'string') return { kind: 'string', text: value };
+    if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? { kind: 'integer', text: String(value) } : undefined;
+    if (typeof value === 'number') {
+        if (kind === 'date') return Number.isFinite(value) ? { kind, milliseconds: value } : undefined;
+        const isWhole = Number.isSafeInteger(value);
+        if (kind === 'double' || (kind === undefined && !isWhole)) return Number.isNaN(value) ? undefined : { kind: 'double', text: String(value) };
+        return isWhole ? { kind: 'integer', text: String(value) } : undefined;
+    }
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : { kind: 'date', milliseconds: value.getTime() };
+    if (value instanceof Uint8Array) return { kind: 'data', bytes: value };
+    if (value && typeof value === 'object' && 'recordName' in value) {
+        const action = actions.indexOf(value.action ?? 'NONE');
+        return action < 0 ? undefined : { kind: 'reference', text: value.recordName, action };
+    }
+    return undefined;
+}

@@ -1,0 +1,39 @@
+// @ts-check
+// SealKit for web apps, in CloudKit JS's shape: what is sealed is opened, and what is signed is verified, on this machine.
+import { Container } from './container.mjs';
+import { badRequest, CKError } from './errors.mjs';
+
+/** @type {Map<string, Container>} */
+const containers = new Map();
+/** @type {Container | undefined} */
+let first;
+
+/**
+ * @param {{ containers: import('./container.mjs').ContainerConfiguration[] }} configuration the first one is the default
+ */
+export function configure({ containers: given }) {
+    if (!Array.isArray(given) || given.length === 0) throw badRequest('Configure one container or more.');
+    const made = given.map(one => new Container(one));
+    containers.clear();
+    for (const one of made) containers.set(one.containerIdentifier, one);
+    [first] = made;
+    return { getDefaultContainer, getContainer, getAllContainers };
+}
+
+/** @returns {Container} */
+export function getDefaultContainer() {
+    if (!first) throw badRequest('Call configure first.');
+    return first;
+}
+
+/** @param {string} containerIdentifier @returns {Container} */
+export function getContainer(containerIdentifier) {
+    const container = containers.get(containerIdentifier);
+    if (!container) throw badRequest(`No container ${containerIdentifier} is configured.`);
+    return container;
+}
+
+export const getAllContainers = () => [...containers.values()];
+
+export { CKError, Container };
+export default { configure, getDefaultContainer, getContainer, getAllContainers, CKError };
