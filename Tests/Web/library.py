@@ -1,18 +1,59 @@
 """The library for web apps, as Web/pack packs it: in node, in a page of another origin, and in the examples."""
 
+import collections
 import contextlib
 import functools
 import http.server
 import json
+import os
+import random
 import shutil
 import subprocess
 import threading
+import time
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from console import RULES
 from world import REPOSITORY, Person, that
 
 EXAMPLES = REPOSITORY / "Examples/web"
+SHORT = 24
+# A client in a page: what it has seen, and steps from there.
+CLIENT = """async url => {
+    const { default: CloudKit } = await import('./sealkit/library/sealkit.mjs');
+    CloudKit.configure({ containers: [{ containerIdentifier: 'org.sealkit.notes', environment: 'development', server: new URL(url).origin }] });
+    const container = CloudKit.getDefaultContainer();
+    await container.createAccount({ recoveryKey: await container.newRecoveryKey() });
+    const { results: [{ zoneID }], errors } = await container.acceptShares(url);
+    if (errors.length > 0) throw errors[0];
+    const database = container.sharedCloudDatabase;
+    let seen = new Map();
+    const all = async () => {
+        const { records, errors } = await database.fetchRecordZoneChanges({ zoneID });
+        if (errors.length > 0) throw errors[0];
+        return new Map(records.map(record => [record.recordName, record]));
+    };
+    window.look = async () => {
+        seen = await all();
+        return Object.fromEntries([...seen].map(([name, { encryptedFields }]) => [name, encryptedFields.title.value]));
+    };
+    window.change = async ({ op, name, title }) => {
+        const recordChangeTag = seen.get(name)?.recordChangeTag ?? 'unseen';
+        const outcome = op === 'delete' ? await database.deleteRecords({ recordName: name, recordChangeTag }, { zoneID })
+            : await database.saveRecords(op === 'create' ? { recordType: 'Note', encryptedFields: { title } }
+                : { recordName: name, recordChangeTag, encryptedFields: { title } }, { zoneID });
+        if (!outcome.hasErrors) {
+            const [record] = outcome.records;
+            if (op === 'delete') seen.delete(name); else seen.set(record.recordName, record);
+            return { code: '', name: record.recordName };
+        }
+        const now = (await all()).get(name)?.recordChangeTag;
+        return { code: outcome.errors[0].ckErrorCode, server: outcome.errors[0].serverErrorCode, wasStale: now !== recordChangeTag };
+    };
+    await look();
+}"""
 
 
 class LibraryTests:
@@ -58,6 +99,10 @@ class LibraryTests:
             watch.cancel()
             node.kill()
             node.wait()
+
+    def check_by_axe(self, page, name):
+        found = Axe().run(page, options=RULES).response["violations"]
+        that(not found, f"{name}: {[(one['id'], one['nodes'][0]['html'][:160]) for one in found]}")
 
     def shared(self, owner, zone, title, *entries):
         owner("zone", "create", zone)
@@ -114,6 +159,7 @@ class LibraryTests:
             url = owner.invite("xeno@example.org", zone="Notes", permission="readWrite")
             xeno.page.on("dialog", lambda dialog: dialog.accept("xeno@example.org" if "invited" in dialog.message else self.world.code("xeno@example.org")))
             xeno.open(site)
+            self.check_by_axe(xeno.page, "before a link is opened")
             xeno.page.get_by_label("Link").fill(url)
             xeno.page.get_by_label("Name").fill("Xeno")
             xeno.page.get_by_label("Passphrase").fill("correct horse battery staple")
@@ -133,7 +179,7 @@ class LibraryTests:
             # What others do is there without being asked for.
             owner.save("tea", "--seal", "title=Drink tea", zone="Notes")
             expect(notes).to_have_count(3, timeout=20_000)
-            # What was changed meanwhile is not gone over.
+            self.check_by_axe(xeno.page, "with notes")
             xeno.page.get_by_role("button", name="Delete").last.click()
             expect(notes).to_have_count(2)
             that("Water the plants" not in str(owner("record", "list", "--zone", "Notes")), "the note is still there")
@@ -164,3 +210,62 @@ class LibraryTests:
             text = "\n".join(seen)
             that("Our notes:" in text and "- Buy bread" in text and "- Call the plumber" in text and "- Buy milk" in text, text)
             that("Call the plumber" in str(owner("record", "list", "--zone", "Notes")), "the command line reads something else")
+
+    def test_two_browsers_and_a_command_line_edit_one_zone(self):
+        """Random steps, some of them at once; SEED repeats a run, MINUTES makes it longer than its short form."""
+        seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
+        minutes = float(os.environ.get("MINUTES") or 0)
+        print(f"    SEED={seed}", flush=True)
+        draw = random.Random(seed)
+        with self.app() as (_, site, _, owner), self.guest("zoe") as zoe, self.guest("zac") as zac:
+            owner("share", "public", "Notes", "readWrite")
+            url = owner("share", "url", "Notes")[0]["url"]
+            browsers = [zoe.page, zac.page]
+            for page in browsers:
+                page.goto(site)
+                page.evaluate(CLIENT, url)
+            # What was stored last of each note; what each browser has seen is its own.
+            model = {"bread": "Buy bread"}
+            begun, steps, conflicts, counts = time.monotonic(), 0, 0, collections.Counter()
+            while steps < SHORT if minutes == 0 else time.monotonic() - begun < 60 * minutes:
+                steps += 1
+                title = f"Note {steps} {draw.randrange(1000)}"
+                name = draw.choice(sorted(model)) if model else None
+                kind = draw.choices(("create", "change", "delete", "both", "command line", "look"), (2, 4, 1, 3, 2, 2))[0] if name else "create"
+                counts[kind] += 1
+                page = draw.choice(browsers)
+                if kind == "look":
+                    page.evaluate("() => look()")
+                elif kind == "command line":
+                    owner.save(name, "--update", "--seal", f"title={title}", zone="Notes")
+                    model[name] = title
+                elif kind == "both":
+                    for one in browsers:
+                        one.evaluate("() => look()")
+                    first, second = draw.sample(browsers, 2)
+                    first.evaluate("step => { window.pending = step && change(step); }", {"op": "change", "name": name, "title": title + "a"})
+                    outcomes = [(second.evaluate("step => change(step)", {"op": "change", "name": name, "title": title + "b"}), title + "b")]
+                    outcomes.append((first.evaluate("() => pending"), title + "a"))
+                    stored = [text for told, text in outcomes if told["code"] == ""]
+                    that(len(stored) == 1 and {told["code"] for told, _ in outcomes} == {"", "CONFLICT"}, f"step {steps} of {seed}: {outcomes}")
+                    model[name] = stored[0]
+                    conflicts += 1
+                else:
+                    told = page.evaluate("step => change(step)", {"op": kind, "name": name, "title": title})
+                    if told["code"] == "":
+                        if kind == "delete":
+                            del model[name]
+                        else:
+                            model[told["name"]] = title
+                    else:
+                        # Only what this browser had not seen yet stands in the way, and it changed nothing.
+                        that(kind != "create" and told["code"] in ("CONFLICT", "NOT_FOUND") and told["wasStale"], f"step {steps} of {seed}: {kind} {told}")
+                        conflicts += 1
+            views = [page.evaluate("() => look()") for page in browsers]
+            listed = [line["record"] for line in owner("record", "list", "--zone", "Notes") if "record" in line]
+            views.append({record["recordName"]: record["fields"]["title"]["value"] for record in listed if record["recordType"] == "Note"})
+            for who, view in zip(("one browser", "the other browser", "the command line"), views):
+                that(view == model, f"SEED={seed}: after {steps} steps {who} has {view}, and not {model}")
+            print(f"    {steps} steps, {conflicts} conflicts, {len(model)} notes in the end: {dict(counts)}", flush=True)
+            for guest in (zoe, zac):
+                self.check_no_secret(guest, url, may_fail=("404",))

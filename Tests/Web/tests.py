@@ -2,6 +2,7 @@
 """What guests do in a browser with a share's URL: Debian's Chromium and its virtual authenticator, a real server, real mail.
 
     Tests/Web/run                              all of it; SCREENSHOTS=FOLDER keeps pictures, KEEP=1 the world, ONLY=NAME runs one
+    ONLY=two_browsers MINUTES=10 Tests/Web/run  random steps for as long; SEED=NUMBER repeats a run
 """
 
 import argparse

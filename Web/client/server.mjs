@@ -3,7 +3,7 @@ import { routes } from './routes.mjs';
 
 const media = 'application/x-protobuf';
 // More than the largest page has: 2 MiB, and a record beyond.
-const mostBytes = 8 << 20;
+export const mostBytes = 8 << 20;
 // Of what is waited for: the first byte and each further one, and so many a second once it has taken a minute.
 const [patience, leastPace] = [60_000, 2048];
 
@@ -81,7 +81,7 @@ export class Server {
 }
 
 /** All of an answer, as far as it is no longer than it may be, and does not trickle. */
-async function read(response, most, wait) {
+export async function read(response, most, wait) {
     const began = Date.now();
     const parts = [];
     let count = 0;

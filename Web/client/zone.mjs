@@ -135,6 +135,7 @@ export class Zone {
             await this.fetchRecords();
             if (course === 0) {
                 this.#ask('editShown', writer => writer.u32(this.#handle).u32(edit));
+                this.#account.handle('forget', edit);
                 return 'stored';
             }
             const outcome = editCourses[this.#ask('editCourse', writer => writer.u32(this.#handle).u32(edit)).byte()];

@@ -191,8 +191,11 @@ export class Container {
         return this.#each(urls, async url => {
             const { visit, info } = await this.#look(url, options);
             if (info.participantStatus !== 'ACCEPTED') await visit.accept();
-            visit.enter();
-            this.#replicas.set(this.#key('shared', info.zoneID), Promise.resolve(new Replica(visit.zone)));
+            const key = this.#key('shared', info.zoneID);
+            if (!this.#replicas.has(key)) {
+                visit.enter();
+                this.#replicas.set(key, Promise.resolve(new Replica(visit.zone)));
+            }
             return { ...info, participantStatus: /** @type {const} */ ('ACCEPTED') };
         });
     }
@@ -301,7 +304,8 @@ export class Container {
         return told(async () => {
             this.unregisterForNotifications();
             const stream = new NotificationStream(this.#signedIn(), { container: this.containerIdentifier, environment: this.environment }, notification => {
-                for (const tell of this.#listeners) tell(notification);
+                // What one of them throws is its own.
+                for (const tell of this.#listeners) queueMicrotask(() => tell(notification));
             });
             this.#stream = stream;
             try {

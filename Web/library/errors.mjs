@@ -13,6 +13,7 @@ const codes = new Map(Object.entries({
     changeTokenExpired: 'BAD_REQUEST',
     constraintViolation: 'VALIDATING_REFERENCE_ERROR',
     deleted: 'NOT_FOUND',
+    endless: 'INTERNAL_ERROR',
     exists: 'EXISTS',
     internalError: 'INTERNAL_ERROR',
     invalidArguments: 'BAD_REQUEST',

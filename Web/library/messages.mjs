@@ -1,6 +1,6 @@
 // @ts-check
 // Calls whose messages are no matter of the core: nothing of them is signed or sealed, and nothing they say is believed. In JSON.
-import { ServerError } from '../client/server.mjs';
+import { mostBytes, read, ServerError } from '../client/server.mjs';
 
 const media = 'application/json';
 const patience = 60_000;
@@ -19,14 +19,21 @@ export function callByMessage(account, route, message, place = {}) {
         let response;
         let answer;
         const stop = new AbortController();
-        const timer = setTimeout(() => stop.abort(), patience);
+        /** @type {ReturnType<typeof setTimeout> | undefined} */
+        let timer;
+        const wait = () => {
+            clearTimeout(timer);
+            timer = setTimeout(() => stop.abort(), patience);
+        };
         try {
+            wait();
             response = await account.server.send(route, place, { accept: media, 'content-type': media }, stop.signal, body);
-            answer = await response.json();
-        } catch {
-            throw new ServerError({ code: 'networkFailure' });
+            answer = JSON.parse(new TextDecoder().decode(await read(response, mostBytes, wait)));
+        } catch (error) {
+            throw error instanceof ServerError ? error : new ServerError({ code: 'networkFailure' });
         } finally {
             clearTimeout(timer);
+            stop.abort();
         }
         if (response.ok) return answer;
         throw new ServerError(failure(answer));

@@ -1,6 +1,6 @@
 // @ts-check
 // The server's event stream, by fetch: a browser's EventSource sends no session.
-import { ServerError } from '../client/server.mjs';
+import { mostBytes, read, ServerError } from '../client/server.mjs';
 import { failure } from './messages.mjs';
 
 /**
@@ -15,6 +15,8 @@ const types = ['query', 'recordZone', 'database'];
 const [firstPause, longestPause] = [1_000, 30_000];
 // The server says something every 25 seconds.
 const silence = 75_000;
+// An event is a few hundred bytes: a server that never ends one is not listened to.
+const mostOfEvent = 1 << 20;
 
 /** @param {string} text of an event @returns {{ event: string, data: string, id?: string }} */
 export function parsed(text) {
@@ -103,7 +105,14 @@ export class NotificationStream {
             const headers = { accept: 'text/event-stream', ...this.#lastID !== undefined && { 'last-event-id': this.#lastID } };
             const response = await this.#account.server.send('notifications', this.#place, headers, quiet.signal);
             if (!response.ok || !response.body) {
-                throw new ServerError(failure(await response.json().catch(() => ({ code: 'serviceUnavailable' }))));
+                const bytes = await read(response, mostBytes, heard);
+                let refusal;
+                try {
+                    refusal = JSON.parse(new TextDecoder().decode(bytes));
+                } catch {
+                    refusal = { code: 'serviceUnavailable' };
+                }
+                throw new ServerError(failure(refusal));
             }
             const decoder = new TextDecoder();
             let left = '';
@@ -114,6 +123,7 @@ export class NotificationStream {
                 heard();
                 const parts = (left + decoder.decode(value, { stream: true })).split('\n\n');
                 left = parts.pop() ?? '';
+                if (left.length > mostOfEvent) throw new ServerError({ code: 'endless' });
                 for (const part of parts) this.#take(parsed(part), ready);
             }
         } finally {
