@@ -58,6 +58,7 @@ let package = Package(
             name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CCurlShim", dependencies: ["CCurl"]),
+        .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(name: "CWebBundle"),
         .target(name: "SealSystem", swiftSettings: house),
         // Floor 1
@@ -101,7 +102,7 @@ let package = Package(
         .target(
             name: "SealStorage",
             dependencies: [
-                "SealSystem",
+                "SealSystem", "CPQ",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -277,7 +278,8 @@ let package = Package(
         .testTarget(
             name: "SealServerTests",
             dependencies: [
-                "SealStorage", "SealService", "SealServer", "SealKit", "SealClient", "SealSystem", "SealEnvelope",
+                "CPQ", "SealStorage", "SealService", "SealServer", "SealKit", "SealClient", "SealSystem",
+                "SealEnvelope",
                 "SealStatements", "SealPrimitives",
                 "SealCoding", "SealWire", "SealSchema", "SealQuery", "SealLab",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -377,7 +379,8 @@ case "1":
 case "server":
     // The server with its packages, and the core's harness and world once more.
     let kept = [
-        "CSodium", "CCurl", "CCurlShim", "CWebBundle", "SealSystem", "SealPrimitives", "SealWire", "SealStatements",
+        "CSodium", "CCurl", "CCurlShim", "CPQ", "CWebBundle", "SealSystem", "SealPrimitives", "SealWire",
+        "SealStatements",
         "SealEnvelope",
         "SealCoding",
         "SealSchema", "SealQuery", "SealStorage", "SealService", "SealServer",

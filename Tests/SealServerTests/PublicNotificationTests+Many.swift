@@ -218,4 +218,5 @@ private final class QuietConnection: SQLConnection {
     }
     func runScript(_ sql: String) throws { try base.runScript(sql) }
     func announce(_ announcement: Announcement) {}
+    var dialect: SQLDialect { base.dialect }
 }

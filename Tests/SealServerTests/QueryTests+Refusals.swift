@@ -324,4 +324,5 @@ private final class CountingConnection: SQLConnection {
 
     func runScript(_ sql: String) throws { try next.runScript(sql) }
     func announce(_ announcement: Announcement) { next.announce(announcement) }
+    var dialect: SQLDialect { next.dialect }
 }

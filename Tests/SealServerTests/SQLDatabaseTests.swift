@@ -8,15 +8,33 @@ import Testing
 /// What the server relies on behind `SQLDatabase`, of each engine that there is: a new one is a case here.
 @Suite(.timeLimit(.minutes(60))) struct SQLDatabaseTests {
     enum Engine: String, CaseIterable, CustomTestStringConvertible {
-        case sqlite, twiceRun
+        case sqlite, twiceRun, postgres, twiceRunPostgres
+
+        /// Those that there are where the tests run.
+        static var allCases: [Engine] {
+            TestPostgres.shared == nil ? [.sqlite, .twiceRun] : [.sqlite, .twiceRun, .postgres, .twiceRunPostgres]
+        }
 
         var testDescription: String { rawValue }
 
         func open(_ folder: TemporaryFolder) throws -> any SQLDatabase {
-            let database = try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: [SQLDatabaseTests.table])
             switch self {
-            case .sqlite: return database
-            case .twiceRun: return TwiceRunDatabase(base: database)
+            case .sqlite:
+                return try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: [SQLDatabaseTests.table])
+            case .twiceRun: return TwiceRunDatabase(base: try Engine.sqlite.open(folder))
+            case .postgres:
+                let server = try #require(TestPostgres.shared)
+                let name = try server.database(of: folder.path, hasTables: false)
+                return try PostgresDatabase(try server.address(of: name), migrations: [SQLDatabaseTests.table])
+            case .twiceRunPostgres: return TwiceRunDatabase(base: try Engine.postgres.open(folder))
+            }
+        }
+
+        /// In the words of its dialect.
+        var blob: String {
+            switch self {
+            case .sqlite, .twiceRun: "BLOB"
+            case .postgres, .twiceRunPostgres: "BYTEA"
             }
         }
     }
@@ -32,19 +50,20 @@ import Testing
     @Test(arguments: Engine.allCases) func valuesComeBackAsTheyWent(_ engine: Engine) async throws {
         let database = try engine.open(folder)
         try await database.write(at: .everything) { connection in
+            let blob = engine.blob
             try connection.execute(
-                "CREATE TABLE v (a BIGINT, b DOUBLE PRECISION, c TEXT, d BLOB, e BLOB, f TEXT, g BLOB)")
+                "CREATE TABLE v (a BIGINT, b DOUBLE PRECISION, c TEXT, d \(blob), e \(blob), f TEXT, g \(blob))")
             // Numbers say which value goes where, in any order, also twice.
             let changed = try connection.execute(
                 "INSERT INTO v (g, a, b, c, d, e, f) VALUES ($5, $1, $2, $3, $4, $5, $6)",
-                [.integer(.min), .real(0.5), .text("å\0b"), .blob([0, 255]), .data(Data()), ""])
+                [.integer(.min), .real(0.5), .text("å\tb"), .blob([0, 255]), .data(Data()), ""])
             #expect(changed == 1)
         }
         try await database.read { connection in
             try connection.run("SELECT a, b, c, d, e, f, NULL AS n, g FROM v", []) { row throws -> Bool in
                 #expect(try row.int64("a") == .min)
                 #expect(try row.double("b") == 0.5)
-                #expect(try row.text("c") == "å\0b")
+                #expect(try row.text("c") == "å\tb")
                 #expect(try row.bytes("d") == [0, 255])
                 #expect(try row.data("e") == Data())
                 #expect(try row.text("f") == "")
@@ -74,7 +93,7 @@ import Testing
         }
         try await database.read { connection in
             let sql =
-                "SELECT t.id, o.id AS other, o.body, COUNT(*) AS count FROM t JOIN t AS o ON o.id = t.id GROUP BY t.id"
+                "SELECT t.id, o.id AS other, o.body, COUNT(*) AS count FROM t JOIN t AS o ON o.id = t.id GROUP BY t.id, o.id"
             let isRead = try connection.first(sql) { row throws in
                 #expect(try [row.int64("id"), row.int64("other"), row.int64("count")] == [7, 7, 1])
                 #expect(throws: StorageError.unknownColumn(name: "ID2")) { try row.int64("ID2") }

@@ -9,7 +9,10 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit {
+        TestPostgres.shared?.drop(of: path)
+        try? FileManager.default.removeItem(atPath: path)
+    }
 
     func file(_ name: String) -> String { path + "/" + name }
 }

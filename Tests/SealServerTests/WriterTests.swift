@@ -14,7 +14,7 @@ import Testing
     let clock = SteppingClock()
 
     private func open(
-        limit: Int64? = nil, mostWaiting: Int = SQLiteGroupWriter.defaultMostWaiting, times: WriteTimes? = nil
+        limit: Int64? = nil, mostWaiting: Int = WriteBudget.defaultMostWaiting, times: WriteTimes? = nil
     ) throws -> SQLiteDatabase {
         try SQLiteDatabase(
             path: folder.file("db.sqlite"), migrations: StorageTests.table, mostWaitingWrites: mostWaiting,

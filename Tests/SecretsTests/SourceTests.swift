@@ -54,6 +54,8 @@ import Testing
                 // Hidden by `Share`.
                 "SealKit/Sharing/Share.swift: public internal(set) var url: String?",
                 "SealKit/Sharing/Share.swift: var oneTimeURLs: [String: String] = [:]",
+                // Hidden by `PostgresAddress`.
+                "SealStorage/PostgreSQL/PostgresAddress.swift: private let password: String?",
                 // Hidden by `WebhookRow`.
                 "SealService/Push/WebhookRow.swift: package let url: String",
                 // A hash.
@@ -62,6 +64,9 @@ import Testing
                 "SealService/Sessions/Sessions.swift: package let token: String",
                 // Fingerprints.
                 "SealServer/Backup/BackupManifest.swift: let secrets: [String: String]",
+                // Hidden by `DatabaseConfiguration`.
+                "SealServer/Configuration/DatabaseConfiguration.swift: var url: String",
+                "SealServer/Configuration/DatabaseConfiguration.swift: var password: String?",
                 // Hidden by `MailConfiguration`, and by `SMSConfiguration`.
                 "SealServer/Configuration/MessageConfiguration.swift: public var url: String",
                 "SealServer/Configuration/MessageConfiguration.swift: public var password: String?",

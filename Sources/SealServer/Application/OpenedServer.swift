@@ -29,9 +29,8 @@ struct OpenedServer: Sendable {
         let writeTimes = WriteTimes(logger: logger)
         let metrics = ServerMetrics(factories: factories)
         let budget = configuration.limits.writeBudget
-        let opened = try SQLiteDatabase(
-            path: configuration.dataFolder + "/sealkit.sqlite", migrations: Migration.all,
-            mostWaitingWrites: replacing.mostWaitingWrites ?? SQLiteGroupWriter.defaultMostWaiting,
+        let opened = try Self.open(
+            configuration, mostWaitingWrites: replacing.mostWaitingWrites ?? WriteBudget.defaultMostWaiting,
             budget: WriteBudget(
                 limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock,
                 times: writeTimes,
@@ -43,7 +42,7 @@ struct OpenedServer: Sendable {
         try await opened.write(at: .everything) { connection in
             _ = try ShardedNumber.shard(of: connection)
             try ServerRuns.begin(now: now, random: random, in: connection)
-            // The data folder is this process's: no other server runs jobs of its database.
+            // The data folder is this process's, and the database is: no other server runs jobs of it.
             try JobLease.releaseAll(in: connection)
         }
         // Last of what can fail: it starts threads, which only `close()` ends.
@@ -54,6 +53,19 @@ struct OpenedServer: Sendable {
         PushService.listen(
             to: database, streams: services.streams, webhooks: services.webhooks, jobs: services.jobs,
             sessions: services.sessions)
+    }
+
+    private static func open(
+        _ configuration: ServerConfiguration, mostWaitingWrites: Int, budget: WriteBudget
+    ) throws -> any EngineDatabase {
+        guard let database = configuration.database else {
+            return try SQLiteDatabase(
+                path: configuration.dataFolder + "/sealkit.sqlite", migrations: Migration.all,
+                mostWaitingWrites: mostWaitingWrites, budget: budget)
+        }
+        return try PostgresDatabase(
+            try PostgresAddress(database.url, password: database.password), migrations: Migration.all,
+            mostWaitingWrites: mostWaitingWrites, budget: budget)
     }
 
     /// Closes what `init` opened.

@@ -22,8 +22,8 @@ extension ServerConfiguration {
     /// What this project's own tests and tools read.
     private static let toolVariables = Set(
         [
-            "ATTACK_OUTCOMES", "FULL_DISK", "FUZZ", "MEASURE", "PUBLISHED_VECTORS", "SERVE", "STRICT", "TEST_LOG",
-            "TEST_SMTP",
+            "ATTACK_OUTCOMES", "FULL_DISK", "FUZZ", "MEASURE", "PUBLISHED_VECTORS", "SERVE", "STRICT", "TEST_DATABASE",
+            "TEST_LOG", "TEST_POSTGRES", "TEST_POSTGRES_DATA", "TEST_SMTP",
             "TEST_SMTP_CA", "TEST_SMTP_USER",
         ].map { variablePrefix + $0 })
 

@@ -54,6 +54,9 @@ public struct ServerConfiguration: Sendable {
     /// `sealkit logs`.
     public var telemetry: Telemetry
 
+    /// Nil: a file in the data folder.
+    var database: DatabaseConfiguration?
+
     public static let defaultMaximumMessageSize = 4 * 1024 * 1024
     public static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
 

@@ -44,6 +44,18 @@ extension ServerError {
                     retryAfter: 1), false
             )
         case StorageError.overBudget: return (overBudget, false)
+        case StorageError.unavailable:
+            return (
+                ServerError(
+                    .serviceUnavailable, "The server cannot reach its database.", remedy: "Try again.", retryAfter: 5),
+                true
+            )
+        case StorageError.zeroCharacter:
+            return (
+                ServerError(
+                    .invalidArguments, "A text has the character U+0000, which the server's database does not hold.",
+                    remedy: "Leave it out."), false
+            )
         case BlobStoreError.notFound:
             return (ServerError(.assetNotAvailable, "The server does not have the asset's bytes."), false)
         case BlobStoreError.tooLarge(let limit):

@@ -141,7 +141,7 @@ package struct AccountErasure {
             }
             ?? 0
         let last = try connection.first(
-            "SELECT MAX(number) AS last FROM (SELECT number FROM operation WHERE number > $1 ORDER BY number LIMIT $2) AS some",
+            "SELECT MAX(number) AS last FROM (SELECT number FROM operation WHERE number > $1 ORDER BY number LIMIT $2) AS next",
             [.integer(swept), .integer(Int64(Self.answers))]
         ) { try $0.optionalInt64("last") }
         guard let last = last ?? nil else { return false }

@@ -1,7 +1,8 @@
 import SealQuery
 import SealStorage
 
-/// The words of searchable texts, in SQLite's full-text index.
+/// The words of searchable texts: in SQLite's full-text index; in PostgreSQL, which has nothing of that kind, in an
+/// index of the documents' own terms.
 ///
 /// FTS5 stores and intersects; what a word is, `Words` says, for the server and for clients alike. Each term carries
 /// its zone and type, so that a search reads nobody else's lists. The index has no texts of its own: a document's terms
@@ -40,7 +41,10 @@ struct SearchIndex {
             """, zone.key + [.text(record), .text(terms)]
         ) { try $0.int64("id") }
         guard let id else { throw StorageError.failed(code: 0, message: "the document's row was not made") }
-        try connection.execute("INSERT INTO search_term (rowid, terms) VALUES ($1, $2)", [.integer(id), .text(terms)])
+        if connection.dialect == .sqlite {
+            try connection.execute(
+                "INSERT INTO search_term (rowid, terms) VALUES ($1, $2)", [.integer(id), .text(terms)])
+        }
         return gone + words.count
     }
 
@@ -61,6 +65,7 @@ struct SearchIndex {
     private static func count(_ terms: String) -> Int { terms.utf8.count { $0 == UInt8(ascii: " ") } + 1 }
 
     private static func remove(_ id: Int64, _ terms: String, _ connection: any SQLConnection) throws {
+        guard connection.dialect == .sqlite else { return }
         try connection.execute(
             "INSERT INTO search_term (search_term, rowid, terms) VALUES ('delete', $1, $2)",
             [.integer(id), .text(terms)])
@@ -109,6 +114,16 @@ struct SearchIndex {
         _ words: Set<String>, all: Bool, type: String, after id: Int64, limit: Int
     ) throws -> [(id: Int64, record: String)] {
         guard !words.isEmpty else { return [] }
+        guard connection.dialect == .sqlite else {
+            let terms = words.map { Self.term($0, zone, type: type) }.sorted().joined(separator: " ")
+            return try connection.rows(
+                """
+                SELECT id, record FROM search_document
+                WHERE string_to_array(terms, ' ') \(all ? "@>" : "&&") string_to_array($1, ' ') AND id > $2
+                ORDER BY id LIMIT $3
+                """, [.text(terms), .integer(id), .integer(Int64(limit))]
+            ) { (try $0.int64("id"), try $0.text("record")) }
+        }
         // Words are letters and digits, and quoted: nothing of them is taken for an operator.
         let match = words.map { "\"\(Self.term($0, zone, type: type))\"" }.sorted().joined(
             separator: all ? " AND " : " OR ")

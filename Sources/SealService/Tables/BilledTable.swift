@@ -1,3 +1,5 @@
+import SealStorage
+
 /// What an account is billed for: every row that is kept for it, of the tables that are declared so. The triggers that
 /// keep the sums in the transaction of each change, and the count that they are compared with, are both made of it.
 ///
@@ -59,37 +61,57 @@ struct BilledTable: Sendable {
             """
     }
 
-    private func trigger(_ event: String, _ body: [String], of columns: [String] = [], when: String = "") -> String {
-        """
-        CREATE TRIGGER bill_\(name)_\(event) AFTER \(event)\(columns.isEmpty ? "" : " OF " + columns.joined(separator: ", ")) ON \(name)
-        \(when.isEmpty ? "" : "WHEN \(when) ")BEGIN
-        \(body.joined(separator: "\n"))
-        END;
-        """
+    private func trigger(
+        _ event: String, _ body: [String], of columns: [String] = [], when: String = "", in dialect: SQLDialect
+    ) -> String {
+        let occasion =
+            "AFTER \(event)\(columns.isEmpty ? "" : " OF " + columns.joined(separator: ", ")) ON \(name)"
+        let statements = body.joined(separator: "\n")
+        switch dialect {
+        case .sqlite:
+            return """
+                CREATE TRIGGER bill_\(name)_\(event) \(occasion)
+                \(when.isEmpty ? "" : "WHEN \(when) ")BEGIN
+                \(statements)
+                END;
+                """
+        case .postgres:
+            return """
+                CREATE FUNCTION bill_\(name)_\(event)() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                \(statements)
+                RETURN NULL;
+                END $$;
+                CREATE TRIGGER bill_\(name)_\(event) \(occasion) FOR EACH ROW
+                \(when.isEmpty ? "" : "WHEN (\(when)) ")EXECUTE FUNCTION bill_\(name)_\(event)();
+                """
+        }
     }
 
-    private var triggers: [String] {
+    private func triggers(in dialect: SQLDialect) -> [String] {
         let gone = add("OLD.", "-(\(records("OLD.")))", "-(\(size("OLD.")))")
-        var triggers = [trigger("DELETE", [gone])]
+        var triggers = [trigger("DELETE", [gone], in: dialect)]
         guard !billing.isReported else {
             guard billing.values.contains("move") else { return triggers }
             return triggers + [
                 trigger(
                     "UPDATE", [add("NEW.", "0", "COALESCE(LENGTH(NEW.move), 0) - COALESCE(LENGTH(OLD.move), 0)")],
-                    of: ["move"])
+                    of: ["move"], in: dialect)
             ]
         }
-        triggers.append(trigger("INSERT", [add("NEW.", "0", size("NEW."))]))
+        triggers.append(trigger("INSERT", [add("NEW.", "0", size("NEW."))], in: dialect))
         let columns = billing.values + billing.amounts + (billing.moves ? [holder] : [])
         guard !columns.isEmpty else { return triggers }
         let differs = "\(size("OLD.")) <> \(size("NEW."))" + (billing.moves ? " OR OLD.\(holder) <> NEW.\(holder)" : "")
-        triggers.append(trigger("UPDATE", [gone, add("NEW.", "0", size("NEW."))], of: columns, when: differs))
+        triggers.append(
+            trigger("UPDATE", [gone, add("NEW.", "0", size("NEW."))], of: columns, when: differs, in: dialect))
         return triggers
     }
 
-    /// To be made after their tables. SQLite's spelling: another database makes its own of the same declarations.
-    static func triggers(of names: [String]) -> String {
-        names.flatMap { name in all.filter { $0.name == name }.flatMap(\.triggers) }.joined(separator: "\n")
+    /// To be made after their tables.
+    static func triggers(of names: [String], in dialect: SQLDialect) -> String {
+        names.flatMap { name in all.filter { $0.name == name }.flatMap { $0.triggers(in: dialect) } }
+            .joined(separator: "\n")
     }
 
     /// What every part of every account holds, counted anew.

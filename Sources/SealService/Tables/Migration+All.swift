@@ -3,9 +3,13 @@ package import SealStorage
 extension Migration {
     /// What every database goes through, oldest first.
     package static let all: [Migration] = MigrationStep.allCases.map { step in
-        var statements = Tables.all.compactMap { $0.history[step] }
-        if step == .baseline { statements.append(BilledTable.triggers(of: firstBilled)) }
-        return Migration(named: step.rawValue, sql: statements.joined(separator: "\n"))
+        Migration(named: step.rawValue, sql: sql(of: step, in: .sqlite), postgres: sql(of: step, in: .postgres))
+    }
+
+    private static func sql(of step: MigrationStep, in dialect: SQLDialect) -> String {
+        var statements = Tables.all.compactMap { $0.statements(of: step, in: dialect) }
+        if step == .baseline { statements.append(BilledTable.triggers(of: firstBilled, in: dialect)) }
+        return statements.joined(separator: "\n")
     }
 
     /// Whose triggers the baseline makes, in its order; a table that is billed later has them in its own history.

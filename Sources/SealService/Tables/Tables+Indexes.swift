@@ -31,6 +31,20 @@ extension Tables {
                     PRIMARY KEY (owner, zone, record)
                 );
                 """
+            ],
+            // Its documents are their own index there: SearchIndex.
+            postgres: [
+                .baseline: """
+                CREATE TABLE search_document (
+                    owner BIGINT NOT NULL,
+                    zone BIGINT NOT NULL,
+                    record TEXT NOT NULL,
+                    id BIGINT NOT NULL UNIQUE,
+                    terms TEXT NOT NULL,
+                    PRIMARY KEY (owner, zone, record)
+                );
+                CREATE INDEX search_document_terms ON search_document USING gin (string_to_array(terms, ' '));
+                """
             ]),
         Table(
             "search_term", key: "rowid", whose: .server, erased: .apart("words go with their document, in SearchIndex"),
@@ -41,7 +55,8 @@ extension Tables {
                     terms, content = '', columnsize = 0, detail = none, tokenize = "ascii tokenchars '_'"
                 );
                 """
-            ]),
+            ],
+            postgres: [.baseline: ""]),
         Table(
             "index_build", key: "field", whose: .container, erased: .kept("the container's"),
             billed: .free("one a field"),

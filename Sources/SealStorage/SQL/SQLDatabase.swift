@@ -1,10 +1,11 @@
-/// Where the server keeps everything but blobs: a small face that SQLite implements today and PostgreSQL can implement
-/// tomorrow.
+/// Where the server keeps everything but blobs: a small face of SQLite and of PostgreSQL.
 ///
 /// SQL is written once, in what both dialects share: parameters are numbered `$1`, `$2`, … (they may repeat and come in
-/// any order), `ON CONFLICT`, `RETURNING`.
+/// any order), `ON CONFLICT`, `RETURNING`. No text has the character U+0000: PostgreSQL refuses it (`zeroCharacter`). A
+/// statement that failed ends the transaction: no body catches its error and goes on.
 package protocol SQLDatabase: Sendable {
-    /// Reads from one consistent snapshot, beside other readers and the writer.
+    /// Reads from one consistent snapshot, beside other readers and the writer. `body` may be run again, in another
+    /// one, where the connection to the database was lost.
     @discardableResult
     func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T
 
@@ -28,7 +29,7 @@ package protocol SQLDatabase: Sendable {
     /// writer's thread: it must be quick. One listener; a later one takes its place.
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void)
 
-    /// Finishes what waits, moves the journal into the database file and closes it. Later calls throw `closed`.
+    /// Finishes what waits and closes the database. Later calls throw `closed`.
     func close() async throws
 }
 
@@ -40,6 +41,8 @@ package protocol SQLConnection {
 
     /// Runs several statements without parameters, separated by semicolons: for migrations.
     func runScript(_ sql: String) throws
+
+    var dialect: SQLDialect { get }
 
     /// Tells the database's listener, if this transaction becomes durable. Without effect in a read.
     func announce(_ announcement: Announcement)

@@ -12,13 +12,20 @@ package enum StorageError: Error, Equatable {
     case unexpectedType(column: String, wanted: String)
     /// The statement has parameters that were given no value, or values for parameters that it does not have.
     case wrongParameters(sql: String)
-    /// The database answered with an error of its own (SQLite's extended code, say): damage, a mistake in SQL, no
-    /// permission.
+    /// The database answered with an error of its own: damage, a mistake in SQL, no permission. The code is SQLite's
+    /// extended one, or 0 for PostgreSQL, whose message begins with its own.
     case failed(code: Int, message: String)
     /// The transaction was taken back because another one in the same commit failed with the disk.
     case commitFailed(message: String)
     /// The database was made by another version of the server, with steps that this one does not know.
     case unknownSchema(file: String, migration: String)
+    /// The server of the database is away, or the connection to it was lost. Whether a write is there that was being
+    /// committed is not known then; of any other nothing is.
+    case unavailable(message: String)
+    /// The database is none that a server may run on; `message` says why, and what to do.
+    case unsuitable(message: String)
+    /// A text has the character U+0000.
+    case zeroCharacter
     /// A setting that the database needs is not there, or not valid.
     case invalidSetting(name: String)
     /// The shard has given out all of its numbers, or is none.
@@ -45,6 +52,9 @@ extension StorageError: CustomStringConvertible {
         case .unknownSchema(let file, let migration):
             "\(file) was made by another version (it has the migration “\(migration)”, which this one does not know). "
                 + "Run the version that made it, or restore a backup that this one made."
+        case .unavailable(let message): "the database cannot be reached: \(message)"
+        case .unsuitable(let message): message
+        case .zeroCharacter: "a text has the character U+0000, which the database does not hold"
         case .invalidSetting(let name):
             "the database's setting “\(name)” is missing or not valid. Restore the row of the table settings from a backup."
         case .noNumber(let shard): "shard \(shard) has no numbers left. Make new accounts in another one."

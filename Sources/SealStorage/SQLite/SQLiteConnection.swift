@@ -21,6 +21,7 @@ final class SQLiteConnection: SQLConnection {
         self.deadline = deadline
     }
 
+    var dialect: SQLDialect { .sqlite }
     var isWriter: Bool { deadline != nil }
 
     func checkBudget() throws(StorageError) {

@@ -3,12 +3,11 @@ import GRDB
 
 /// The SQLite implementation: one writer that groups commits, readers beside it, a write-ahead log, and
 /// `synchronous=FULL`: what was acknowledged survives a power cut.
-package final class SQLiteDatabase: SQLDatabase {
+package final class SQLiteDatabase: EngineDatabase {
     /// The database file.
     package let path: String
-    private let pool: DatabasePool
-    private let writer: SQLiteGroupWriter
-    private let readers: SQLiteReaders
+    private let writer: GroupWriter<SQLiteWriter>
+    private let readers: Readers
 
     /// Opens or creates the file (mode 0600) and brings its schema up to date.
     ///
@@ -16,7 +15,7 @@ package final class SQLiteDatabase: SQLDatabase {
     ///   - mostWaitingWrites: how many may wait for the writer before further ones are refused as `busy`.
     ///   - budget: of the writes that have a turn (`WriteTurn`).
     package init(
-        path: String, migrations: [Migration], mostWaitingWrites: Int = SQLiteGroupWriter.defaultMostWaiting,
+        path: String, migrations: [Migration], mostWaitingWrites: Int = WriteBudget.defaultMostWaiting,
         budget: WriteBudget = WriteBudget()
     ) throws {
         self.path = path
@@ -39,6 +38,7 @@ package final class SQLiteDatabase: SQLDatabase {
                     PRAGMA trusted_schema = OFF;
                     """)
         }
+        let pool: DatabasePool
         do {
             pool = try DatabasePool(path: path, configuration: configuration)
             // Opening the pool sets the writer to NORMAL after `prepareDatabase` has run, so this comes after it.
@@ -47,10 +47,22 @@ package final class SQLiteDatabase: SQLDatabase {
             throw StorageError(
                 code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: errno)
         }
-        writer = SQLiteGroupWriter(pool: pool, mostWaiting: mostWaitingWrites, budget: budget)
         configuration.readonly = true
-        readers = SQLiteReaders(
-            path: path, configuration: configuration, most: max(4, ProcessInfo.processInfo.activeProcessorCount * 2))
+        let readers = Readers(most: max(4, ProcessInfo.processInfo.activeProcessorCount * 2)) {
+            [configuration] in try SQLiteReader(path: path, configuration: configuration)
+        }
+        self.readers = readers
+        let engine = SQLiteWriter(pool: pool) {
+            do {
+                try readers.close()
+                _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+                try pool.close()
+            } catch let error as DatabaseError {
+                throw StorageError(
+                    code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
+            }
+        }
+        writer = GroupWriter(engine: engine, mostWaiting: mostWaitingWrites, budget: budget)
         try writer.writeNow { [migrations, path] connection in
             try Migrator(migrations: migrations).migrate(connection, file: path)
         }
@@ -74,28 +86,15 @@ package final class SQLiteDatabase: SQLDatabase {
 
     package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { writer.listen(listener) }
 
-    package func close() async throws {
-        let (pool, readers) = (pool, readers)
-        try await writer.close {
-            do {
-                try readers.close()
-                _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-                try pool.close()
-            } catch let error as DatabaseError {
-                throw StorageError(
-                    code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: 0)
-            }
-        }
-    }
+    package func close() async throws { try await writer.close() }
 
     /// A pragma of the writer's connection, for tests that check the durability settings.
     func writerPragma(_ name: String) async throws -> String? {
-        try await writer.outsideTransaction { database in
-            try String.fetchOne(database, sql: "PRAGMA \(name)")
+        try await writer.outsideTransaction { engine in
+            try engine.pool.writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA \(name)") }
         }
     }
 
-    /// How many wait for the writer: for tests.
     package var waitingWrites: Int { writer.waitingCount }
 
     /// How many read, and how many wait for that: for tests.
@@ -104,6 +103,8 @@ package final class SQLiteDatabase: SQLDatabase {
 
     /// Limits the file's size, for tests of a full disk.
     func limitPages(to count: Int) async throws {
-        try await writer.outsideTransaction { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
+        try await writer.outsideTransaction { engine in
+            try engine.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
+        }
     }
 }

@@ -10,6 +10,9 @@ package struct WriteBudget: Sendable {
     package var times: WriteTimes?
     package var metrics: ServerMetrics = .off
 
+    /// Writes that may wait at once: less than a second's work. Behind more of them nobody would get an answer in time.
+    package static let defaultMostWaiting = 4096
+
     package init(
         limit: Int64? = nil,
         clock: @escaping @Sendable () -> Int64 = steadyClock,

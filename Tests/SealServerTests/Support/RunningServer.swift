@@ -68,20 +68,22 @@ struct RunningServer: Sendable {
         let routes = Mutex<[(method: String, path: String)]>([])
         let twice: @Sendable (any SQLDatabase) -> any SQLDatabase = { TwiceRunDatabase(base: $0) }
         let around = counter?.counting ?? hook?.hooking ?? (runsTwice ? twice : nil)
+        var configuration = ServerConfiguration(
+            dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
+            // Behind a proxy there has to be one; the real one is not known yet.
+            publicOrigin: publicOrigin ?? (behindProxy ? "http://127.0.0.1" : nil), isBehindProxy: behindProxy,
+            mail: mailConfiguration, sms: smsConfiguration,
+            logLevel: .critical,
+            maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs,
+            webOrigins: webOrigins, webAt: webAt,
+            registration: registration, limits: serverLimits,
+            metrics: showsMetrics ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
+            operator: hasOperator ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
+            console: hasConsole ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
+            telemetry: hasTelemetry ? (hasLog ? .on : .counts) : .off)
+        configuration.database = try TestPostgres.forAll(folder)
         let server = try await SealServer.Server(
-            configuration: ServerConfiguration(
-                dataFolder: folder.file("data"), listen: ListenAddress(host: "127.0.0.1", port: 0),
-                // Behind a proxy there has to be one; the real one is not known yet.
-                publicOrigin: publicOrigin ?? (behindProxy ? "http://127.0.0.1" : nil), isBehindProxy: behindProxy,
-                mail: mailConfiguration, sms: smsConfiguration,
-                logLevel: .critical,
-                maximumAssetSize: maximumAssetSize, webhookOrigins: webhookOrigins, fallbackURLs: fallbackURLs,
-                webOrigins: webOrigins, webAt: webAt,
-                registration: registration, limits: serverLimits,
-                metrics: showsMetrics ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
-                operator: hasOperator ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
-                console: hasConsole ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
-                telemetry: hasTelemetry ? (hasLog ? .on : .counts) : .off),
+            configuration: configuration,
             replacing: ServiceReplacements(
                 clock: { clock.now }, instant: instants?.clock,
                 messengers: sendsMail ? (sendsTexts ? [.email: mail, .phone: phones] : [.email: mail]) : nil,

@@ -96,6 +96,7 @@ private struct CountingConnection: SQLConnection {
 
     func announce(_ announcement: Announcement) { base.announce(announcement) }
 
+    var dialect: SQLDialect { base.dialect }
     var isWriter: Bool { base.isWriter }
 
     func checkBudget() throws(StorageError) { try base.checkBudget() }

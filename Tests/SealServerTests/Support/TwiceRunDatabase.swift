@@ -42,6 +42,7 @@ private struct UnheardConnection: SQLConnection {
 
     func runScript(_ sql: String) throws { try base.runScript(sql) }
     func announce(_ announcement: Announcement) {}
+    var dialect: SQLDialect { base.dialect }
     var isWriter: Bool { base.isWriter }
     func checkBudget() throws(StorageError) { try base.checkBudget() }
 }

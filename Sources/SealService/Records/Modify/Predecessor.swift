@@ -38,7 +38,7 @@ struct Predecessor {
                 created: try row.int64("created"),
                 modified: try row.int64("modified"), isDeleted: try row.bool("deleted"),
                 assets: Int(try row.int64("assets")),
-                fieldBytes: Int(try row.int64("field_bytes")), fields: try row.bytes("fields"),
+                fieldBytes: Int(try row.int64("field_bytes")), fields: try row.optionalBytes("fields") ?? [],
                 parent: try row.optionalText("parent"),
                 deleteReferences: Int(try row.int64("delete_references")),
                 wentWith: try row.optionalInt64("went_with"), statement: StoredStatement(try row.bytes("statement")),
@@ -47,7 +47,7 @@ struct Predecessor {
         }
     }
 
-    private static let byName = select(fields: "x'' AS fields")
+    private static let byName = select(fields: "NULL AS fields")
     private static let wholeByName = select(fields: "fields")
 
     private static func select(fields: String) -> String {

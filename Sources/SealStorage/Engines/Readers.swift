@@ -1,22 +1,15 @@
 import Dispatch
-import GRDB
 import Synchronization
 
 /// Connections for reading, each with a thread of its own: a read that takes long never holds a thread of Swift's
 /// cooperative pool, which has as many as the machine has cores, and on which everything else runs.
 ///
 /// Where all are at work reads wait, and whoever asked for them take turns.
-final class SQLiteReaders: Sendable {
-    private struct Reader {
+final class Readers: Sendable {
+    private struct Reader: Sendable {
         /// Serial queues have threads of their own for as long as they have something to do.
         let thread: DispatchQueue
-        let database: DatabaseQueue
-        let statements = SQLiteStatements()
-
-        func close() throws {
-            statements.removeAll()
-            try database.close()
-        }
+        let connection: any ReaderConnection
     }
 
     /// Nil is the server itself.
@@ -36,16 +29,14 @@ final class SQLiteReaders: Sendable {
     }
 
     private let state = Mutex(State())
-    private let path: String
-    private let configuration: Configuration
     /// How many read at once.
     private let most: Int
+    private let connect: @Sendable () throws -> any ReaderConnection
 
-    /// - Parameter path: of a database that is there already and has a write-ahead log.
-    init(path: String, configuration: Configuration, most: Int) {
-        self.path = path
-        self.configuration = configuration
+    /// - Parameter connect: makes another connection, on the thread that uses it.
+    init(most: Int, connect: @escaping @Sendable () throws -> any ReaderConnection) {
         self.most = most
+        self.connect = connect
     }
 
     /// Runs `body` in one snapshot, which begins with its first statement.
@@ -63,7 +54,7 @@ final class SQLiteReaders: Sendable {
             return (state.idle, state.takeAllWaiting())
         }
         for job in waiting { job.fail(StorageError.closed) }
-        for reader in idle { try reader.close() }
+        for reader in idle { try reader.connection.close() }
     }
 
     private func begin(_ job: any ReadJob) {
@@ -96,8 +87,7 @@ final class SQLiteReaders: Sendable {
 
     private func open(on thread: DispatchQueue, for job: any ReadJob) {
         do {
-            let database = try DatabaseQueue(path: path, configuration: configuration)
-            run(job, on: Reader(thread: thread, database: database))
+            run(job, on: Reader(thread: thread, connection: try connect()))
         } catch {
             let stranded = state.withLock { state -> [any ReadJob] in
                 state.busy -= 1
@@ -116,7 +106,7 @@ final class SQLiteReaders: Sendable {
         }
         var job = first
         while true {
-            let answer = job.run(on: reader.database, reader.statements)
+            let answer = job.run(on: reader.connection)
             // One look decides: a read that comes between two would find nobody idle, and wait for nobody. It comes
             // before the answer: whoever reads again at once finds this reader.
             let next = state.withLock { state -> Next in
@@ -134,17 +124,24 @@ final class SQLiteReaders: Sendable {
             case .job(let waiting): job = waiting
             case .idle: return
             case .closed:
-                try? reader.close()
+                try? reader.connection.close()
                 return
             }
         }
     }
 }
 
+/// A connection that reads, used on one thread.
+protocol ReaderConnection: Sendable {
+    /// One moment of the database.
+    func read<T>(_ body: (any SQLConnection) throws -> T) throws -> T
+    func close() throws
+}
+
 /// A read and who waits for it: it is answered once.
 private protocol ReadJob: Sendable {
     /// - Returns: what answers it.
-    func run(on database: DatabaseQueue, _ statements: SQLiteStatements) -> @Sendable () -> Void
+    func run(on connection: any ReaderConnection) -> @Sendable () -> Void
     func fail(_ error: any Error)
 }
 
@@ -158,16 +155,8 @@ private final class PendingRead<T: Sendable>: ReadJob {
         (self.body, self.continuation) = (body, continuation)
     }
 
-    func run(on database: DatabaseQueue, _ statements: SQLiteStatements) -> @Sendable () -> Void {
-        let result = Result {
-            try database.unsafeRead { database in
-                let connection = SQLiteConnection(database: database, statements: statements)
-                try connection.execute("BEGIN")
-                // It has written nothing: ending the snapshot is all that this does.
-                defer { connection.rollBack() }
-                return try body(connection)
-            }
-        }
+    func run(on connection: any ReaderConnection) -> @Sendable () -> Void {
+        let result = Result { try connection.read(body) }
         return { [continuation] in continuation.resume(with: result) }
     }
 

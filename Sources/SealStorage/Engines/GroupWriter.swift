@@ -1,5 +1,5 @@
 import Dispatch
-import GRDB
+import Foundation
 import Synchronization
 
 /// Groups concurrent writes into one commit, so that they share one fsync.
@@ -7,16 +7,16 @@ import Synchronization
 /// Writes queue up while the one before them commits. The writer's own thread then opens one transaction, runs one
 /// after the other in a savepoint, commits once and answers everybody. A write that throws takes back its savepoint and
 /// gets its own error; if the commit fails, everybody in it gets that error and nothing was written. Where SQLite takes
-/// back everything because one write was stopped, the others of its commit are run again, without it.
+/// back everything because one write was stopped, the others of its commit are run again, without it; and all of them
+/// are where the engine lost the transaction before its commit.
 ///
 /// Accounts take turns (`WriteTurn`). Each has one write in a commit before any has two, and whoever comes while
 /// another one's are being run is next: beside its own write and its commit nobody waits for more than one write of
 /// each other account.
-package final class SQLiteGroupWriter: Sendable {
-    private let pool: DatabasePool
+final class GroupWriter<Engine: WriterEngine>: Sendable {
+    private let engine: Engine
     private let budget: WriteBudget
     private let deadline: WriteDeadline
-    private let statements = SQLiteStatements()
     /// Its own queue, so that waiting for a disk never holds a thread of Swift's cooperative pool.
     private let queue = DispatchQueue(label: "sealkit.storage.writer", qos: .userInitiated)
     private let state = Mutex(State())
@@ -25,18 +25,16 @@ package final class SQLiteGroupWriter: Sendable {
     private let announcements = PendingAnnouncements()
 
     /// Bounds how long the first write of a group waits for the last.
-    private static let largestGroup = 256
+    private static var largestGroup: Int { 256 }
     /// Microseconds for which a group takes further writes in.
-    private static let longestGroup: Int64 = 20_000
+    private static var longestGroup: Int64 { 20_000 }
     /// The same for second writes, once several accounts are in it; or as long as a commit takes, where that is more:
     /// so the disk is waited for during half of the time at most, and nobody waits for more than twice a commit.
-    private static let longestForSeconds: Int64 = 1_000
+    private static var longestForSeconds: Int64 { 1_000 }
     /// Microseconds that the last commit took.
     private let lastCommit = Atomic<Int64>(0)
-    /// Writes that may wait at once: less than a second's work. Behind more of them nobody would get an answer in time.
-    package static let defaultMostWaiting = 4096
-    /// One account fills that part of it: others find room.
-    private static let shareOfOne = 4
+    /// One account fills that part of what may wait: others find room.
+    private static var shareOfOne: Int { 4 }
     private let mostWaiting: Int
 
     /// Nil is the server itself.
@@ -55,20 +53,20 @@ package final class SQLiteGroupWriter: Sendable {
         var began: Int64 = 0
     }
 
-    init(pool: DatabasePool, mostWaiting: Int = defaultMostWaiting, budget: WriteBudget = WriteBudget()) {
-        self.pool = pool
+    init(engine: Engine, mostWaiting: Int, budget: WriteBudget) {
+        self.engine = engine
         self.mostWaiting = mostWaiting
         self.budget = budget
         deadline = WriteDeadline(clock: budget.clock)
     }
 
-    package var waitingCount: Int { state.withLock { $0.waiting.count } }
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) {
+    func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) {
         self.listener.withLock { $0 = listener }
     }
 
-    package func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+    func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             let now = budget.metrics.isOn ? budget.clock() : 0
             enqueue(PendingWrite(body: body, turn: WriteTurn.current, enqueued: now, continuation: continuation))
@@ -77,12 +75,11 @@ package final class SQLiteGroupWriter: Sendable {
 
     /// Runs one transaction on the calling thread: for start-up, before anybody else writes.
     func writeNow(_ body: (any SQLConnection) throws -> Void) throws {
-        try pool.writeWithoutTransaction { database in
-            let connection = SQLiteConnection(database: database, statements: statements)
-            try connection.execute("BEGIN IMMEDIATE")
+        try engine.withConnection(announcing: nil, until: nil) { connection in
+            try connection.begin()
             do {
                 try body(connection)
-                try connection.execute("COMMIT")
+                try connection.commit()
             } catch {
                 connection.rollBack()
                 throw error
@@ -90,16 +87,14 @@ package final class SQLiteGroupWriter: Sendable {
         }
     }
 
-    func outsideTransaction<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+    func outsideTransaction<T: Sendable>(_ body: @escaping @Sendable (Engine) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            queue.async { [pool] in
-                continuation.resume(with: Result { try pool.writeWithoutTransaction(body) })
-            }
+            queue.async { [engine] in continuation.resume(with: Result { try body(engine) }) }
         }
     }
 
-    /// Refuses new writes, lets those that wait finish, then runs `last` on the writer's thread.
-    package func close(_ last: @escaping @Sendable () throws -> Void) async throws {
+    /// Refuses new writes, lets those that wait finish, then closes the engine on the writer's thread.
+    func close() async throws {
         let wasOpen = state.withLock { state in
             defer { state.isClosed = true }
             return !state.isClosed
@@ -108,19 +103,20 @@ package final class SQLiteGroupWriter: Sendable {
         try await withCheckedThrowingContinuation { continuation in
             // Behind the last drain: the queue is serial, and nobody can enqueue any more.
             queue.async {
-                self.statements.removeAll()
-                continuation.resume(with: Result { try last() })
+                continuation.resume(with: Result { try self.engine.close() })
             }
         }
     }
 
+    /// The same on the calling thread, where nobody has written yet.
+    func closeNow() throws {
+        state.withLock { $0.isClosed = true }
+        try engine.close()
+    }
+
     private func enqueue(_ job: any WriteJob) {
-        enum Next {
-            case nothing, drain
-            case refuse(StorageError)
-        }
         let payer = job.turn?.payer
-        let next = state.withLock { state -> Next in
+        let next = state.withLock { state -> AfterEnqueuing in
             guard !state.isClosed else { return .refuse(.closed) }
             guard state.waiting.count < mostWaiting,
                 payer == nil || state.waiting.count(of: payer) < max(1, mostWaiting / Self.shareOfOne)
@@ -176,20 +172,17 @@ package final class SQLiteGroupWriter: Sendable {
     /// it back, if one did.
     private func commit(_ first: any WriteJob, _ group: inout Group) -> (any Error)? {
         do {
-            try pool.writeWithoutTransaction { database in
-                deadline.watch(database)
-                defer { deadline.ignore(database) }
-                let connection = SQLiteConnection(
-                    database: database, statements: statements, announcements: announcements, deadline: deadline)
+            try engine.withConnection(announcing: announcements, until: deadline) { connection in
                 var first: (any WriteJob)? = first
-                var lost = try transaction(in: connection) {
+                var anew = Anew()
+                var lost = try transaction(in: connection, &anew) {
                     defer { first = nil }
                     return first ?? next(for: &group)
                 }
-                // Each time there are fewer: those that were stopped are not among them.
+                // Each time there are fewer, since those that were stopped are not among them, or less time.
                 while !lost.isEmpty {
                     var again = lost[...]
-                    let done = try transaction(in: connection) { again.popFirst() }
+                    let done = try transaction(in: connection, &anew) { again.popFirst() }
                     // Where one was stopped this time, those after it have not had their turn.
                     lost = done + again
                 }
@@ -197,7 +190,7 @@ package final class SQLiteGroupWriter: Sendable {
             return nil
         } catch let error as StorageError {
             switch error {
-            case .full, .closed: return error
+            case .full, .closed, .unavailable: return error
             default: return StorageError.commitFailed(message: "\(error)")
             }
         } catch {
@@ -205,33 +198,46 @@ package final class SQLiteGroupWriter: Sendable {
         }
     }
 
+    /// How often a group is begun anew: for less than a second.
+    private struct Anew {
+        /// Seconds.
+        private var pauses: ArraySlice<Double> = [0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32]
+
+        mutating func next() -> Double? { pauses.popFirst() }
+    }
+
     /// Runs writes in one transaction, each in a savepoint.
-    /// - Returns: those that were done and are lost, since SQLite took the transaction back when it stopped the one
-    ///   after them. That one knows why.
-    private func transaction(in connection: SQLiteConnection, _ next: () -> (any WriteJob)?) throws -> [any WriteJob] {
-        try connection.execute("BEGIN IMMEDIATE")
+    /// - Returns: those that are to be run again: what was done and is lost, since SQLite took the transaction back
+    ///   when it stopped the one after them, which knows why; or all of them, where the transaction may be begun anew.
+    private func transaction(
+        in connection: Engine.Connection, _ anew: inout Anew, _ next: () -> (any WriteJob)?
+    ) throws -> [any WriteJob] {
+        var done: [any WriteJob] = []
+        try connection.begin()
         do {
-            var done: [any WriteJob] = []
             while let job = next() {
-                try connection.execute("SAVEPOINT job")
+                done.append(job)
+                try connection.beginWrite(limit: job.turn == nil ? nil : budget.limit)
                 let announced = announcements.count
                 if let error = run(job, in: connection) {
+                    done.removeLast()
                     // SQLite ends the whole transaction on some disk errors, and when it is stopped while it writes.
                     // Then the writes before this one are gone as well, and must not be acknowledged.
                     guard connection.isInTransaction else {
-                        guard error as? StorageError == .overBudget else { throw error }
+                        guard error as? StorageError == .overBudget else {
+                            if connection.mayBeginAnew { done.append(job) }
+                            throw error
+                        }
                         announcements.rollBack(to: 0)
                         return done
                     }
-                    try connection.execute("ROLLBACK TO job")
+                    try connection.takeBackWrite()
                     announcements.rollBack(to: announced)
-                } else {
-                    done.append(job)
                 }
-                try connection.execute("RELEASE job")
+                try connection.endWrite()
             }
             let began = budget.clock()
-            try connection.execute("COMMIT")
+            try connection.commit()
             let commit = budget.clock() - began
             lastCommit.store(commit, ordering: .relaxed)
             budget.metrics.time(.commitSeconds, microseconds: commit)
@@ -239,13 +245,24 @@ package final class SQLiteGroupWriter: Sendable {
             return []
         } catch {
             connection.rollBack()
-            throw error
+            announcements.rollBack(to: 0)
+            guard connection.mayBeginAnew, let pause = anew.next() else { throw error }
+            Thread.sleep(forTimeInterval: pause)
+            return done
         }
     }
 
     /// Runs one write within its budget.
     /// - Returns: why nothing of it is to stay.
-    private func run(_ job: any WriteJob, in connection: SQLiteConnection) -> (any Error)? {
+    private func run(_ job: any WriteJob, in connection: Engine.Connection) -> (any Error)? {
+        let error = timed(job, in: connection)
+        guard error == nil, let failure = connection.failure else { return error }
+        // Its body went on after a statement that failed.
+        job.fail(failure)
+        return failure
+    }
+
+    private func timed(_ job: any WriteJob, in connection: Engine.Connection) -> (any Error)? {
         guard let turn = job.turn, budget.limit != nil || budget.times != nil else {
             guard budget.metrics.isOn else { return job.run(in: connection) }
             let start = budget.clock()
@@ -269,13 +286,18 @@ package final class SQLiteGroupWriter: Sendable {
     }
 }
 
+private enum AfterEnqueuing {
+    case nothing, drain
+    case refuse(StorageError)
+}
+
 /// A write that waits for its group. All calls come from the writer's thread, in this order.
 private protocol WriteJob: Sendable {
     var turn: WriteTurn? { get }
     /// When it began to wait, where that is measured.
     var enqueued: Int64 { get }
     /// Runs the body and keeps its result; returns the error if it threw.
-    func run(in connection: SQLiteConnection) -> (any Error)?
+    func run(in connection: any SQLConnection) -> (any Error)?
     /// Puts an error in the place of what came of it.
     func fail(_ error: any Error)
     /// Answers the caller: with its own error, else with the commit's, else with its value.
@@ -299,7 +321,7 @@ private final class PendingWrite<T: Sendable>: WriteJob {
         self.continuation = continuation
     }
 
-    func run(in connection: SQLiteConnection) -> (any Error)? {
+    func run(in connection: any SQLConnection) -> (any Error)? {
         let outcome = Result { try body(connection) }
         result.withLock { $0 = outcome }
         if case .failure(let error) = outcome { return error }

@@ -1,16 +1,11 @@
-import GRDB
-import GRDBSQLite
 import Synchronization
 
-/// When the transaction under way has to give the writer back. SQLite asks within statements, `SQLiteConnection`
-/// between them.
+/// When the transaction under way has to give the writer back. Connections ask between statements, and SQLite within
+/// them.
 ///
 /// Once it has passed, that stays so until the next one begins: a body that swallows the error writes nothing either.
 final class WriteDeadline: Sendable {
-    /// Steps of SQLite's machine between two looks at the clock: a fraction of a millisecond.
-    private static let steps: CInt = 4_000
-
-    /// Statements between two looks at the clock: what takes long within one of them, SQLite notices.
+    /// Statements between two looks at the clock: what takes long within one of them, the engine notices.
     private static let statements = 8
 
     private let clock: @Sendable () -> Int64
@@ -20,20 +15,6 @@ final class WriteDeadline: Sendable {
     private let passed = Atomic<Bool>(false)
 
     init(clock: @escaping @Sendable () -> Int64) { self.clock = clock }
-
-    /// Has SQLite ask on this connection, which must not outlive the deadline.
-    func watch(_ database: Database) {
-        sqlite3_progress_handler(
-            database.sqliteConnection, Self.steps,
-            { context in
-                guard let context else { return 0 }
-                return Unmanaged<WriteDeadline>.fromOpaque(context).takeUnretainedValue().hasPassed ? 1 : 0
-            }, Unmanaged.passUnretained(self).toOpaque())
-    }
-
-    func ignore(_ database: Database) {
-        sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil)
-    }
 
     func begin(_ end: Int64?) {
         passed.store(false, ordering: .relaxed)

@@ -1,0 +1,56 @@
+import CPQ
+
+/// A connection to PostgreSQL, used by one thread at a time. It is opened when it is first needed, and again after it
+/// was lost.
+///
+/// What begins and ends transactions and savepoints is not sent by itself, but with the statement that follows.
+final class PostgresConnection: SQLConnection {
+    private let session: PostgresSession
+    private let announcements: PendingAnnouncements?
+    private let deadline: WriteDeadline?
+
+    /// - Parameter deadline: of the writer alone.
+    init(_ session: PostgresSession, announcements: PendingAnnouncements? = nil, deadline: WriteDeadline? = nil) {
+        self.session = session
+        self.announcements = announcements
+        self.deadline = deadline
+    }
+
+    var dialect: SQLDialect { .postgres }
+    var isWriter: Bool { deadline != nil }
+
+    func checkBudget() throws(StorageError) {
+        guard deadline?.hasPassed != true else { throw .overBudget }
+    }
+
+    func announce(_ announcement: Announcement) { announcements?.add(announcement) }
+
+    func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
+        guard deadline?.hasPassedBeforeStatement != true else { throw StorageError.overBudget }
+        return try session.run(sql, values, eachRow: eachRow)
+    }
+
+    func runScript(_ sql: String) throws { try session.runScript(PostgresDialect.translate(sql)) }
+}
+
+extension PostgresConnection: WriterConnection {
+    /// Of advisory locks that a transaction holds to its end: the first number says that they are such ones, the second
+    /// is the home. There is one home so far.
+    private static let everything = "SELECT pg_advisory_xact_lock(1396788556, 0)"
+
+    func begin() throws {
+        try session.connectAgain()
+        session.begin("BEGIN ISOLATION LEVEL READ COMMITTED; \(Self.everything)")
+    }
+
+    func beginWrite(limit: Int64?) throws { session.beginWrite(limit: limit) }
+
+    func takeBackWrite() throws { session.defer("ROLLBACK TO job") }
+    func endWrite() throws { session.defer("RELEASE job") }
+    func commit() throws { try session.commit() }
+    func rollBack() { session.rollBack() }
+
+    var isInTransaction: Bool { session.isInTransaction }
+    var failure: StorageError? { session.failure }
+    var mayBeginAnew: Bool { session.mayBeginAnew }
+}

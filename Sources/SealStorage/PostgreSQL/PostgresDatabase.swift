@@ -1,0 +1,115 @@
+import Foundation
+
+/// The PostgreSQL implementation: one connection that writes, for groups of writes, and some that read.
+///
+/// Every write has the whole database to itself, as with SQLite: one process writes, which holds a lock in the database
+/// for as long as it is connected, and each of its transactions one more.
+package final class PostgresDatabase: EngineDatabase {
+    private let writer: GroupWriter<PostgresWriter>
+    private let readers: Readers
+
+    /// How many read at once, where nothing else is said.
+    private static let mostReaders = max(4, ProcessInfo.processInfo.activeProcessorCount * 2)
+
+    /// Connects, and brings the schema up to date.
+    ///
+    /// - Parameters:
+    ///   - mostWaitingWrites: how many may wait for the writer before further ones are refused as `busy`.
+    ///   - budget: of the writes that have a turn (`WriteTurn`).
+    /// - Throws: `unavailable`, `unsuitable`, `unknownSchema`.
+    package init(
+        _ address: PostgresAddress, migrations: [Migration],
+        mostWaitingWrites: Int = WriteBudget.defaultMostWaiting, budget: WriteBudget = WriteBudget()
+    ) throws {
+        let readers = Readers(most: Self.mostReaders) { PostgresReader(address) }
+        self.readers = readers
+        let engine = PostgresWriter(address) { try readers.close() }
+        writer = GroupWriter(engine: engine, mostWaiting: mostWaitingWrites, budget: budget)
+        do {
+            try writer.writeNow { [migrations] connection in
+                try Migrator(migrations: migrations).migrate(connection, file: address.name)
+            }
+        } catch {
+            // Another process may try.
+            try writer.closeNow()
+            throw error
+        }
+    }
+
+    @discardableResult
+    package func read<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
+        try await readers.read(body)
+    }
+
+    @discardableResult
+    package func write<T: Sendable>(
+        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T {
+        try await writer.write(body)
+    }
+
+    package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { writer.listen(listener) }
+
+    package func close() async throws { try await writer.close() }
+
+    package var waitingWrites: Int { writer.waitingCount }
+
+    /// For tests that open one and have nothing to wait for.
+    func closeNow() throws { try writer.closeNow() }
+
+    /// The server's number of the writer's connection, for tests that end it.
+    func writerProcess() async throws -> Int64? {
+        try await write(at: .everything) { connection in
+            try connection.first("SELECT pg_backend_pid() AS pid") { try $0.int64("pid") }
+        }
+    }
+}
+
+/// The session that writes. It is used by the writer's thread, and by the one that opens the database before that.
+final class PostgresWriter: WriterEngine, @unchecked Sendable {
+    private let session: PostgresSession
+    private let closeOthers: @Sendable () throws -> Void
+
+    init(_ address: PostgresAddress, closingAlso closeOthers: @escaping @Sendable () throws -> Void) {
+        session = PostgresSession(.writer, address, prepare: PostgresServer.prepareWriter)
+        self.closeOthers = closeOthers
+    }
+
+    func withConnection<T>(
+        announcing announcements: PendingAnnouncements?, until deadline: WriteDeadline?,
+        _ body: (PostgresConnection) throws -> T
+    ) throws -> T {
+        try body(PostgresConnection(session, announcements: announcements, deadline: deadline))
+    }
+
+    func close() throws {
+        session.close()
+        try closeOthers()
+    }
+}
+
+/// A session that reads, used by the thread of its reader.
+private struct PostgresReader: ReaderConnection, @unchecked Sendable {
+    private let session: PostgresSession
+
+    init(_ address: PostgresAddress) {
+        session = PostgresSession(.reader, address, prepare: PostgresServer.prepareReader)
+    }
+
+    func read<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
+        do { return try readOnce(body) } catch {
+            // It had been idle, and the server was restarted meanwhile: nothing was written.
+            guard session.mayBeginAnew else { throw error }
+            return try readOnce(body)
+        }
+    }
+
+    private func readOnce<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
+        try session.connectAgain()
+        session.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        defer { session.rollBack() }
+        return try body(PostgresConnection(session))
+    }
+
+    func close() throws { session.close() }
+}

@@ -1,0 +1,46 @@
+import CPQ
+
+/// What PostgreSQL, or the way to it, failed with.
+struct PostgresFailure {
+    /// Five letters and digits; empty where the connection is gone.
+    let state: String
+    /// The first line alone: details quote values.
+    let message: String
+
+    init(_ result: OpaquePointer?, of connection: OpaquePointer) {
+        func field(_ code: CInt) -> String {
+            guard let result, let text = PQresultErrorField(result, code) else { return "" }
+            return String(cString: text)
+        }
+        // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY, which are characters to C.
+        state = field(CInt(UInt8(ascii: "C")))
+        let primary = field(CInt(UInt8(ascii: "M")))
+        message = primary.isEmpty ? Self.firstLine(of: connection) : primary
+    }
+
+    private static func firstLine(of connection: OpaquePointer) -> String {
+        let whole = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+        return whole.split(separator: "\n").first.map(String.init) ?? "no answer"
+    }
+
+    /// The server ended the connection, or will not have it: another one may do.
+    var isAboutConnection: Bool {
+        state.isEmpty || state.hasPrefix("08") || state.hasPrefix("57P") || state == "53300"
+    }
+
+    /// The transaction, or the server, only reads.
+    var isReadOnly: Bool { state == "25006" }
+
+    /// Two transactions were in each other's way: one of them has to be begun anew.
+    var isConflict: Bool { state == "40001" || state == "40P01" }
+
+    /// It was canceled: for its time, as a rule.
+    var isCanceled: Bool { state == "57014" }
+
+    var error: StorageError {
+        if state.hasPrefix("23") { return .constraint(message: message) }
+        if state == "53100" { return .full }
+        if isAboutConnection || isConflict { return .unavailable(message: message) }
+        return .failed(code: 0, message: "\(state): \(message)")
+    }
+}

@@ -1,0 +1,310 @@
+import CPQ
+
+/// What a connection to PostgreSQL has on both of its ends: its statements there, and how its transaction stands.
+///
+/// Rows come one by one, so that a long answer is never in memory as a whole. A statement that is run while another
+/// one's rows come has the rest of these kept meanwhile.
+final class PostgresSession {
+    enum Kind { case reader, writer }
+
+    private let kind: Kind
+    private let address: PostgresAddress
+    /// What a new connection does before anything else.
+    private let prepare: (PostgresSession) throws -> Void
+    private let statements = PostgresStatements()
+    private var connection: OpaquePointer?
+    /// The server is about to end the connection, or is no primary any more.
+    private var isStale = false
+    /// What is to be sent before the next statement.
+    private var deferred: [String] = []
+    /// Whether the transaction under way has reached the server.
+    private var isBegun = false
+    /// The answer whose rows come.
+    private var incoming: Incoming?
+    /// What the transaction under way failed with, where that ended all of it.
+    private var lost: PostgresFailure?
+    private var lastFailure: StorageError?
+    private(set) var mayBeginAnew = false
+    /// Whether the server ends statements that take too long.
+    private var hasLimit = false
+
+    /// - Parameter prepare: looks at the server, and makes the session what it is to be.
+    init(_ kind: Kind, _ address: PostgresAddress, prepare: @escaping (PostgresSession) throws -> Void) {
+        self.kind = kind
+        self.address = address
+        self.prepare = prepare
+    }
+
+    deinit { PQfinish(connection) }
+
+    func close() {
+        PQfinish(connection)
+        connection = nil
+        isStale = false
+        statements.forget()
+    }
+
+    // MARK: Connecting
+
+    /// Opens the connection where there is none.
+    /// - Throws: `unavailable`, `unsuitable`.
+    func connectAgain() throws {
+        if let connection, !isStale, PQstatus(connection) == CONNECTION_OK,
+            PQtransactionStatus(connection) == PQTRANS_IDLE
+        {
+            reset()
+            return
+        }
+        close()
+        reset()
+        guard let new = address.connect() else { throw StorageError.unavailable(message: "there is no memory") }
+        guard PQstatus(new) == CONNECTION_OK else {
+            defer { PQfinish(new) }
+            let message = address.withoutSecret(
+                PQerrorMessage(new).map { String(cString: $0) } ?? ""
+            ).split(separator: "\n").joined(separator: " ")
+            if message.contains("read-only") || message.contains("hot standby") {
+                throw StorageError.unsuitable(
+                    message: "\(address.name) is a standby, or does not let itself be written to. "
+                        + "Name the primary, or all hosts: the one that can be written to is found.")
+            }
+            throw StorageError.unavailable(message: message)
+        }
+        // Notices would go to standard error.
+        _ = PQsetNoticeProcessor(new, { _, _ in }, nil)
+        connection = new
+        do { try prepare(self) } catch {
+            close()
+            throw error
+        }
+    }
+
+    private func reset() {
+        deferred = []
+        incoming = nil
+        isBegun = false
+        lost = nil
+        lastFailure = nil
+        mayBeginAnew = false
+    }
+
+    /// The server's number: 150018 for 15.18.
+    var serverVersion: Int { Int(PQserverVersion(connection)) }
+
+    var name: String { address.name }
+
+    // MARK: Transactions
+
+    func begin(_ sql: String) {
+        deferred = [sql]
+        isBegun = false
+    }
+
+    func `defer`(_ sql: String) { deferred.append(sql) }
+
+    /// - Parameter limit: microseconds for each statement of the write that begins, nil for as long as it takes. The
+    ///   server ends those that take longer.
+    func beginWrite(limit: Int64?) {
+        hasLimit = limit != nil
+        deferred.append("SET LOCAL statement_timeout = \(limit.map { max(1, $0 / 1_000) } ?? 0); SAVEPOINT job")
+    }
+
+    var isInTransaction: Bool { lost == nil }
+
+    /// Of the statement that the write under way cannot go on after.
+    var failure: StorageError? {
+        if let lost { return lost.error }
+        guard isBegun, let connection, PQtransactionStatus(connection) == PQTRANS_INERROR else { return nil }
+        return deferred.contains { $0.hasPrefix("ROLLBACK TO") } ? nil : lastFailure
+    }
+
+    func commit() throws {
+        guard isBegun else {
+            // Nothing was asked of the server, so there is nothing to commit.
+            deferred = []
+            return
+        }
+        guard let connection else { throw StorageError.unavailable(message: "there is no connection") }
+        let script = (deferred + ["SET LOCAL statement_timeout = 0", "COMMIT"]).joined(separator: "; ")
+        deferred = []
+        isBegun = false
+        let result = PQexec(connection, script)
+        defer { PQclear(result) }
+        guard PQresultStatus(result) == PGRES_COMMAND_OK else {
+            let failure = PostgresFailure(result, of: connection)
+            lost = failure
+            guard failure.isConflict else {
+                guard isAboutConnection(failure) else { throw failure.error }
+                isStale = true
+                throw StorageError.unavailable(
+                    message: "\(failure.message); whether what was being committed is there is not known")
+            }
+            mayBeginAnew = true
+            throw failure.error
+        }
+        // The commit of a transaction that has failed is answered as what it does.
+        guard let tag = PQcmdStatus(result), String(cString: tag) == "COMMIT" else {
+            throw StorageError.commitFailed(message: "the database took the transaction back")
+        }
+    }
+
+    func rollBack() {
+        deferred = []
+        incoming = nil
+        guard isBegun, let connection else { return }
+        isBegun = false
+        guard PQstatus(connection) == CONNECTION_OK else { return }
+        PQclear(PQexec(connection, "ROLLBACK"))
+    }
+
+    // MARK: Statements
+
+    /// Several statements without parameters.
+    func runScript(_ sql: String) throws {
+        // It changes the schema.
+        do throws(PostgresError) {
+            try send()
+            if let connection { try statements.removeAll(of: connection) }
+        } catch { throw noted(error) }
+        try runSimple(sql)
+    }
+
+    private func runSimple(_ sql: String) throws {
+        do throws(PostgresError) { try simple(sql) } catch { throw noted(error) }
+    }
+
+    private func simple(_ sql: String) throws(PostgresError) {
+        guard let connection else { throw .told(.unavailable(message: "there is no connection")) }
+        let result = PQexec(connection, sql)
+        defer { PQclear(result) }
+        switch PQresultStatus(result) {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return
+        default: throw .failed(.init(result, of: connection))
+        }
+    }
+
+    /// Sends what was deferred.
+    private func send() throws(PostgresError) {
+        if lost != nil { throw .told(.unavailable(message: "the connection was lost")) }
+        incoming?.keep()
+        guard !deferred.isEmpty else { return }
+        let script = deferred.joined(separator: "; ")
+        deferred = []
+        isBegun = true
+        try simple(script)
+    }
+
+    func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
+        let encoded = try PostgresValues(values)
+        let columns: SQLColumns
+        let mine: Incoming
+        do throws(PostgresError) {
+            try send()
+            guard let connection else { throw .told(.unavailable(message: "there is no connection")) }
+            let statement = try statements.statement(sql, for: values, of: connection)
+            columns = statement.columns
+            let isSent = encoded.withPointers { pointers in
+                PQsendQueryPrepared(
+                    connection, statement.name, CInt(values.count), pointers, encoded.lengths,
+                    Array(repeating: 1, count: values.count), 1)
+            }
+            guard isSent == 1 else { throw .failed(.init(nil, of: connection)) }
+            _ = PQsetSingleRowMode(connection)
+            mine = Incoming(connection)
+        } catch { throw noted(error) }
+        let outer = incoming
+        incoming = mine
+        defer {
+            mine.drop()
+            incoming = outer
+        }
+        while let result = mine.next() {
+            defer { PQclear(result) }
+            switch PQresultStatus(result) {
+            case PGRES_SINGLE_TUPLE:
+                columns.begin()
+                guard try eachRow(PostgresRow(result: result, row: 0, columns: columns)) else {
+                    return try finish(mine)
+                }
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK: mine.changed = Self.changed(result)
+            default: throw noted(.failed(.init(result, of: mine.connection)))
+            }
+        }
+        return mine.changed
+    }
+
+    /// Takes in what is left of an answer that nobody wants to have.
+    private func finish(_ answer: Incoming) throws -> Int {
+        while let result = answer.next() {
+            defer { PQclear(result) }
+            switch PQresultStatus(result) {
+            case PGRES_SINGLE_TUPLE: break
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK: answer.changed = Self.changed(result)
+            default: throw noted(.failed(.init(result, of: answer.connection)))
+            }
+        }
+        return answer.changed
+    }
+
+    private static func changed(_ result: OpaquePointer) -> Int {
+        PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
+    }
+
+    /// Whether another connection may do. A server that writers were connected to, and that only reads, has become a
+    /// standby.
+    private func isAboutConnection(_ failure: PostgresFailure) -> Bool {
+        failure.isAboutConnection || (kind == .writer && failure.isReadOnly)
+    }
+
+    /// Keeps in mind what a failure means for the transaction.
+    private func noted(_ error: PostgresError) -> StorageError {
+        switch error {
+        case .told(let error): return error
+        case .failed(let failure):
+            let isAboutConnection = isAboutConnection(failure)
+            if isAboutConnection || failure.isConflict {
+                lost = failure
+                // Nothing of it is there.
+                mayBeginAnew = true
+                isStale = isAboutConnection
+            }
+            let told: StorageError =
+                if isAboutConnection { .unavailable(message: failure.message) } else if failure.isCanceled, hasLimit {
+                    .overBudget
+                } else { failure.error }
+            lastFailure = told
+            return told
+        }
+    }
+}
+
+/// The rows of an answer that are on their way.
+private final class Incoming {
+    let connection: OpaquePointer
+    var changed = 0
+    private var kept: ArraySlice<OpaquePointer> = []
+    private var isComplete = false
+
+    init(_ connection: OpaquePointer) { self.connection = connection }
+
+    /// The caller clears it.
+    func next() -> OpaquePointer? {
+        if let first = kept.popFirst() { return first }
+        guard !isComplete else { return nil }
+        let result = PQgetResult(connection)
+        if result == nil { isComplete = true }
+        return result
+    }
+
+    /// Takes in all that is to come: the connection is needed for something else.
+    func keep() {
+        while !isComplete {
+            if let result = PQgetResult(connection) { kept.append(result) } else { isComplete = true }
+        }
+    }
+
+    /// What nobody has read.
+    func drop() {
+        while let result = next() { PQclear(result) }
+    }
+}

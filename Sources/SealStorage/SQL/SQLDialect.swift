@@ -1,0 +1,5 @@
+/// Whose SQL a connection speaks. Statements are written once, in what both share; who has to ask which one it is says
+/// why there is no other way.
+package enum SQLDialect: Sendable {
+    case sqlite, postgres
+}

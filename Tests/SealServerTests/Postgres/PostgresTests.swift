@@ -1,0 +1,370 @@
+import Foundation
+import SealWire
+import Synchronization
+import Testing
+
+@testable import SealServer
+@testable import SealService
+@testable import SealStorage
+
+/// What is PostgreSQL's own among the engines; what all of them do is in `SQLDatabaseTests`.
+@Suite(.withPostgres, .timeLimit(.minutes(60))) struct PostgresTests {
+    let folder = TemporaryFolder()
+    let server: TestPostgres
+    let name: String
+
+    init() throws {
+        server = try #require(TestPostgres.shared)
+        name = try server.database(of: folder.path, hasTables: false)
+    }
+
+    private func open(
+        _ parameters: String = "", migrations: [Migration] = [SQLDatabaseTests.table],
+        budget: WriteBudget = WriteBudget()
+    ) throws -> PostgresDatabase {
+        let address = try PostgresAddress(server.url(of: name) + parameters, password: "hidden-word")
+        return try PostgresDatabase(address, migrations: migrations, budget: budget)
+    }
+
+    private static func ids(_ database: any SQLDatabase) async throws -> [Int64] {
+        try await database.read { try $0.rows("SELECT id FROM t ORDER BY id") { try $0.int64("id") } }
+    }
+
+    private func refusal(_ body: () throws -> PostgresDatabase) -> String {
+        do {
+            _ = try body()
+            return "none"
+        } catch StorageError.unsuitable(let message) {
+            return message
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    // MARK: What it runs on
+
+    @Test(arguments: [("UTF8", "C.UTF-8"), ("SQL_ASCII", "C")])
+    func anotherEncodingOrOrderIsRefused(encoding: String, locale: String) throws {
+        let other = name + "_other"
+        try server.run("CREATE DATABASE \(other) TEMPLATE template0 ENCODING '\(encoding)' LOCALE '\(locale)'")
+        let message = refusal {
+            try PostgresDatabase(try server.address(of: other), migrations: [SQLDatabaseTests.table])
+        }
+        try server.run("DROP DATABASE \(other)")
+        #expect(message.contains("encoding \(encoding) and the collation \(locale)"), "\(message)")
+        #expect(message.contains("createdb"))
+    }
+
+    @Test func oneProcessADatabase() async throws {
+        let first = try open()
+        let message = refusal { try open() }
+        #expect(message.hasPrefix("Another server runs on the database \(name)"), "\(message)")
+        try await first.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        try await first.close()
+        let second = try open()
+        #expect(try await Self.ids(second) == [1])
+        try await second.close()
+    }
+
+    @Test func whatOnlyReadsIsRefused() async throws {
+        try server.run("ALTER DATABASE \(name) SET default_transaction_read_only = on")
+        let message = refusal { try open() }
+        #expect(message.contains("standby"), "\(message)")
+    }
+
+    @Test func aDatabaseOfAnotherVersionIsRefused() async throws {
+        try await open().close()
+        #expect(throws: StorageError.unknownSchema(file: "the database \(name) at \(host)", migration: "001-t")) {
+            try open(migrations: [Migration(name: "001-other", sql: "CREATE TABLE other (id BIGINT)")])
+        }
+        try await open().close()
+    }
+
+    private var host: String { server.url(of: name).split(separator: "host=").last.map(String.init) ?? "" }
+
+    @Test func whatWasAcknowledgedIsOnTheDisk() async throws {
+        try server.run("ALTER DATABASE \(name) SET synchronous_commit = off")
+        let database = try open()
+        let setting = try await database.write(at: .everything) { connection in
+            try connection.first("SHOW synchronous_commit") { try $0.text("synchronous_commit") }
+        }
+        #expect(setting == "on")
+        try await database.close()
+    }
+
+    // MARK: Addresses
+
+    @Test func whatIsNoAddressIsRefused() {
+        for (url, error) in [
+            ("mysql://localhost/x", PostgresAddress.Malformed.notPostgres), ("host=x dbname=y", .notPostgres),
+            ("postgres://u@[h/x", .unreadable), ("postgres://h/x?nonsense=1", .unreadable),
+            ("postgres://u:secret@h/x", .hasPassword), ("postgres://h/x?password=secret", .hasPassword),
+            ("postgres://h", .hasNoDatabase),
+        ] {
+            #expect(throws: error) { try PostgresAddress(url, password: nil) }
+        }
+    }
+
+    @Test func aServerThatIsAwayIsUnavailableAndNoPasswordIsTold() throws {
+        let address = try PostgresAddress("postgres://anna@127.0.0.1:1/notes", password: "hidden-word")
+        do {
+            _ = try PostgresDatabase(address, migrations: [])
+            Issue.record("something listens on port 1")
+        } catch StorageError.unavailable(let message) {
+            #expect(!message.contains("hidden-word"))
+        }
+        #expect(address.name == "the database notes at 127.0.0.1")
+        #expect(address.withoutSecret("a hidden-word b") == "a … b")
+    }
+
+    // MARK: Values and statements
+
+    @Test func aTextWithZeroIsRefusedAndNothingOfItIsThere() async throws {
+        let database = try open()
+        await #expect(throws: StorageError.zeroCharacter) {
+            try await database.write(at: .everything) { connection in
+                try connection.execute("INSERT INTO t (id) VALUES (1)")
+                try connection.execute("INSERT INTO t (id) SELECT 2 WHERE $1 = ''", [.text("a\0b")])
+            }
+        }
+        #expect(try await Self.ids(database) == [])
+        let (error, isInternal) = ServerError.describing(StorageError.zeroCharacter, requestID: "1")
+        #expect(error.code == .invalidArguments)
+        #expect(!isInternal)
+        try await database.close()
+    }
+
+    /// Null has no type of its own: it takes that of whatever else came there.
+    @Test func nullMayComeInAnyPlace() async throws {
+        let database = try open()
+        let sql = "INSERT INTO t (id, body) VALUES ($1, $2)"
+        try await database.write(at: .everything) { connection in
+            try connection.execute(sql, [1, .null])
+            try connection.execute(sql, [2, .blob([7])])
+            try connection.execute(sql, [3, .null])
+            try connection.execute(sql, [4, .data(Data([8]))])
+        }
+        let bodies = try await database.read { connection in
+            try connection.rows("SELECT body FROM t ORDER BY id") { try $0.optionalBytes("body") }
+        }
+        #expect(bodies == [nil, [7], nil, [8]])
+        try await database.close()
+    }
+
+    @Test func manyStatementsDoNotPileUp() async throws {
+        let database = try open()
+        let count = try await database.write(at: .everything) { connection in
+            for number in 0..<1_200 {
+                _ = try connection.exists("SELECT \(number) AS n WHERE $1 = 1", [1])
+            }
+            return try connection.first("SELECT COUNT(*) AS count FROM pg_prepared_statements") {
+                try $0.int64("count")
+            }
+        }
+        #expect((1...1_000).contains(count ?? 0))
+        try await database.close()
+    }
+
+    /// A long answer that nobody reads to its end, and statements between its rows.
+    @Test func rowsComeOneByOne() async throws {
+        let database = try open()
+        let seen = try await database.read { connection in
+            var seen: [Int64] = []
+            try connection.run("SELECT n FROM generate_series(1, 100000) AS n", []) { row in
+                let n = try row.int64("n")
+                let twice = try connection.first("SELECT $1 * 2 AS twice", [.integer(n)]) { try $0.int64("twice") }
+                seen.append(twice ?? 0)
+                return seen.count < 3
+            }
+            let after = try connection.first("SELECT 7 AS seven") { try $0.int64("seven") }
+            return seen + [after ?? 0]
+        }
+        #expect(seen == [2, 4, 6, 7])
+        try await database.close()
+    }
+
+    /// What a body makes of a statement's failure is of no account: nothing after it can have happened.
+    @Test func noBodyGoesOnAfterAFailure() async throws {
+        let database = try open()
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        let error = await #expect(throws: StorageError.self) {
+            try await database.write(at: .everything) { connection in
+                try connection.execute("INSERT INTO t (id) VALUES (2)")
+                _ = try? connection.execute("INSERT INTO t (id) VALUES (1)")
+            }
+        }
+        guard case .constraint = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try await Self.ids(database) == [1])
+        try await database.close()
+    }
+
+    /// A message quotes no value, which PostgreSQL's details do.
+    @Test func errorsQuoteNoValues() async throws {
+        let database = try open()
+        try await database.write(at: .everything) { connection in
+            try connection.execute("CREATE TABLE u (name TEXT PRIMARY KEY)")
+            try connection.execute("INSERT INTO u (name) VALUES ($1)", ["canary"])
+        }
+        let error = await #expect(throws: StorageError.self) {
+            try await database.write(at: .everything) { try $0.execute("INSERT INTO u (name) VALUES ($1)", ["canary"]) }
+        }
+        #expect("\(String(describing: error))".contains("u_pkey"))
+        #expect(!"\(String(describing: error))".contains("canary"))
+        try await database.close()
+    }
+
+    // MARK: Time
+
+    @Test func aStatementThatTakesTooLongIsEnded() async throws {
+        let database = try open(budget: WriteBudget(limit: 200_000))
+        let turn = WriteTurn(payer: .account(1), route: .init(method: "POST", path: "/"))
+        await #expect(throws: StorageError.overBudget) {
+            try await WriteTurn.$current.withValue(turn) {
+                try await database.write(at: .everything) { connection in
+                    try connection.execute("INSERT INTO t (id) VALUES (1)")
+                    _ = try connection.exists("SELECT 1 FROM (SELECT pg_sleep(20)) AS s")
+                }
+            }
+        }
+        // What has no turn takes as long as it takes.
+        try await database.write(at: .everything) { connection in
+            _ = try connection.exists("SELECT 1 FROM (SELECT pg_sleep(0.4)) AS s")
+            try connection.execute("INSERT INTO t (id) VALUES (2)")
+        }
+        #expect(try await Self.ids(database) == [2])
+        try await database.close()
+    }
+
+    // MARK: Lost connections
+
+    private func end(_ process: Int64?) throws {
+        try server.run("SELECT pg_terminate_backend(\(process ?? 0), 5000)")
+    }
+
+    @Test func aConnectionThatWasLostBetweenWritesIsOpenedAgain() async throws {
+        let database = try open()
+        let process = try await database.writerProcess()
+        try end(process)
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        #expect(try await database.writerProcess() != process)
+        #expect(try await Self.ids(database) == [1])
+        // Readers' too: all that are connected to this database but the writer's.
+        try server.run(
+            """
+            SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+            WHERE datname = '\(name)' AND pid <> pg_backend_pid()
+            """)
+        #expect(try await Self.ids(database) == [1])
+        try await database.close()
+    }
+
+    /// In the middle of a body, with other writes in the same transaction: all are run again, and announced once.
+    @Test func aTransactionThatWasLostIsBegunAnew() async throws {
+        let database = try open()
+        let process = try await database.writerProcess()
+        let announced = Mutex<[Announcement]>([])
+        database.listen { all in announced.withLock { $0 += all } }
+        let runs = RunCounter()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for id in Int64(1)...5 {
+                group.addTask {
+                    try await database.write(at: .everything) { connection in
+                        try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(id)])
+                        connection.announce(.notifications(of: id))
+                        guard id == 3 else { return }
+                        runs.increment()
+                        if runs.count == 1 { try end(process) }
+                        try connection.execute("UPDATE t SET body = $1 WHERE id = 3", [.blob([1])])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(runs.count == 2)
+        #expect(try await Self.ids(database) == [1, 2, 3, 4, 5])
+        let told = announced.withLock { $0 }
+        #expect(told.count == 5)
+        #expect(Set(told) == Set((Int64(1)...5).map { .notifications(of: $0) }))
+        try await database.close()
+    }
+
+    /// Nobody knows then whether it is there: it is not tried again by itself.
+    @Test func aCommitWhoseEndIsUnknownIsToldSo() async throws {
+        let database = try open()
+        try await database.write(at: .everything) { connection in
+            try connection.runScript(
+                """
+                CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(5); RETURN NULL; END $$;
+                CREATE CONSTRAINT TRIGGER dies AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW WHEN (NEW.id = 13) EXECUTE FUNCTION die();
+                """)
+        }
+        let runs = Mutex(0)
+        let error = await #expect(throws: StorageError.self) {
+            try await database.write(at: .everything) { connection in
+                runs.withLock { $0 += 1 }
+                try connection.execute("INSERT INTO t (id) VALUES (13)")
+            }
+        }
+        guard case .unavailable(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("not known"), "\(message)")
+        #expect(runs.withLock { $0 } == 1)
+        let (told, _) = ServerError.describing(StorageError.unavailable(message: message), requestID: "1")
+        #expect(told.code == .serviceUnavailable)
+        #expect(told.retryAfter > 0)
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (14)") }
+        #expect(try await Self.ids(database) == [14])
+        try await database.close()
+    }
+
+    // MARK: Conflicts
+
+    /// Fails with a state until a sequence, which no rollback takes back, has come so far.
+    private func conflicts(_ state: String, until last: Int, _ database: PostgresDatabase) async throws {
+        try await database.write(at: .everything) { connection in
+            try connection.runScript(
+                """
+                CREATE SEQUENCE tries;
+                CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN
+                IF nextval('tries') < \(last) THEN RAISE EXCEPTION 'in the way' USING ERRCODE = '\(state)'; END IF;
+                RETURN NEW;
+                END $$;
+                CREATE TRIGGER conflicts BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION conflict();
+                """)
+        }
+    }
+
+    @Test(arguments: ["40001", "40P01"]) func aConflictIsTriedAgain(state: String) async throws {
+        let database = try open()
+        try await conflicts(state, until: 4, database)
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        #expect(try await Self.ids(database) == [1])
+        try await database.close()
+    }
+
+    @Test func aConflictThatStaysIsTold() async throws {
+        let database = try open()
+        try await conflicts("40001", until: 1_000, database)
+        let error = await #expect(throws: StorageError.self) {
+            try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        }
+        guard case .unavailable = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        let tries = try await database.read { connection in
+            try connection.first("SELECT last_value FROM tries") { try $0.int64("last_value") }
+        }
+        #expect(tries == 8)
+        #expect(try await Self.ids(database) == [])
+        try await database.close()
+    }
+}
