@@ -15,8 +15,8 @@ struct Predecessor {
     let assets: Int
     /// Of its fields as they are stored.
     let fieldBytes: Int
-    /// Empty where they were not asked for: they may be long, and most saves need none of them.
-    let fields: [UInt8]
+    /// Empty until they are read: they may be long, and most saves need none of them.
+    private(set) var fields: [UInt8] = []
     let parent: String?
     let deleteReferences: Int
     /// It went with the target of a reference, whose deletion has this place: its newest statement is still a save.
@@ -27,10 +27,14 @@ struct Predecessor {
     /// Its key is one that others know than those who read its scope.
     let isKeyKnown: Bool
 
-    static func find(
-        _ name: String, withFields: Bool, in zone: ZoneRow, _ connection: any SQLConnection
-    ) throws -> Predecessor? {
-        try connection.first(withFields ? wholeByName : byName, zone.key + [.text(name)]) { row in
+    static func find(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Predecessor? {
+        try connection.first(
+            """
+            SELECT type, tag, revision, hash, creator, created, deleted, assets, LENGTH(fields) AS field_bytes, modified,
+                parent, delete_references, went_with, statement, share, key_known FROM record
+            WHERE owner = $1 AND zone = $2 AND name = $3
+            """, zone.key + [.text(name)]
+        ) { row in
             Predecessor(
                 type: try row.text("type"), tag: try row.int64("tag"),
                 revision: UInt64(bitPattern: try row.int64("revision")),
@@ -38,8 +42,7 @@ struct Predecessor {
                 created: try row.int64("created"),
                 modified: try row.int64("modified"), isDeleted: try row.bool("deleted"),
                 assets: Int(try row.int64("assets")),
-                fieldBytes: Int(try row.int64("field_bytes")), fields: try row.optionalBytes("fields") ?? [],
-                parent: try row.optionalText("parent"),
+                fieldBytes: Int(try row.int64("field_bytes")), parent: try row.optionalText("parent"),
                 deleteReferences: Int(try row.int64("delete_references")),
                 wentWith: try row.optionalInt64("went_with"), statement: StoredStatement(try row.bytes("statement")),
                 share: try row.int64("share"),
@@ -47,14 +50,14 @@ struct Predecessor {
         }
     }
 
-    private static let byName = select(fields: "NULL AS fields")
-    private static let wholeByName = select(fields: "fields")
-
-    private static func select(fields: String) -> String {
-        """
-        SELECT type, tag, revision, hash, creator, created, deleted, assets, \(fields), LENGTH(fields) AS field_bytes,
-            modified, parent, delete_references, went_with, statement, share, key_known FROM record
-        WHERE owner = $1 AND zone = $2 AND name = $3
-        """
+    /// The same, with what it holds.
+    func withFields(of name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Predecessor {
+        guard fieldBytes > 0 else { return self }
+        var whole = self
+        whole.fields =
+            try connection.first(
+                "SELECT fields FROM record WHERE owner = $1 AND zone = $2 AND name = $3", zone.key + [.text(name)]
+            ) { try $0.bytes("fields") } ?? []
+        return whole
     }
 }

@@ -46,7 +46,7 @@ package struct SaveComparison {
         _ name: String, _ content: RecordBatch.Content, _ claims: inout AssetClaims
     ) throws -> SaveOutcomes.Outcome {
         let statement = content.statement
-        let found = try Predecessor.find(name, withFields: needsFields(before: statement), in: zone, connection)
+        let found = try Predecessor.find(name, in: zone, connection)
         if let found, !zone.sees(share: found.share, isDeleted: found.isDeleted, tag: found.tag) { return Self.hidden }
         let live = found.flatMap { $0.isDeleted ? nil : $0 }
         if let error = rights?.refusalToSave(statement, over: live.map { (type: $0.type, creator: $0.creator) }) {
@@ -69,7 +69,7 @@ package struct SaveComparison {
         }
         guard statement.creator == live.creator else { return Self.wrongCreator }
         guard statement.recordType == live.type else { return Self.wrongType }
-        return try accept(content, after: live, in: share, isRewrap: isRewrap(content, of: live), &claims)
+        return try accept(content, after: live, in: share, mayBeRewrap: true, &claims)
     }
 
     /// Whether somebody looks at what the record held until now: indexes, those who are told of its deletion, and who
@@ -108,18 +108,24 @@ package struct SaveComparison {
     }
 
     func accept(
-        _ content: RecordBatch.Content, after predecessor: Predecessor?, in share: ZoneShare?, isRewrap: Bool = false,
+        _ content: RecordBatch.Content, after found: Predecessor?, in share: ZoneShare?, mayBeRewrap: Bool = false,
         _ claims: inout AssetClaims
     ) throws -> SaveOutcomes.Outcome {
+        let statement = content.statement
         guard !content.lacksPredecessor else {
             return Self.refused(
                 .integrityFailure, "A new record cannot carry fields over.", "Send the fields' bytes.")
         }
-        if let error = try claims.check(content.assets, of: content.statement.recordName) { return .refused(error) }
+        if let error = try claims.check(content.assets, of: statement.recordName) { return .refused(error) }
+        // What is refused costs no look at what the record holds.
+        let predecessor =
+            try needsFields(before: statement)
+            ? found?.withFields(of: statement.recordName, in: zone, connection) : found
         return .accepted(
             AcceptedRecord(
-                content: content, predecessor: predecessor, share: share, isRewrap: isRewrap,
-                isKeyKnown: isKeyKnown(content.statement, after: predecessor)))
+                content: content, predecessor: predecessor, share: share,
+                isRewrap: try mayBeRewrap && predecessor.map { try isRewrap(content, of: $0) } ?? false,
+                isKeyKnown: isKeyKnown(statement, after: predecessor)))
     }
 
     /// The client signed after exactly what the server has.
