@@ -138,9 +138,12 @@ extension SyncEngine {
 
         /// What is not cut: shares with their roots and those above them, all of them that have one in common.
         private var units: [RecordZoneChangeBatch] {
+            let byZone = sharesToSave.isEmpty ? [:] : Dictionary(grouping: recordsToSave, by: \.recordID.zoneID)
             var groups: [(shares: [Share], needed: Set<Record.ID>)] = []
             for share in sharesToSave {
-                var group = (shares: [share], needed: needed(for: share))
+                let names = Share.rootsWithAncestors(of: [share], among: byZone[share.zoneID] ?? [])
+                let needed = Set(names.map { Record.ID(recordName: $0, zoneID: share.zoneID) })
+                var group = (shares: [share], needed: needed)
                 groups.removeAll { other in
                     guard !other.needed.isDisjoint(with: group.needed) else { return false }
                     group = (other.shares + group.shares, other.needed.union(group.needed))
@@ -156,12 +159,6 @@ extension SyncEngine {
             }
             return shares + left.map { RecordZoneChangeBatch(recordsToSave: [$0]) }
                 + recordIDsToDelete.map { RecordZoneChangeBatch(recordIDsToDelete: [$0]) }
-        }
-
-        private func needed(for share: Share) -> Set<Record.ID> {
-            let names = Share.rootsWithAncestors(
-                of: [share], among: recordsToSave.filter { $0.recordID.zoneID == share.zoneID })
-            return Set(names.map { Record.ID(recordName: $0, zoneID: share.zoneID) })
         }
     }
 }
