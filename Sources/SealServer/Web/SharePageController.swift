@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import SealPrimitives
 import SealService
 import SealWire
@@ -13,8 +12,7 @@ import SealWire
 /// redirect would hand what follows the `#` to the other site. Where the operator has the page stand at another origin
 /// (`--web-at`) that is what is meant, and browsers are sent there: they keep what follows the `#`.
 struct SharePageController: Sendable {
-    private let html: String
-    private let headers: HTTPFields
+    private let page: WebPage
     private let webAt: String?
 
     /// - Parameters:
@@ -24,21 +22,16 @@ struct SharePageController: Sendable {
     init(fallbackURLs: [String: String], bundle: WebBundle?, webAt: String?) {
         self.webAt = webAt
         let apps = Self.apps(fallbackURLs)
-        var headers: HTTPFields = [:]
         if let bundle {
-            html = bundle.page(of: .here, apps: apps)
-            headers = WebHeaders.all
+            page = WebPage(bundle.page(of: .here, apps: apps), WebHeaders.all)
         } else {
-            html = Self.start + apps + Self.end
-            headers = [
+            var headers: HTTPFields = [
                 .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'",
                 .xContentTypeOptions: "nosniff",
             ]
             if let referrer = HTTPField.Name("Referrer-Policy") { headers[referrer] = "no-referrer" }
+            page = WebPage(Self.start + apps + Self.end, headers)
         }
-        headers[.contentType] = "text/html; charset=utf-8"
-        headers[.cacheControl] = "no-store"
-        self.headers = headers
     }
 
     func addRoutes(to router: EndpointRouter) {
@@ -47,22 +40,16 @@ struct SharePageController: Sendable {
     }
 
     private func answer(_ call: OpenCall, withBody: Bool) -> Response {
-        guard let webAt, let routing = call.context.pathParameters["routing"] else { return page(withBody: withBody) }
+        guard let webAt, let routing = call.context.pathParameters["routing"] else {
+            return page.response(withBody: withBody)
+        }
         let place = webAt + Endpoints.server.sharePage.route.path(["routing": routing])
         // Not kept, since the operator may change it.
         return Response(
             status: .temporaryRedirect,
             headers: [
-                .location: place, .cacheControl: "no-store", .contentLength: "0", .xContentTypeOptions: "nosniff",
+                .location: place, .cacheControl: WebPage.caching, .contentLength: "0", .xContentTypeOptions: "nosniff",
             ])
-    }
-
-    private func page(withBody: Bool) -> Response {
-        let body = ByteBuffer(string: html)
-        var headers = headers
-        headers[.contentLength] = String(body.readableBytes)
-        return Response(
-            status: .ok, headers: headers, body: withBody ? ResponseBody(byteBuffer: body) : ResponseBody())
     }
 
     /// Whether HTML is what `apps` writes of some URLs.

@@ -29,12 +29,15 @@ struct WebFilesController: Sendable {
 }
 
 extension WebBundle.File {
+    /// Under a name that is of these bytes alone.
+    static let caching = "public, max-age=31536000, immutable"
+
     func response(_ encoding: WebEncoding?) -> Response {
         let body = body(encoding)
         var headers = WebHeaders.all
         headers[.contentType] = type
         headers[.contentLength] = String(body.readableBytes)
-        headers[.cacheControl] = "public, max-age=31536000, immutable"
+        headers[.cacheControl] = Self.caching
         headers[.vary] = "accept-encoding"
         if let encoding { headers[.contentEncoding] = encoding.rawValue }
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))

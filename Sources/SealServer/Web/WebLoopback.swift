@@ -13,12 +13,12 @@ package struct WebLoopback: Sendable {
     private let bundle: WebBundle
     private let origin: String
     private let client: WebClientRequests
-    private let html: String
+    private let page: WebPage
 
     /// - Parameter origin: of the server, as it is signed at a login.
     package init(_ bundle: WebBundle, for origin: String, by client: WebClientRequests) {
         (self.bundle, self.origin, self.client) = (bundle, origin, client)
-        html = bundle.page(of: .behind(origin), apps: "")
+        page = WebPage(bundle.page(of: .behind(origin), apps: ""), WebHeaders.all)
     }
 
     /// Serves until the task is cancelled.
@@ -52,7 +52,7 @@ package struct WebLoopback: Sendable {
         guard isOwn(request) else { return Response(status: .misdirectedRequest) }
         let parts = request.uri.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         switch (request.method, parts.first, parts.count) {
-        case (.get, "s", 2), (.head, "s", 2): return page(withBody: request.method == .get)
+        case (.get, "s", 2), (.head, "s", 2): return page.response(withBody: request.method == .get)
         case (.get, "w", 3):
             guard parts[2] == bundle.hash.hex, let file = bundle.files[String(parts[3])] else { break }
             return file.response(WebEncoding(acceptedBy: request))
@@ -60,16 +60,6 @@ package struct WebLoopback: Sendable {
         default: break
         }
         return Response(status: .notFound)
-    }
-
-    private func page(withBody: Bool) -> Response {
-        let body = ByteBuffer(string: html)
-        var headers = WebHeaders.all
-        headers[.contentType] = "text/html; charset=utf-8"
-        headers[.cacheControl] = "no-store"
-        headers[.contentLength] = String(body.readableBytes)
-        return Response(
-            status: .ok, headers: headers, body: withBody ? ResponseBody(byteBuffer: body) : ResponseBody())
     }
 
     /// Of what the page says this goes along, and nothing that only a browser adds.

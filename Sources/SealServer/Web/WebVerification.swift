@@ -42,7 +42,8 @@ package struct WebVerification: Sendable {
     /// - Throws: `Difference`; what keeps the server from being asked.
     package func run() async throws -> Int {
         // Ids that nobody has given out, each asked for once.
-        for _ in 0..<2 { try await verifyPage(at: "/s/\(Self.unusedID())") }
+        var random = SystemRandom()
+        for _ in 0..<2 { try await verifyPage(at: "/s/\(Base64URL.encode(ID16(random: &random).bytes))") }
         for name in bundle.files.keys.sorted() {
             guard let file = bundle.files[name] else { continue }
             for encoding in [nil, .gzip, .brotli] as [WebEncoding?] {
@@ -52,15 +53,9 @@ package struct WebVerification: Sendable {
         return bundle.files.count + 1
     }
 
-    /// 22 characters of base64url, the last of which has two bits.
-    private static func unusedID() -> String {
-        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-        return String((0..<21).map { _ in digits[Int.random(in: 0..<64)] }) + "A"
-    }
-
     private func verifyPage(at path: String) async throws {
         let answer = try await client.get(origin + path, accepting: "identity")
-        try check(answer, at: path, type: "text/html; charset=utf-8", cached: "no-store", encoding: nil)
+        try check(answer, at: path, type: WebPage.type, cached: WebPage.caching, encoding: nil)
         let shown = String(buffer: answer.body)
         let marked = bundle.page(of: server, apps: WebBundle.appsMark)
         guard let mark = marked.range(of: WebBundle.appsMark) else { throw Difference(path: path, what: "no page") }
@@ -82,8 +77,7 @@ package struct WebVerification: Sendable {
     private func verify(_ file: WebBundle.File, at path: String, _ encoding: WebEncoding?) async throws {
         let answer = try await client.get(origin + path, accepting: encoding?.rawValue ?? "identity")
         try check(
-            answer, at: path, type: file.type, cached: "public, max-age=31536000, immutable",
-            encoding: encoding?.rawValue)
+            answer, at: path, type: file.type, cached: WebBundle.File.caching, encoding: encoding?.rawValue)
         guard answer.body == file.body(encoding) else {
             throw Difference(path: path, what: "\(encoding?.rawValue ?? "the file") has other bytes than the bundle's")
         }
