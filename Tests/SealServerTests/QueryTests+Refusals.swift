@@ -179,51 +179,15 @@ import Testing
                     try await anna.codes(Array(things[start..<start + 225]), in: zone)
                         == Array(repeating: nil, count: 225))
             }
-            let stored = try await server.schema()
-            func change(_ field: String, _ before: RecordType.Indexes, _ after: RecordType.Indexes) async throws {
-                var schema = stored.schema
-                schema.types["Thing"]?.fields[field]?.indexes = after
-                let (id, kind) = (
-                    try #require(stored.fieldID(type: "Thing", field: field)),
-                    try #require(stored.field(field, of: "Thing")).type
-                )
-                try await server.deploy(schema, to: .development)
-                try await server.services.database.write(at: .everything) { connection in
-                    try SchemaFollowers.follow(
-                        SchemaChange(
-                            container: TestClient.container, environment: .development,
-                            indexes: [
-                                .init(id: id, type: "Thing", field: field, kind: kind, before: before, after: after)
-                            ]),
-                        now: 0, connection)
-                }
-            }
-            func step() async throws -> Bool {
-                let schemas = server.services.schemas
-                let database = server.services.database
-                guard let part = try await database.read({ try IndexPart.next(schemas, in: $0) }) else { return false }
-                try await database.write(at: .everything) { try part.write(in: $0) }
-                return true
-            }
-            func build() async throws -> Int {
-                var steps = 0
-                while try await step() { steps += 1 }
-                return steps
-            }
-            func entries() async throws -> Int64? {
-                try await server.services.database.read {
-                    try $0.first("SELECT COUNT(*) AS count FROM record_index") { try $0.int64("count") }
-                }
-            }
-            #expect(try await entries() == 900)
-            try await change("age", [.queryable, .sortable], [])
-            #expect(try await build() > 0)
-            #expect(try await entries() == 450)
+            #expect(try await server.indexEntries() == 900)
+            try await server.setIndexes(of: "age", from: [.queryable, .sortable], to: [])
+            #expect(try await server.makeIndexes() > 0)
+            #expect(try await server.indexEntries() == 450)
             #expect(try await reason(QueryTests.query("age = 1"), by: anna, in: zone).1.contains("not marked"))
 
-            try await change("age", [], .queryable)
+            try await server.setIndexes(of: "age", from: [], to: .queryable)
             // Half way: not answered, not even with a part.
-            for _ in 0..<2 { #expect(try await step()) }
+            for _ in 0..<2 { try await server.write(try #require(try await server.nextIndexPart())) }
             let schema = try await server.schema()
             let type = try #require(schema.indexed["Thing"])
             let isFinished = try await server.services.database.read {
@@ -234,14 +198,16 @@ import Testing
             #expect(
                 try await anna.codes([.thing("r1449x", ["age": .int64(1)]), .thing("a", ["age": .int64(1)])], in: zone)
                     == [nil, nil])
-            #expect(try await build() > 0)
+            #expect(try await server.makeIndexes() > 0)
             #expect(try await anna.names("age = 1", in: zone).count == 152)
-            #expect(try await entries() == 902)
+            #expect(try await server.indexEntries() == 902)
 
-            try await change("name", [.queryable, .sortable, .searchable], [.queryable, .sortable])
-            _ = try await build()
-            try await change("name", [.queryable, .sortable], [.queryable, .sortable, .searchable])
-            _ = try await build()
+            try await server.setIndexes(
+                of: "name", from: [.queryable, .sortable, .searchable], to: [.queryable, .sortable])
+            try await server.makeIndexes()
+            try await server.setIndexes(
+                of: "name", from: [.queryable, .sortable], to: [.queryable, .sortable, .searchable])
+            try await server.makeIndexes()
             #expect(try await anna.names("self CONTAINS 'word17'", in: zone) == ["r1017"])
         }
     }

@@ -54,58 +54,24 @@ import Testing
         }
     }
 
-    /// Reads the next part of the index that is being made.
-    private static func next(_ server: RunningServer) async throws -> IndexPart? {
-        let schemas = server.services.schemas
-        return try await server.services.database.read { try IndexPart.next(schemas, in: $0) }
-    }
-
-    private static func write(_ part: IndexPart, _ server: RunningServer) async throws {
-        try await server.services.database.write(at: .everything) { try part.write(in: $0) }
-    }
-
-    private static func entries(_ server: RunningServer) async throws -> Int64 {
-        try await server.services.database.read {
-            try $0.first("SELECT COUNT(*) AS count FROM record_index") { try $0.int64("count") } ?? 0
-        }
-    }
-
-    private static func change(
-        _ field: String, _ before: RecordType.Indexes, _ after: RecordType.Indexes, _ server: RunningServer
-    ) async throws {
-        let stored = try await server.schema()
-        var schema = stored.schema
-        schema.types["Thing"]?.fields[field]?.indexes = after
-        let id = try #require(stored.fieldID(type: "Thing", field: field))
-        let kind = try #require(stored.field(field, of: "Thing")).type
-        try await server.deploy(schema, to: .development)
-        try await server.services.database.write(at: .everything) { connection in
-            try SchemaFollowers.follow(
-                SchemaChange(
-                    container: TestClient.container, environment: .development,
-                    indexes: [.init(id: id, type: "Thing", field: field, kind: kind, before: before, after: after)]),
-                now: 0, connection)
-        }
-    }
-
     @Test func anIndexComesAndGoesInSmallParts() async throws {
         try await QueryTests.withZone { anna, zone, server in
             for name in ["a", "b", "c"] {
                 #expect(try await anna.codes([.thing(name, Self.numbered(name, from: 0))], in: zone) == [nil])
             }
-            #expect(try await Self.entries(server) == 27_000)
+            #expect(try await server.indexEntries() == 27_000)
             func follow() async throws -> [Int64] {
-                var counts = [try await Self.entries(server)]
-                while let part = try await Self.next(server) {
-                    try await Self.write(part, server)
-                    counts.append(try await Self.entries(server))
+                var counts = [try await server.indexEntries()]
+                while let part = try await server.nextIndexPart() {
+                    try await server.write(part)
+                    counts.append(try await server.indexEntries())
                 }
                 return counts
             }
-            try await Self.change("numbers", [.queryable, .sortable], [], server)
+            try await server.setIndexes(of: "numbers", from: [.queryable, .sortable], to: [])
             let away = try await follow()
             #expect(away.last == 0)
-            try await Self.change("numbers", [], .queryable, server)
+            try await server.setIndexes(of: "numbers", from: [], to: .queryable)
             let back = try await follow()
             #expect(back.last == 27_000)
             let steps = [away, back].flatMap { zip($0, $0.dropFirst()).map { abs($0 - $1) } }
@@ -123,24 +89,24 @@ import Testing
                     .thing("a", ["age": .int64(1), "name": .string("early")]), .thing("b", ["age": .int64(1)]),
                     .thing("c", ["age": .int64(1)]),
                 ], in: zone)
-            try await Self.change("age", [.queryable, .sortable], [], server)
-            while let part = try await Self.next(server) { try await Self.write(part, server) }
-            try await Self.change("age", [], [.queryable, .sortable], server)
+            try await server.setIndexes(of: "age", from: [.queryable, .sortable], to: [])
+            try await server.makeIndexes()
+            try await server.setIndexes(of: "age", from: [], to: [.queryable, .sortable])
             // To the zone, what is there out of the way, then the records.
-            for _ in 0..<2 { try await Self.write(try #require(try await Self.next(server)), server) }
-            let part = try #require(try await Self.next(server))
+            for _ in 0..<2 { try await server.write(try #require(try await server.nextIndexPart())) }
+            let part = try #require(try await server.nextIndexPart())
             _ = try await anna.save([.thing(after: saved[0], ["age": .int64(2), "name": .string("late")])], in: zone)
             #expect(try await anna.codes([Self.deletion(saved[1])], in: zone) == [nil])
-            try await Self.write(part, server)
+            try await server.write(part)
             // The same once more, which somebody else has done by now.
-            try await Self.write(part, server)
-            while let part = try await Self.next(server) { try await Self.write(part, server) }
+            try await server.write(part)
+            try await server.makeIndexes()
             #expect(try await anna.names("age = 1", in: zone) == ["c"])
             #expect(try await anna.names("age = 2", in: zone) == ["a"])
             #expect(try await anna.names("self CONTAINS 'late'", in: zone) == ["a"])
             #expect(try await anna.names("self CONTAINS 'early'", in: zone).isEmpty)
             // Two ages and a name.
-            #expect(try await Self.entries(server) == 3)
+            #expect(try await server.indexEntries() == 3)
         }
     }
 
@@ -148,15 +114,15 @@ import Testing
     @Test func anIndexThatBeganAnewTakesNothingOfTheOneBefore() async throws {
         try await QueryTests.withZone { anna, zone, server in
             _ = try await anna.save([.thing("a", ["age": .int64(1)])], in: zone)
-            try await Self.change("age", [.queryable, .sortable], [], server)
-            while let part = try await Self.next(server) { try await Self.write(part, server) }
-            try await Self.change("age", [], [.queryable, .sortable], server)
-            for _ in 0..<2 { try await Self.write(try #require(try await Self.next(server)), server) }
-            let part = try #require(try await Self.next(server))
-            try await Self.change("age", [.queryable, .sortable], [], server)
-            try await Self.write(part, server)
-            #expect(try await Self.entries(server) == 0)
-            #expect(try await Self.next(server) != nil)
+            try await server.setIndexes(of: "age", from: [.queryable, .sortable], to: [])
+            try await server.makeIndexes()
+            try await server.setIndexes(of: "age", from: [], to: [.queryable, .sortable])
+            for _ in 0..<2 { try await server.write(try #require(try await server.nextIndexPart())) }
+            let part = try #require(try await server.nextIndexPart())
+            try await server.setIndexes(of: "age", from: [.queryable, .sortable], to: [])
+            try await server.write(part)
+            #expect(try await server.indexEntries() == 0)
+            #expect(try await server.nextIndexPart() != nil)
         }
     }
 
