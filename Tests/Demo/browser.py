@@ -7,6 +7,39 @@ from playwright.sync_api import expect, sync_playwright
 CHROMIUM = "/usr/bin/chromium"
 
 
+def launch(playwright):
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
+
+
+def add_authenticator(page):
+    """One with a passkey's pseudo-random function, whose owner touches it. It belongs to a page."""
+    session = page.context.new_cdp_session(page)
+    session.send("WebAuthn.enable")
+    session.send("WebAuthn.addVirtualAuthenticator", {"options": {
+        "protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+        "hasPrf": True, "isUserVerified": True, "automaticPresenceSimulation": True}})
+
+
+def kept(page):
+    """All that a browser keeps of the page, as text."""
+    return page.evaluate("""async () => {
+        const text = value => JSON.stringify(value, (_, v) => v instanceof Uint8Array ? [...v].map(b => b.toString(16).padStart(2, '0')).join('')
+            : typeof v === 'bigint' ? String(v) : v);
+        const out = [text({ ...localStorage }), text({ ...sessionStorage }), document.cookie];
+        for (const { name } of await indexedDB.databases()) {
+            const database = await new Promise((ok, no) => { const r = indexedDB.open(name); r.onsuccess = () => ok(r.result); r.onerror = no });
+            for (const store of database.objectStoreNames) {
+                const objects = database.transaction(store).objectStore(store);
+                for (const ask of [objects.getAllKeys(), objects.getAll()])
+                    out.push(text(await new Promise((ok, no) => { ask.onsuccess = () => ok(ask.result); ask.onerror = no })));
+            }
+            database.close();
+        }
+        for (const name of await caches.keys()) out.push(name);
+        return out.join('\\n');
+    }""")
+
+
 class Browser:
     """A browser that knows nobody."""
 
@@ -14,20 +47,14 @@ class Browser:
         self.folder = folder
         folder.mkdir()
         self.playwright = sync_playwright().start()
-        self.chromium = self.playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
+        self.chromium = launch(self.playwright)
         self.context = self.chromium.new_context(locale="en-GB")
         self.count = 0
         self.errors = []
         self.context.on("request", self._sent)
         self.page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        # An authenticator with a passkey's pseudo-random function, whose owner touches it.
-        session = self.context.new_cdp_session(self.page)
-        session.send("WebAuthn.enable")
-        session.send("WebAuthn.addVirtualAuthenticator", {"options": {
-            "protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
-            "hasPrf": True, "isUserVerified": True, "automaticPresenceSimulation": True}})
+        add_authenticator(self.page)
         expect.set_options(timeout=60_000)
 
     def _sent(self, request):
@@ -38,23 +65,9 @@ class Browser:
 
     def keeps(self):
         """All that it keeps of the page, into a file."""
-        kept = self.page.evaluate("""async () => {
-            const text = value => JSON.stringify(value, (_, v) => v instanceof Uint8Array ? [...v].map(b => b.toString(16).padStart(2, '0')).join('')
-                : typeof v === 'bigint' ? String(v) : v);
-            const out = [location.href, text({ ...localStorage }), text({ ...sessionStorage }), document.cookie];
-            for (const { name } of await indexedDB.databases()) {
-                const database = await new Promise((ok, no) => { const r = indexedDB.open(name); r.onsuccess = () => ok(r.result); r.onerror = no });
-                for (const store of database.objectStoreNames) {
-                    const objects = database.transaction(store).objectStore(store);
-                    for (const ask of [objects.getAllKeys(), objects.getAll()])
-                        out.push(text(await new Promise((ok, no) => { ask.onsuccess = () => ok(ask.result); ask.onerror = no })));
-                }
-                database.close();
-            }
-            return out.join('\\n');
-        }""")
-        (self.folder / "kept").write_text(kept)
-        return kept
+        found = self.page.url + "\n" + kept(self.page)
+        (self.folder / "kept").write_text(found)
+        return found
 
     def open(self, url):
         self.page.goto(url)

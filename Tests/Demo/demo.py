@@ -28,6 +28,7 @@ from browser import Browser, expect  # noqa: E402
 from canaries import Canaries, link_secret, recovery_key_bytes, seed_bytes  # noqa: E402
 from evidence import write_evidence  # noqa: E402
 from mailbox import Mailbox  # noqa: E402
+from processes import environment  # noqa: E402
 from proxy import RecordingProxy  # noqa: E402
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -137,9 +138,7 @@ class Demo:
     # Processes
 
     def environment(self, **more):
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("SEALKIT_")}
-        clean.update(HOME=str(self.folder / "home"), TMPDIR=str(self.folder / "tmp"), **more)
-        return clean
+        return environment(self.folder / "home", self.folder / "tmp", **more)
 
     def sealkit(self, arguments, text=None):
         return self.program(self.binary, arguments, text)

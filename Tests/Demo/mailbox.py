@@ -2,11 +2,12 @@
 
 import pathlib
 import shlex
-import socket
 import sys
 import threading
 
 from aiosmtpd.controller import Controller
+
+from processes import free_port
 
 
 class Mailbox:
@@ -15,8 +16,7 @@ class Mailbox:
         self.lock = threading.Lock()
         self.count = 0
         # aiosmtpd does not tell which port it was given, so one is chosen for it.
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.controller = Controller(self, hostname="127.0.0.1", port=self.port)
         self.controller.start()
 

@@ -17,6 +17,10 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Demo"))
+
+from processes import environment, free_port, stop  # noqa: E402
+
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 FILES = REPOSITORY / "Examples/deploy"
 # Longer than anything takes here; what is waited for ends the waiting.
@@ -30,11 +34,6 @@ class Failure(Exception):
 def that(condition, text):
     if not condition:
         raise Failure(text)
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def until(condition, text):
@@ -78,29 +77,18 @@ class World:
         self.processes = contextlib.ExitStack()
 
     def environment(self, **more):
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("SEALKIT_")}
-        return {**clean, "HOME": str(self.folder / "home"), "TMPDIR": str(self.folder), **more}
+        return environment(self.folder / "home", self.folder, **more)
 
     def start(self, name, *command, output=None, **environment):
         log = (self.folder / f"{name}.log").open("ab")
         process = subprocess.Popen(
             [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=output or log, stderr=log, env=self.environment(**environment),
             cwd=self.folder, start_new_session=True)
-        self.processes.callback(self.stop, process)
+        self.processes.callback(stop, process)
         return process
 
     def log(self, name):
         return (self.folder / f"{name}.log").read_text(errors="replace")
-
-    @staticmethod
-    def stop(process):
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(40)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
 
     def serve(self, name, *options, listen="127.0.0.1:0"):
         """The port that a server listens at, and its process."""
@@ -223,7 +211,7 @@ def behind(world, name, program):
     expect_to_be_told("")
 
     # The server goes, and comes back: whoever watches is told again, and nobody takes the proxy's page for an answer.
-    world.stop(server)
+    stop(server)
     refused = world.curl(*trusted, "--output", "/dev/null", "--write-out", "%{http_code}", f"{origin}/health")
     that(refused in ("502", "503"), f"{name}: {refused} without a server")
     world.sealkit(person, "record", "get", "n1", "--zone", "Trip", code=69)
@@ -246,7 +234,7 @@ def behind(world, name, program):
     that(first > second > third, f"{name}: a client that says to be another each time is not counted as one: {first}, {second}, {third}")
     other = remaining("127.0.0.3", "127.0.0.2")
     that(other >= first, f"{name}: another client pays for the first one's requests: {other} are left to it")
-    world.stop(proxy)
+    stop(proxy)
     print(f"behind {name}: HTTP/2, a file of 40 MiB, an event stream, a restart, and clients by their addresses", flush=True)
 
 

@@ -9,7 +9,6 @@ import json
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,21 +20,17 @@ from playwright.sync_api import expect, sync_playwright
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Demo"))
 
+from browser import launch  # noqa: E402
+from looks import WIDTHS, looks  # noqa: E402
 from mailbox import Mailbox  # noqa: E402
+from processes import environment, free_port, stop  # noqa: E402
 
-CHROMIUM = "/usr/bin/chromium"
-WIDTHS = (320, 1280)
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], "resultTypes": ["violations"]}
 
 
 def that(condition, text):
     if not condition:
         raise AssertionError(text)
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 class World:
@@ -60,8 +55,7 @@ class World:
         self.token = next((folder / "server").glob("data.secrets/operator.token")).read_text().strip()
 
     def environment(self):
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("SEALKIT_")}
-        return {**clean, "HOME": str(self.folder / "home"), "TMPDIR": str(self.folder)}
+        return environment(self.folder / "home", self.folder)
 
     def sealkit(self, person, *arguments, code=0, text=""):
         done = subprocess.run(
@@ -79,11 +73,7 @@ class World:
         self.sealkit("anna", "record", "get", "nothing", "--zone", "Trip", code=66)
 
     def close(self):
-        self.server.terminate()
-        try:
-            self.server.wait(40)
-        except subprocess.TimeoutExpired:
-            self.server.kill()
+        stop(self.server)
         self.mailbox.close()
 
 
@@ -119,20 +109,14 @@ class Operator:
         """The page that is shown: by axe, and in both sizes and schemes, where nothing sticks out at the side."""
         self.checker.goto(self.page.url)
         self.pages += 1
-        for scheme in ("light", "dark"):
-            self.checker.emulate_media(color_scheme=scheme)
-            for width in WIDTHS:
-                self.checker.set_viewport_size({"width": width, "height": 800})
-                wide = self.checker.evaluate("document.documentElement.scrollWidth")
-                that(wide <= width, f"{name}: {wide} pixels wide at {width}")
-                # Columns are as wide as their words: what has no room is scrolled to.
-                tall = self.checker.evaluate("Math.max(0, ...[...document.querySelectorAll('tr')].map(row => row.offsetHeight))")
-                that(tall <= 400, f"{name}: a row of {tall} pixels at {width}")
-                if self.screenshots:
-                    self.checker.screenshot(path=self.screenshots / f"console-{name}-{width}-{scheme}.png", full_page=True)
-            found = self.axe.run(self.checker, options=RULES)
-            faults = [f"{one['id']} ({one['impact']}): {node['html'][:160]}" for one in found.response["violations"] for node in one["nodes"][:2]]
-            self.faults += [f"{name}, {scheme}: {fault}" for fault in faults]
+        for scheme, width in looks(self.checker, f"console-{name}", self.screenshots):
+            # Columns are as wide as their words: what has no room is scrolled to.
+            tall = self.checker.evaluate("Math.max(0, ...[...document.querySelectorAll('tr')].map(row => row.offsetHeight))")
+            that(tall <= 400, f"{name}: a row of {tall} pixels at {width}")
+            if width == WIDTHS[-1]:
+                found = self.axe.run(self.checker, options=RULES)
+                faults = [f"{one['id']} ({one['impact']}): {node['html'][:160]}" for one in found.response["violations"] for node in one["nodes"][:2]]
+                self.faults += [f"{name}, {scheme}: {fault}" for fault in faults]
         scripts = self.checker.evaluate("document.scripts.length")
         that(scripts == 0, f"{name} has a script")
 
@@ -273,7 +257,7 @@ def main():
     try:
         world.prepare()
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
+            browser = launch(playwright)
             operator = Operator(world, browser, screenshots)
             expect.set_options(timeout=10_000)
             stories = Stories(world, operator)

@@ -22,13 +22,14 @@ from playwright.sync_api import expect, sync_playwright
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from looks import looks  # noqa: E402
 from elsewhere import ElsewhereTests  # noqa: E402
 from hostile import HostileTests  # noqa: E402
 from library import LibraryTests  # noqa: E402
 from world import World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
 
-CHROMIUM = "/usr/bin/chromium"
-WIDTHS = (320, 1280)
+from browser import add_authenticator, kept, launch  # noqa: E402
+
 MARKUP = "<img src=x onerror=\"document.title='pwned'\"><script>document.title='pwned'</script>"
 
 
@@ -57,12 +58,7 @@ class Guest:
         page = self.context.new_page()
         page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.console.append(f"error: {error}"))
-        # An authenticator belongs to a page.
-        session = self.context.new_cdp_session(page)
-        session.send("WebAuthn.enable")
-        session.send("WebAuthn.addVirtualAuthenticator", {"options": {
-            "protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
-            "hasPrf": True, "isUserVerified": True, "automaticPresenceSimulation": True}})
+        add_authenticator(page)
         return page
 
     def open(self, url):
@@ -77,14 +73,8 @@ class Guest:
 
     def shoot(self, name):
         """Pictures of the screen in both sizes, light and dark; nothing may stick out at the side."""
-        for scheme in ("light", "dark"):
-            self.page.emulate_media(color_scheme=scheme)
-            for width in WIDTHS:
-                self.page.set_viewport_size({"width": width, "height": 800})
-                wide = self.page.evaluate("document.documentElement.scrollWidth")
-                that(wide <= width, f"{name}: {wide} pixels wide at {width}")
-                if self.tests.screenshots:
-                    self.page.screenshot(path=self.tests.screenshots / f"{name}-{width}-{scheme}.png", full_page=True)
+        for _ in looks(self.page, name, self.tests.screenshots):
+            pass
         self.page.emulate_media(color_scheme="light")
         self.page.set_viewport_size({"width": 1280, "height": 800})
 
@@ -95,6 +85,14 @@ class Guest:
         self.press("Send the code")
         self.heading("Type the code")
         return self.tests.world.code(address, before)
+
+    def use_recovery_key(self):
+        """The key, which is shown and typed once more."""
+        self.press("Use a recovery key")
+        key = "-".join(self.page.locator("#recovery-key li").all_inner_texts())
+        self.page.get_by_label("Type or paste it once more").fill(key)
+        self.press("Continue")
+        return key
 
     def type_code(self, code):
         self.page.get_by_label("Code").fill(code)
@@ -108,22 +106,7 @@ class Guest:
 
     def storage(self):
         """All that this browser keeps of the page."""
-        return self.page.evaluate("""async () => {
-            const text = value => JSON.stringify(value, (_, v) => v instanceof Uint8Array ? [...v].map(b => b.toString(16).padStart(2, '0')).join('')
-                : typeof v === 'bigint' ? String(v) : v);
-            const out = [text({ ...localStorage }), text({ ...sessionStorage }), document.cookie];
-            for (const { name } of await indexedDB.databases()) {
-                const database = await new Promise((ok, no) => { const r = indexedDB.open(name); r.onsuccess = () => ok(r.result); r.onerror = no });
-                for (const store of database.objectStoreNames) {
-                    const objects = database.transaction(store).objectStore(store);
-                    for (const ask of [objects.getAllKeys(), objects.getAll()])
-                        out.push(text(await new Promise((ok, no) => { ask.onsuccess = () => ok(ask.result); ask.onerror = no })));
-                }
-                database.close();
-            }
-            for (const name of await caches.keys()) out.push(name);
-            return out.join('\\n');
-        }""")
+        return kept(self.page)
 
     def close(self):
         self.context.close()
@@ -387,10 +370,7 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests):
         self.ann.save("shared", "--seal", "title=First", "--seal", "note=Old", "--seal", "nights:int=3", "--seal", "constructor=As what objects have")
         with self.guest("lea") as lea:
             lea.open(url)
-            lea.press("Use a recovery key")
-            key = "-".join(lea.page.locator("#recovery-key li").all_inner_texts())
-            lea.page.get_by_label("Type or paste it once more").fill(key)
-            lea.press("Continue")
+            lea.use_recovery_key()
             lea.type_code(lea.prove("lea@example.org"))
             lea.accept()
             dialog = lea.page.locator("dialog")
@@ -483,10 +463,7 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests):
         url = self.ann.invite("ida@example.org")
         with self.guest("ida") as ida:
             ida.open(url)
-            ida.press("Use a recovery key")
-            key = "-".join(ida.page.locator("#recovery-key li").all_inner_texts())
-            ida.page.get_by_label("Type or paste it once more").fill(key)
-            ida.press("Continue")
+            ida.use_recovery_key()
             ida.type_code(ida.prove("ida@example.org"))
             ida.heading("Trip to the coast")
             first = ida.page
@@ -561,7 +538,7 @@ def main():
     world = World(options.sealkit.resolve(), folder)
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
+            browser = launch(playwright)
             tests = Tests(world, browser, screenshots)
             tests.prepare()
             expect.set_options(timeout=30_000)

@@ -1,9 +1,7 @@
 """A server, a mailbox, the owner at a command line, and guests' browsers: all traffic goes through a proxy that writes it down."""
 
 import json
-import os
 import pathlib
-import signal
 import subprocess
 import sys
 import time
@@ -13,6 +11,7 @@ sys.path.insert(0, str(REPOSITORY / "Tests/Demo"))
 
 from canaries import Canaries, link_secret, recovery_key_bytes, seed_bytes  # noqa: E402
 from mailbox import Mailbox  # noqa: E402
+from processes import environment, stop  # noqa: E402
 from proxy import RecordingProxy  # noqa: E402
 
 
@@ -48,9 +47,7 @@ class World:
         self.proxy.target = self.server_port
 
     def environment(self):
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("SEALKIT_")}
-        clean.update(HOME=str(self.folder / "home"), TMPDIR=str(self.folder / "tmp"))
-        return clean
+        return environment(self.folder / "home", self.folder / "tmp")
 
     def person(self, name):
         return Person(self, name)
@@ -84,11 +81,7 @@ class World:
         }
 
     def close(self):
-        self.server.send_signal(signal.SIGTERM)
-        try:
-            self.server.wait(40)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.server.pid, signal.SIGKILL)
+        stop(self.server)
         self.proxy.close()
         self.mailbox.close()
 
