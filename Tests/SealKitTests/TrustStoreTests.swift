@@ -39,4 +39,27 @@ import Testing
         #expect(await failure { _ = try TrustStore(file: file) } == .incompatibleVersion)
         #expect(try content() == before)
     }
+
+    /// In the middle of a statement, which SQLite ends with an error of its own: no word of a file that is damaged.
+    @Test func whoeverIsCancelledInTheMiddleHearsThat() async throws {
+        let store = try TrustStore(file: temporary.url.appendingPathComponent("trust"))
+        let counting = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT COUNT(*) FROM c"
+        for isWriting in [false, true] {
+            let (began, beginning) = AsyncStream<Void>.makeStream()
+            let task = Task {
+                await failure {
+                    let body: @Sendable (GRDB.Database) throws -> Int? = { db in
+                        beginning.finish()
+                        return try Int.fetchOne(db, sql: counting)
+                    }
+                    _ = isWriting ? try await store.writing(body) : try await store.reading(body)
+                }
+            }
+            for await _ in began {}
+            try await Task.sleep(for: .milliseconds(50))
+            task.cancel()
+            #expect(await task.value == .operationCancelled)
+        }
+        #expect(try await store.reading { try Int.fetchOne($0, sql: "SELECT 1") } == 1)
+    }
 }

@@ -241,8 +241,7 @@ public final class OperationJournal: Sendable {
 
     private static func failure(_ error: any Error, _ file: URL) -> SealKitError {
         if let error = error as? SealKitError { return error }
-        // A cancelled transaction has left nothing behind.
-        if error is CancellationError { return .cancelled }
+        if error.isOfCancelledTransaction { return .cancelled }
         switch (error as? DatabaseError)?.resultCode {
         case .SQLITE_BUSY?, .SQLITE_LOCKED?:
             return SealKitError(

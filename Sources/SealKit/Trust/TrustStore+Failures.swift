@@ -2,12 +2,19 @@ import Foundation
 import GRDB
 import SealSystem
 
+extension Error {
+    /// The task was cancelled: such a transaction has left nothing behind. GRDB says it by either error, the second one
+    /// where a statement was under way.
+    var isOfCancelledTransaction: Bool {
+        self is CancellationError || (self as? DatabaseError)?.isInterruptionError == true
+    }
+}
+
 extension TrustStore {
     /// What a failure of the database means to whoever has to mend it.
     static func failure(_ error: any Error, _ file: URL?) -> SealKitError {
         if let error = error as? SealKitError { return error }
-        // A cancelled transaction has left nothing behind.
-        if error is CancellationError { return .cancelled }
+        if error.isOfCancelledTransaction { return .cancelled }
         let path = file.map { " (\($0.path))" } ?? ""
         let what = "this device's record of what it has verified"
         switch (error as? DatabaseError)?.resultCode {
