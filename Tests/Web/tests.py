@@ -463,7 +463,7 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests):
         url = self.ann.invite("ida@example.org")
         with self.guest("ida") as ida:
             ida.open(url)
-            ida.use_recovery_key()
+            key = ida.use_recovery_key()
             ida.type_code(ida.prove("ida@example.org"))
             ida.heading("Trip to the coast")
             first = ida.page

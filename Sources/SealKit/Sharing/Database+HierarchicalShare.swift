@@ -9,10 +9,6 @@ extension Database {
     /// A share by its record's id: what a root's `share` names.
     /// - Throws: `unknownItem` where there is no such share, or none any more.
     public func share(withID shareID: Record.ID) async throws(SealKitError) -> Share {
-        try await share(withID: shareID, renewing: false)
-    }
-
-    private func share(withID shareID: Record.ID, renewing: Bool) async throws(SealKitError) -> Share {
         if shareID.recordName == Share.recordName { return try await share(for: shareID.zoneID) }
         let keeper = try keeper(ofShare: shareID)
         let view: ZoneView
@@ -22,9 +18,8 @@ extension Database {
             throw Database.noShare(shareID)
         }
         guard view.isMember, let root = view.roster.rootRecordName else { throw Database.noShare(shareID) }
-        return try await filled(
-            Share(rootRecordID: Record.ID(recordName: root, zoneID: shareID.zoneID), shareID: shareID), view, keeper,
-            renewing: renewing)
+        let share = Share(rootRecordID: Record.ID(recordName: root, zoneID: shareID.zoneID), shareID: shareID)
+        return try await filled(share, by: try await shareRecord(shareID), view, keeper)
     }
 
     /// A share by its root, as the root's statement names it: also where the root's own values do not open.
@@ -188,19 +183,18 @@ extension Database {
     /// - Throws: `invalidArguments` for one that is to be saved with its root.
     func saveHierarchical(_ share: Share) async throws(SealKitError) -> Share {
         let keeper = try keeper(ofShare: share.recordID)
-        var isOpen = false
-        do throws(SealKitError) { isOpen = try await keeper.refresh().isMember } catch
+        var known: ZoneView?
+        do throws(SealKitError) { known = try await keeper.refresh() } catch
             where error.code == .unknownItem || error.code == .zoneNotFound
         {}
-        guard isOpen else {
+        guard let known, known.isMember, let root = known.roster.rootRecordName else {
             throw SealKitError(
                 .invalidArguments, "the share \(share.recordID.recordName) is new, and its root is not saved with it",
                 remedy: "use save(_:rootRecord:), or modifyRecords(saving:shares:) with the root among the records")
         }
-        let isURLRenewed = try await saveChanges(of: share, keeper)
-        var saved = try await self.share(withID: share.recordID, renewing: true)
-        saved.isURLRenewed = isURLRenewed
-        return saved
+        let new = Share(
+            rootRecordID: Record.ID(recordName: root, zoneID: share.zoneID), shareID: share.recordID)
+        return try await save(share, as: new, knowing: known, keeper)
     }
 }
 

@@ -14,27 +14,24 @@ extension Database {
     /// URLs are the owner's and administrators' to see.
     /// - Throws: `unknownItem` when the zone is not shared; `zoneNotFound`.
     public func share(for zoneID: RecordZone.ID) async throws(SealKitError) -> Share {
-        try await share(for: zoneID, renewing: false)
-    }
-
-    /// - Parameter renewing: what the URLs show too, as part of a save.
-    private func share(for zoneID: RecordZone.ID, renewing: Bool) async throws(SealKitError) -> Share {
         let keeper = try keeper(zoneID)
         let view = try await keeper.refresh()
         guard !view.roster.isClosed else { throw SealKitError(.zoneNotFound, "there is no zone \(zoneID)") }
         guard view.roster.isShared else {
             throw SealKitError(.unknownItem, "the zone \(zoneID) is not shared", remedy: "save a Share for it first")
         }
-        return try await filled(Share(recordZoneID: zoneID), view, keeper, renewing: renewing)
+        let share = Share(recordZoneID: zoneID)
+        return try await filled(share, by: try await shareRecord(share.recordID), view, keeper)
     }
 
     /// With all that the share's record and roster say.
+    /// - Parameter renewing: what the URLs show too, as part of a save.
     /// - Throws: `unknownItem` without a record.
     func filled(
-        _ share: Share, _ view: ZoneView, _ keeper: ZoneKeeper, renewing: Bool
+        _ share: Share, by record: Record?, _ view: ZoneView, _ keeper: ZoneKeeper, renewing: Bool = false
     ) async throws(SealKitError) -> Share {
         var share = share
-        guard let record = try await shareRecord(share.recordID) else {
+        guard let record else {
             throw SealKitError(
                 .unknownItem,
                 "the share \(share.recordID.recordName) in the zone \(share.zoneID) is not there any more",
@@ -150,16 +147,17 @@ extension Database {
                 .invalidArguments, "the default zone cannot be shared", remedy: "put shared records in a custom zone")
         }
         let keeper = try keeper(share.zoneID)
-        let isURLRenewed = try await saveChanges(of: share, keeper)
-        var saved = try await self.share(for: share.zoneID, renewing: true)
-        saved.isURLRenewed = isURLRenewed
-        return saved
+        return try await save(
+            share, as: Share(recordZoneID: share.zoneID), knowing: try await keeper.refresh(), keeper)
     }
 
     /// Sends what has changed in a share since it was fetched.
-    /// - Returns: whether the share-wide URL is another one than before.
-    func saveChanges(of share: Share, _ keeper: ZoneKeeper) async throws(SealKitError) -> Bool {
-        let known = try await keeper.refresh()
+    /// - Parameters:
+    ///   - new: the same without anything in it.
+    ///   - known: as the roster is now.
+    func save(
+        _ share: Share, as new: Share, knowing known: ZoneView, _ keeper: ZoneKeeper
+    ) async throws(SealKitError) -> Share {
         guard !known.roster.isClosed else { throw SealKitError(.zoneNotFound, "there is no zone \(share.zoneID)") }
         guard known.mayAdminister else {
             throw SealKitError(
@@ -169,23 +167,26 @@ extension Database {
         var share = share
         let existing = try await shareRecord(share.recordID)
         if let existing { share.complete(by: existing) }
-        let record = try changedRecord(of: share, from: existing)
-        if let record {
-            let results = try await modifyRecords(saving: [record], savePolicy: .changedKeys)
-            _ = try results.saveResults[share.recordID]?.get()
+        let changed = try changedRecord(of: share, from: existing)
+        var record = existing
+        if let changed {
+            let results = try await modifyRecords(saving: [changed], savePolicy: .changedKeys)
+            record = try results.saveResults[share.recordID]?.get()
         }
-        let view = try await whileRosterMoves { [share] _ throws(SealKitError) in
-            let view = try await keeper.refresh()
+        let view = try await whileRosterMoves { [share] round throws(SealKitError) in
+            let view = round == 1 ? try await keeper.current() : try await keeper.refresh()
             let links = try await OwnerLinks.fetch(self, view: view)
             return try await ShareEditor(database: self, share: share, view: view, links: links).apply(keeper)
         }
-        if record != nil, known.roster.isShared {
+        if changed != nil, known.roster.isShared {
             // Also of a share that was ended and is made again: its URLs are the same.
             let links = try await OwnerLinks.fetch(self, view: view)
             try await links.renewPreviews(share.preview, self, view: try await keeper.refresh(), isNewest: true)
         }
         try await saveAccess(of: share, view: view)
-        return known.roster.linkID != nil && view.roster.linkID != known.roster.linkID
+        var saved = try await filled(new, by: record, try await keeper.current(), keeper, renewing: true)
+        saved.isURLRenewed = known.roster.linkID != nil && view.roster.linkID != known.roster.linkID
+        return saved
     }
 
     /// - Returns: nil when the record says already what the share does.
