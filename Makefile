@@ -9,6 +9,9 @@ TARGETS ?=
 ROUNDS ?= 100
 MODEL ?= 10000
 SEED ?=
+# Of `make soak`.
+MINUTES ?= 60
+CLIENTS ?= 200
 SEALKIT = .build/$(CONFIGURATION)/sealkit
 release = Packaging/release
 debug = swift build -c debug --product
@@ -18,7 +21,7 @@ DESTDIR ?=
 # Which command is installed and packaged.
 BINARY ?= .build/release/sealkit
 
-.PHONY: help setup build release demo test attacks parity cloudkit torture bench fuzz proofs vectors web web-core web-library web-test protobuf docs format clean
+.PHONY: help setup build release demo test attacks parity cloudkit torture soak bench fuzz proofs vectors web web-core web-library web-test protobuf docs format clean
 .PHONY: install uninstall deb package-check deploy-test
 
 help: ## Lists these targets
@@ -72,6 +75,11 @@ torture: setup ## Kills the server ROUNDS=100 times under load, lets clients be 
 	@ROUNDS=$(ROUNDS) MODEL=$(MODEL) SEED=$(SEED) .build/debug/SealTorture
 	@swift build --product SealKitPackageTests
 	@ROUNDS=$(ROUNDS) SEED=$(SEED) ORDERS=all SYNC_RUNS=$(ROUNDS) swift test --skip-build --filter 'InsiderTortureTests|OrdersTests|SyncRunTests'
+
+soak: setup ## Lets CLIENTS=200 work for MINUTES=60 before a release server, with kills: memory, files and times; SEED=… repeats
+	Packaging/release SealTorture
+	Packaging/release sealkit
+	@MINUTES=$(MINUTES) CLIENTS=$(CLIENTS) SEED=$(SEED) .build/release/SealTorture soak
 
 bench: ## Measures the core against bare libsodium and age, the server against bare SQLite and Hummingbird, and the whole path
 	@Tests/Support/setup age

@@ -3,7 +3,8 @@ import SealLab
 
 /// `make torture`: kills, vanishing and slow clients and a full disk, then the model. `SEED` makes the same choices
 /// again, `ROUNDS` and `MODEL` say how long; `STEPS` plays only the model's steps that a failure named (numbers with
-/// commas between). Parts can be named: `SealTorture crash vanish slow disk model`.
+/// commas between). Parts can be named: `SealTorture crash vanish slow disk model`;
+/// `make soak` is `SealTorture soak`, for `MINUTES` with `CLIENTS`.
 @main
 struct SealTorture {
     static func main() async {
@@ -29,6 +30,9 @@ struct SealTorture {
             }
             if settings.isWanted("disk") { print(try DiskTorture.inNamespace(seed: seed)) }
             if settings.isWanted("model") { print(try await model(settings)) }
+            if settings.isWanted("soak") {
+                print(try await Soak(seed: seed, minutes: settings.minutes, clients: settings.clients).run().text)
+            }
         } catch {
             print("FAILED with seed \(seed): \(error)")
             exit(1)

@@ -1,11 +1,15 @@
 /// What the environment and the arguments ask for. What is mistyped ends the run, or a run of nothing would pass.
 struct TortureSettings {
-    static let parts = ["crash", "vanish", "slow", "disk", "model"]
+    /// `soak` only where it is named.
+    static let parts = ["crash", "vanish", "slow", "disk", "model", "soak"]
 
     let seed: UInt64
     let rounds: Int
     /// Of the model's test.
     let steps: Int
+    /// Of the soak.
+    let minutes: Int
+    let clients: Int
     /// The only steps to play, which a failure named; empty for random ones.
     let shown: [UInt64]
     private let wanted: Set<String>
@@ -22,6 +26,8 @@ struct TortureSettings {
         seed = try number("SEED", or: UInt64.random(in: 1...999_999_999))
         rounds = try number("ROUNDS", or: 100)
         steps = try number("MODEL", or: 10_000)
+        minutes = try number("MINUTES", or: 60)
+        clients = try number("CLIENTS", or: 200)
         var shown: [UInt64] = []
         for text in value("STEPS")?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
             guard let step = UInt64(text) else { throw Finding("STEPS has \(text), which is no step's number") }
@@ -34,5 +40,5 @@ struct TortureSettings {
         wanted = Set(arguments)
     }
 
-    func isWanted(_ part: String) -> Bool { wanted.isEmpty || wanted.contains(part) }
+    func isWanted(_ part: String) -> Bool { wanted.contains(part) || (wanted.isEmpty && part != "soak") }
 }

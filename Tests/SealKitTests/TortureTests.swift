@@ -25,6 +25,12 @@ import Testing
         #expect(totals.saves > 0)
     }
 
+    @Test func whatIsAcknowledgedIsThereAfterASoak() async throws {
+        let totals = try await Soak(seed: .random(in: 1...999_999_999), minutes: 1, clients: 20).run()
+        #expect(totals.kept > 0)
+        #expect(totals.cut > 0)
+    }
+
     /// `SEED=… SealTorture model` makes the same choices again. Ten seeds, and more where chance left out a kind of
     /// step; two at a time, since the last tests to run have the processors to themselves.
     @Test func serverAndModelAgree() async throws {

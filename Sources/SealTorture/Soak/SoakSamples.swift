@@ -1,0 +1,34 @@
+import Foundation
+import SealLab
+
+/// What a server held, from time to time.
+struct SoakSamples {
+    /// Connections to the database, which are kept once they were needed.
+    static let keptFiles = 24
+
+    private var held: [(megabytes: Double, files: Int)] = []
+
+    mutating func add(_ server: ServerProcess) { held.append((server.residentMegabytes, server.openFiles)) }
+
+    /// The first fifth of the time against the last one, each by its middle.
+    struct Drift {
+        var first = 0.0
+        var last = 0.0
+
+        var part: Double { first > 0 ? last / first - 1 : 0 }
+
+        func text(_ unit: String) -> String {
+            String(format: "%.0f, at the end %.0f %@ (%+.1f %%)", first, last, unit, part * 100)
+        }
+    }
+
+    var megabytes: Drift { drift(\.megabytes) }
+    var files: Drift { drift { Double($0.files) } }
+
+    private func drift(_ value: ((megabytes: Double, files: Int)) -> Double) -> Drift {
+        let values = held.map(value)
+        let fifth = max(1, values.count / 5)
+        func middle(_ part: ArraySlice<Double>) -> Double { part.isEmpty ? 0 : part.sorted()[part.count / 2] }
+        return Drift(first: middle(values.prefix(fifth)), last: middle(values.suffix(fifth)))
+    }
+}
