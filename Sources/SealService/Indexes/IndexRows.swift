@@ -50,9 +50,15 @@ struct IndexRows {
             if let old { gone.append(Row(field, old, change.name, change.position)) }
             return
         }
-        let (old, new) = (former.map(IndexKey.entries) ?? [], value.map(IndexKey.entries) ?? [])
+        let (old, new) = (former.map(Self.entered) ?? [], value.map(IndexKey.entries) ?? [])
         for key in new where !old.contains(key) { come.append(Row(field, key, change.name, change.position)) }
         for key in old where !new.contains(key) { gone.append(Row(field, key, change.name, change.position)) }
+    }
+
+    /// A list that is longer than a record's may be was stored before its field had an index, and never entered.
+    private static func entered(_ value: Value) -> Set<IndexKey> {
+        if case .list(let elements) = value, elements.count > RecordIndex.mostParts { return [] }
+        return IndexKey.entries(of: value)
     }
 
     mutating func insert(_ key: IndexKey, _ field: Int64, _ record: String, at position: Int64) {

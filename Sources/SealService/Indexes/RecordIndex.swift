@@ -16,7 +16,10 @@ package struct RecordIndex {
         for change in changes {
             guard let type = schema.indexed[change.type], type.hasEntries else { continue }
             try follow(change, type, &rows, &words)
-            guard rows.count + words <= Self.mostPartsPerRequest else { throw Self.tooManyTogether }
+            // What one record alone takes out is never too much, or it could not be deleted.
+            guard rows.count + words <= Self.mostPartsPerRequest || changes.count == 1 else {
+                throw Self.tooManyTogether
+            }
         }
         try rows.write()
     }

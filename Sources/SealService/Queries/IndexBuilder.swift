@@ -65,6 +65,7 @@ package struct IndexPart: Sendable {
                 return false
             }
             let record = try StoredRecord(row)
+            let before = last
             last = record.name
             room.records -= 1
             room.bytes -= record.fields.count
@@ -75,7 +76,13 @@ package struct IndexPart: Sendable {
             guard RecordIndex.parts(subject.fields, words, type) <= RecordIndex.mostParts else { return true }
             let keys = RecordIndex.keys(subject, type, field: build.field)
             let areThere = try search.has(words, of: record.name, type: type.name)
-            room.parts -= keys.count + (areThere ? 0 : words.count)
+            let parts = keys.count + (areThere ? 0 : words.count)
+            guard parts <= room.parts || entries.isEmpty else {
+                last = before
+                isZoneDone = false
+                return false
+            }
+            room.parts -= parts
             entries.append(
                 Entry(record: record.name, position: record.position, keys: keys, words: areThere ? nil : words))
             return true
