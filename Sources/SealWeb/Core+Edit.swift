@@ -127,6 +127,7 @@ extension Core {
         let (zone, edit) = try core { () throws(SealError) in
             (try zones[try reader.number()], try edits[try reader.number()])
         }
+        if let why = zone.disbelief(of: edit.name) { throw why }
         guard !edit.isUndone(over: zone.shown(edit.name)) else { throw Refusal("withheld") }
     }
 

@@ -3,8 +3,10 @@ import { element, icon } from './dom.mjs';
 import { fieldWords } from './records.mjs';
 import { explain, texts } from './texts.mjs';
 
+// Other elements would come back from the form as more or fewer than they were.
+const isLine = ({ text }) => text !== '' && !text.includes('\n');
 const isWritable = ({ value }) => value !== undefined
-    && (['string', 'integer', 'double', 'date'].includes(value.kind) || (value.kind === 'list' && (value.element ?? 'string') === 'string'));
+    && (['string', 'integer', 'double', 'date'].includes(value.kind) || (value.kind === 'list' && (value.element ?? 'string') === 'string' && value.of.every(isLine)));
 
 const same = (one, other) => JSON.stringify(one, plain) === JSON.stringify(other, plain);
 const plain = (_, value) => value instanceof Uint8Array ? [...value] : value;
@@ -57,6 +59,8 @@ function input(kind, properties) {
 export function editRecord(record, given, save) {
     const rows = element('div');
     const fields = [];
+    // Of what was sent and not heard of.
+    const sent = new Set();
     const alert = element('p.hint', { role: 'alert' });
     const submit = element('button.button.main', { type: 'submit' }, texts.saveRecord);
     let count = 0;
@@ -125,6 +129,12 @@ export function editRecord(record, given, save) {
             if (!value) return refuse(field.input, texts.noSuchValue);
             if (!same(value, field.before)) found.push({ name, to: field.isSealed ? 'sealed' : 'plain', value });
         }
+        // It may be stored, so what was typed before is said again as it is now.
+        for (const name of sent) {
+            if (found.some(change => change.name === name)) continue;
+            const field = fields.find(field => field.name() === name && field.before && !field.isRemoved);
+            found.push(field ? { name, to: field.isSealed ? 'sealed' : 'plain', value: field.before } : { name, to: 'removed' });
+        }
         return found;
     }
 
@@ -138,6 +148,7 @@ export function editRecord(record, given, save) {
         }
         const found = changes();
         if (found === null) return;
+        for (const { name } of found) sent.add(name);
         submit.disabled = true;
         submit.textContent = texts.savingRecord;
         try {

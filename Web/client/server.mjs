@@ -55,12 +55,13 @@ export class Server {
         let bytes;
         const stop = new AbortController();
         let timer;
-        const wait = () => {
+        const wait = (more = 0) => {
             clearTimeout(timer);
-            timer = setTimeout(() => stop.abort(), patience);
+            timer = setTimeout(() => stop.abort(), patience + more);
         };
         try {
-            wait();
+            // Nothing is heard while a long body goes out over a slow line.
+            wait((body?.length ?? 0) / leastPace * 1000);
             response = await this.send(name, place, { accept: media, ...body && { 'content-type': media } }, stop.signal, body);
             bytes = await read(response, response.ok ? most : mostBytes, wait);
         } catch (error) {
