@@ -128,6 +128,13 @@ class ElsewhereTests:
                 answer = connection.getresponse()
                 that(answer.status == expected, f"{path} with {headers} is answered {answer.status}")
                 connection.close()
+            # Led to one of the server's answers, a browser is shown nothing that it would run.
+            html = lambda *_: b"<script>document.title = 'pwned'</script>"  # noqa: E731
+            with liar.lie("/1/limits", html, headers=lambda _: [("content-type", "text/html")]):
+                page = oda.tab()
+                page.goto(f"http://localhost:{port}/1/limits")
+                that(page.title() != "pwned", "a script of the server ran at the page's origin")
+                page.close()
         # The same account, by the same key, at the server's own page.
         with self.guest("oda-there") as there:
             there.open(url)

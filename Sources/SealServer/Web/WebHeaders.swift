@@ -24,6 +24,9 @@ enum WebHeaders {
         ].map { "\($0)=()" } + ["publickey-credentials-create=(self)", "publickey-credentials-get=(self)"])
         .joined(separator: ", ")
 
+    /// Of what a server answers to the page's calls: at the page's own origin nothing of it may be a page.
+    static let ofAnswers = "default-src 'none'; frame-ancestors 'none'; sandbox"
+
     /// Where the page calls the server that it comes from.
     static let all = all(.here)
 

@@ -80,7 +80,11 @@ package struct WebLoopback: Sendable {
             // As if there were no way to it, which is so.
             return Response(status: .badGateway)
         }
-        var headers: HTTPFields = [.xContentTypeOptions: "nosniff", .cacheControl: "no-store"]
+        // A browser that is led to one as if it were a page of this origin finds nothing there that it would run.
+        var headers: HTTPFields = [
+            .xContentTypeOptions: "nosniff", .cacheControl: WebPage.caching,
+            .contentSecurityPolicy: WebHeaders.ofAnswers,
+        ]
         for name in [HTTPField.Name.contentType, .contentLength, .contentRange] {
             if let value = answer.headers.first(name: name.rawName) { headers[name] = value }
         }
