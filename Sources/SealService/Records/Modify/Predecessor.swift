@@ -16,7 +16,7 @@ struct Predecessor {
     /// Of its fields as they are stored.
     let fieldBytes: Int
     /// Empty until they are read: they may be long, and most saves need none of them.
-    private(set) var fields: [UInt8] = []
+    private(set) var fields: [UInt8]
     let parent: String?
     let deleteReferences: Int
     /// It went with the target of a reference, whose deletion has this place: its newest statement is still a save.
@@ -27,13 +27,20 @@ struct Predecessor {
     /// Its key is one that others know than those who read its scope.
     let isKeyKnown: Bool
 
-    static func find(_ name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Predecessor? {
+    /// Fields up to that come along at once where somebody will look at them; longer ones only for what is accepted.
+    private static let shortFields: Int64 = 4096
+
+    /// - Parameter withShortFields: somebody looks at the fields of a record that is accepted.
+    static func find(
+        _ name: String, withShortFields: Bool, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> Predecessor? {
         try connection.first(
             """
             SELECT type, tag, revision, hash, creator, created, deleted, assets, LENGTH(fields) AS field_bytes, modified,
-                parent, delete_references, went_with, statement, share, key_known FROM record
+                parent, delete_references, went_with, statement, share, key_known,
+                CASE WHEN LENGTH(fields) <= $4 THEN fields END AS fields FROM record
             WHERE owner = $1 AND zone = $2 AND name = $3
-            """, zone.key + [.text(name)]
+            """, zone.key + [.text(name), .integer(withShortFields ? shortFields : 0)]
         ) { row in
             Predecessor(
                 type: try row.text("type"), tag: try row.int64("tag"),
@@ -42,7 +49,8 @@ struct Predecessor {
                 created: try row.int64("created"),
                 modified: try row.int64("modified"), isDeleted: try row.bool("deleted"),
                 assets: Int(try row.int64("assets")),
-                fieldBytes: Int(try row.int64("field_bytes")), parent: try row.optionalText("parent"),
+                fieldBytes: Int(try row.int64("field_bytes")), fields: try row.optionalBytes("fields") ?? [],
+                parent: try row.optionalText("parent"),
                 deleteReferences: Int(try row.int64("delete_references")),
                 wentWith: try row.optionalInt64("went_with"), statement: StoredStatement(try row.bytes("statement")),
                 share: try row.int64("share"),
@@ -52,7 +60,7 @@ struct Predecessor {
 
     /// The same, with what it holds.
     func withFields(of name: String, in zone: ZoneRow, _ connection: any SQLConnection) throws -> Predecessor {
-        guard fieldBytes > 0 else { return self }
+        guard fields.count < fieldBytes else { return self }
         var whole = self
         whole.fields =
             try connection.first(

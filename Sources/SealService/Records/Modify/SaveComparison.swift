@@ -46,7 +46,8 @@ package struct SaveComparison {
         _ name: String, _ content: RecordBatch.Content, _ claims: inout AssetClaims
     ) throws -> SaveOutcomes.Outcome {
         let statement = content.statement
-        let found = try Predecessor.find(name, in: zone, connection)
+        let found = try Predecessor.find(
+            name, withShortFields: needsFields(before: statement), in: zone, connection)
         if let found, !zone.sees(share: found.share, isDeleted: found.isDeleted, tag: found.tag) { return Self.hidden }
         let live = found.flatMap { $0.isDeleted ? nil : $0 }
         if let error = rights?.refusalToSave(statement, over: live.map { (type: $0.type, creator: $0.creator) }) {
