@@ -1,5 +1,16 @@
 /// What queries are answered from. Nothing here is data of its own: all of it follows from the records and the schema.
 extension Tables {
+    private static let searchDocument = """
+        CREATE TABLE search_document (
+            owner BIGINT NOT NULL,
+            zone BIGINT NOT NULL,
+            record TEXT NOT NULL,
+            id BIGINT NOT NULL UNIQUE,
+            terms TEXT NOT NULL,
+            PRIMARY KEY (owner, zone, record)
+        );
+        """
+
     static let indexes: [Table] = [
         Table(
             "record_index", key: "owner, zone, field, value, record, position", whose: .zone, erased: .withZone(.byKey),
@@ -20,31 +31,12 @@ extension Tables {
         Table(
             "search_document", key: "owner, zone, record", whose: .zone, erased: .withZone(.withWords),
             billed: .free("follows from a record"),
-            history: [
-                .baseline: """
-                CREATE TABLE search_document (
-                    owner BIGINT NOT NULL,
-                    zone BIGINT NOT NULL,
-                    record TEXT NOT NULL,
-                    id BIGINT NOT NULL UNIQUE,
-                    terms TEXT NOT NULL,
-                    PRIMARY KEY (owner, zone, record)
-                );
-                """
-            ],
+            history: [.baseline: searchDocument],
             // Its documents are their own index there: SearchIndex.
             postgres: [
-                .baseline: """
-                CREATE TABLE search_document (
-                    owner BIGINT NOT NULL,
-                    zone BIGINT NOT NULL,
-                    record TEXT NOT NULL,
-                    id BIGINT NOT NULL UNIQUE,
-                    terms TEXT NOT NULL,
-                    PRIMARY KEY (owner, zone, record)
-                );
-                CREATE INDEX search_document_terms ON search_document USING gin (string_to_array(terms, ' '));
-                """
+                .baseline: searchDocument + "\n" + """
+                    CREATE INDEX search_document_terms ON search_document USING gin (string_to_array(terms, ' '));
+                    """
             ]),
         Table(
             "search_term", key: "rowid", whose: .server, erased: .apart("words go with their document, in SearchIndex"),
