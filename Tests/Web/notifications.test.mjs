@@ -1,7 +1,7 @@
 // The library's event stream, by answers that are played to it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ServerError } from '../../Web/client/server.mjs';
+import { Server, ServerError } from '../../Web/client/server.mjs';
 import { callByMessage } from '../../Web/library/messages.mjs';
 import { NotificationStream } from '../../Web/library/notifications.mjs';
 
@@ -43,6 +43,9 @@ async function heard(answers, count) {
     stream.close();
     return { asked, all };
 }
+
+/** A server that answers this to whatever is asked. */
+const answering = response => Object.assign(Object.create(Server.prototype), { send: async () => response });
 
 test('events are read however they are cut', async () => {
     const text = `retry: 3000\n\nevent: ready\nid: 41\ndata: {}\n\n:\nid: 41\n\nevent: notification\nid: 42\ndata: ${JSON.stringify(notification)}\n\n`;
@@ -88,8 +91,8 @@ test('an event without end is not listened to', async () => {
 
 test('an answer without end is given up', async () => {
     const endless = new Response(new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(1 << 20)) }));
-    const server = { send: async () => endless };
+    const server = answering(endless);
     await assert.rejects(callByMessage({ inSession: ask => ask(), server }, 'subscriptions/list', {}, {}), error => error.code === 'endless');
-    await assert.rejects(callByMessage({ inSession: ask => ask(), server: { send: async () => new Response('<html>') } }, 'subscriptions/list', {}, {}),
+    await assert.rejects(callByMessage({ inSession: ask => ask(), server: answering(new Response('<html>')) }, 'subscriptions/list', {}, {}),
         error => error instanceof ServerError && error.code === 'networkFailure');
 });

@@ -51,8 +51,19 @@ export class Server {
      * @throws {ServerError} what the server refuses; `networkFailure`; `endless` where the answer is longer
      */
     async call(name, body, place = {}, most = mostBytes) {
-        let response;
-        let bytes;
+        const { response, bytes } = await this.exchange(name, place, { accept: media, ...body && { 'content-type': media } }, body, most);
+        if (response.ok) return bytes;
+        let failure;
+        try {
+            failure = this.#readFailure(bytes);
+        } catch {
+            failure = { code: response.status >= 500 ? 'serviceUnavailable' : 'serverRejectedRequest' };
+        }
+        throw new ServerError(failure);
+    }
+
+    /** @returns {Promise<{ response: Response, bytes: Uint8Array }>} an answer, whatever it says, with all of its bytes */
+    async exchange(name, place, headers, body, most = mostBytes) {
         const stop = new AbortController();
         let timer;
         const wait = (more = 0) => {
@@ -62,22 +73,14 @@ export class Server {
         try {
             // Nothing is heard while a long body goes out over a slow line.
             wait((body?.length ?? 0) / leastPace * 1000);
-            response = await this.send(name, place, { accept: media, ...body && { 'content-type': media } }, stop.signal, body);
-            bytes = await read(response, response.ok ? most : mostBytes, wait);
+            const response = await this.send(name, place, headers, stop.signal, body);
+            return { response, bytes: await read(response, response.ok ? most : mostBytes, wait) };
         } catch (error) {
             throw error instanceof ServerError ? error : new ServerError({ code: 'networkFailure' });
         } finally {
             clearTimeout(timer);
             stop.abort();
         }
-        if (response.ok) return bytes;
-        let failure;
-        try {
-            failure = this.#readFailure(bytes);
-        } catch {
-            failure = { code: response.status >= 500 ? 'serviceUnavailable' : 'serverRejectedRequest' };
-        }
-        throw new ServerError(failure);
     }
 }
 

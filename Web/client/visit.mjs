@@ -102,20 +102,20 @@ export class Visit {
     // Records
 
     /** Where the URL led at another visit: the share is read without it. */
-    async comeBack({ container, environment, owner, zone, share }) {
+    async comeBack({ container, environment, owner, zone, share, database = 'shared' }) {
         ({ identity: this.#identity } = await this.#account.identify(container));
         this.#container = container;
         this.#environment = environment;
         this.#enter(this.#ask('comeBack', writer => writer.u32(this.#identity).string(container).string(environment).string(owner)
-            .string(zone).string(share)).u32());
+            .string(zone).string(share)).u32(), database);
     }
 
     enter() {
         this.#enter(this.#ask('enter', writer => writer.u32(this.#opening).u32(this.#identity)).u32());
     }
 
-    #enter(handle) {
-        this.#zone = new Zone(this.#account, handle, { container: this.#container, environment: this.#environment, database: 'shared' });
+    #enter(handle, database = 'shared') {
+        this.#zone = new Zone(this.#account, handle, { container: this.#container, environment: this.#environment, database });
     }
 
     /** What is read and changed in it. */

@@ -2,7 +2,6 @@
 // A container, in CloudKit JS's shape: whose account it is, shares that are accepted, and the databases.
 import { Account } from '../client/account.mjs';
 import { Visit } from '../client/visit.mjs';
-import { Zone } from '../client/zone.mjs';
 import { Database } from './database.mjs';
 import { badRequest, CKError, told } from './errors.mjs';
 import { callByMessage } from './messages.mjs';
@@ -279,11 +278,10 @@ export class Container {
      * @param {CKZoneID} zoneID
      */
     async #open(account, scope, { zoneName, ownerRecordName = this.#user, shareRecordName = '' }) {
-        const { identity } = await account.identify(this.containerIdentifier);
+        const visit = new Visit(account);
         const { containerIdentifier: container, environment } = this;
-        const handle = account.ask('comeBack', writer => writer.u32(identity).string(container).string(environment).string(ownerRecordName)
-            .string(zoneName).string(shareRecordName)).u32();
-        return new Replica(new Zone(account, handle, { container, environment, database: scope }));
+        await visit.comeBack({ container, environment, owner: ownerRecordName, zone: zoneName, share: shareRecordName, database: scope });
+        return new Replica(visit.zone);
     }
 
     /** @param {string} route @param {object} message @param {'private' | 'shared'} database @returns {Promise<any>} */

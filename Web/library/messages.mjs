@@ -1,9 +1,8 @@
 // @ts-check
 // Calls whose messages are no matter of the core: nothing of them is signed or sealed, and nothing they say is believed. In JSON.
-import { mostBytes, read, ServerError } from '../client/server.mjs';
+import { ServerError } from '../client/server.mjs';
 
 const media = 'application/json';
-const patience = 60_000;
 
 /**
  * @param {import('../client/account.mjs').Account} account
@@ -16,29 +15,27 @@ const patience = 60_000;
 export function callByMessage(account, route, message, place = {}) {
     const body = new TextEncoder().encode(JSON.stringify(message));
     return account.inSession(async () => {
-        let response;
-        let answer;
-        const stop = new AbortController();
-        /** @type {ReturnType<typeof setTimeout> | undefined} */
-        let timer;
-        const wait = () => {
-            clearTimeout(timer);
-            timer = setTimeout(() => stop.abort(), patience);
-        };
+        const { response, bytes } = await account.server.exchange(route, place, { accept: media, 'content-type': media }, body);
+        if (!response.ok) throw refusal(bytes);
         try {
-            wait();
-            response = await account.server.send(route, place, { accept: media, 'content-type': media }, stop.signal, body);
-            answer = JSON.parse(new TextDecoder().decode(await read(response, mostBytes, wait)));
-        } catch (error) {
-            throw error instanceof ServerError ? error : new ServerError({ code: 'networkFailure' });
-        } finally {
-            clearTimeout(timer);
-            stop.abort();
+            return parsed(bytes);
+        } catch {
+            throw new ServerError({ code: 'networkFailure' });
         }
-        if (response.ok) return answer;
-        throw new ServerError(failure(answer));
     });
 }
 
+/** @param {Uint8Array} bytes @returns {any} */
+const parsed = bytes => JSON.parse(new TextDecoder().decode(bytes));
+
+/** @param {Uint8Array} bytes of a refusal; others than the server's own come from what is before it @returns {ServerError} */
+export function refusal(bytes) {
+    try {
+        return new ServerError(failure(parsed(bytes)));
+    } catch {
+        return new ServerError({ code: 'serviceUnavailable' });
+    }
+}
+
 /** @param {{ code?: string, reason?: string, remedy?: string, retryAfter?: number }} answer the server's `Failure` */
-export const failure = ({ code = 'serverRejectedRequest', reason, remedy, retryAfter = 0 }) => ({ code, reason, remedy, wait: retryAfter * 1000 });
+const failure = ({ code = 'serverRejectedRequest', reason, remedy, retryAfter = 0 }) => ({ code, reason, remedy, wait: retryAfter * 1000 });

@@ -1,7 +1,7 @@
 // @ts-check
 // The server's event stream, by fetch: a browser's EventSource sends no session.
 import { mostBytes, read, ServerError } from '../client/server.mjs';
-import { failure } from './messages.mjs';
+import { refusal } from './messages.mjs';
 
 /**
  * @typedef {{
@@ -105,14 +105,7 @@ export class NotificationStream {
             const headers = { accept: 'text/event-stream', ...this.#lastID !== undefined && { 'last-event-id': this.#lastID } };
             const response = await this.#account.server.send('notifications', this.#place, headers, quiet.signal);
             if (!response.ok || !response.body) {
-                const bytes = await read(response, mostBytes, heard);
-                let refusal;
-                try {
-                    refusal = JSON.parse(new TextDecoder().decode(bytes));
-                } catch {
-                    refusal = { code: 'serviceUnavailable' };
-                }
-                throw new ServerError(failure(refusal));
+                throw refusal(await read(response, mostBytes, heard));
             }
             const decoder = new TextDecoder();
             let left = '';
