@@ -1,9 +1,12 @@
 """Programs that a test starts: what they are told of the machine, where they listen, and their end."""
 
+import contextlib
+import http.server
 import os
 import signal
 import socket
 import subprocess
+import threading
 
 
 def environment(home, temporary, **more):
@@ -28,3 +31,15 @@ def stop(process):
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+@contextlib.contextmanager
+def serving(handler):
+    """A server of HTTP in this process; gives its origin."""
+    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    try:
+        yield f"http://localhost:{site.server_address[1]}"
+    finally:
+        site.shutdown()
+        site.server_close()

@@ -4,14 +4,13 @@ import contextlib
 import http.client
 import http.server
 import json
-import socket
 import subprocess
-import threading
 
 from playwright.sync_api import expect
 
 from liar import Liar, flip
 from world import Person, that
+from processes import free_port, serving
 
 NO_PASSKEY = "Passkeys work at a server’s own name only"
 
@@ -191,19 +190,13 @@ class ElsewhereTests:
 
             do_GET = do_POST = handle_all
 
-        site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
-        threading.Thread(target=site.serve_forever, daemon=True).start()
-        try:
-            yield f"http://localhost:{site.server_address[1]}"
-        finally:
-            site.shutdown()
-            site.server_close()
+        with serving(Site) as origin:
+            yield origin
 
     @contextlib.contextmanager
     def server(self, name, *arguments):
         """Another server than the world's; gives its origin."""
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            port = listener.getsockname()[1]
+        port = free_port()
         origin = f"http://localhost:{port}"
         process = subprocess.Popen(
             [str(self.world.binary), "serve", "--data", str(self.world.folder / name), "--listen", f"127.0.0.1:{port}", "--origin", origin, *arguments],

@@ -17,6 +17,7 @@ from playwright.sync_api import expect
 
 from console import RULES
 from world import REPOSITORY, Person, that
+from processes import serving
 
 EXAMPLES = REPOSITORY / "Examples/web"
 SHORT = 24
@@ -76,13 +77,8 @@ class LibraryTests:
             def log_message(self, *_):
                 pass
 
-        site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=str(folder)))
-        threading.Thread(target=site.serve_forever, daemon=True).start()
-        try:
-            yield f"http://localhost:{site.server_address[1]}"
-        finally:
-            site.shutdown()
-            site.server_close()
+        with serving(functools.partial(Files, directory=str(folder))) as origin:
+            yield origin
 
     @contextlib.contextmanager
     def talk(self, *arguments):
