@@ -209,7 +209,7 @@ let package = Package(
         .executableTarget(
             name: "SealTorture",
             dependencies: [
-                "SealLab", "SealKit", "SealQuery", "SealStatements", "SealPrimitives", "SealWire",
+                "SealLab", "SealKit", "SealStorage", "SealQuery", "SealStatements", "SealPrimitives", "SealWire",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),

@@ -30,7 +30,7 @@
                 "Values are set and read each, records saved 400 at a time, the feed fetched from its beginning. Against the same by SealKit's names, in turns."
             )
             let server = try ServerProcess.temporary(
-                arguments: ["request", "write", "read"].flatMap { ["--\($0)-rate", "0"] })
+                arguments: ServerProcess.withoutRates)
             defer { server.remove() }
             let account = try await Account.create(
                 transport: try HTTPTransport(server: server.origin), deviceName: "bench"

@@ -14,7 +14,7 @@ struct FirstSyncBenchmark {
             "Every zone's roster, every statement and every field is fetched, verified and opened. Against one zone that holds as many records."
         )
         let server = try ServerProcess.temporary(
-            arguments: ["request", "write", "read"].flatMap { ["--\($0)-rate", "0"] })
+            arguments: ServerProcess.withoutRates)
         defer { server.remove() }
         let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench")
             .account

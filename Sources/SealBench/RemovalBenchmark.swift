@@ -17,7 +17,7 @@ struct RemovalBenchmark {
             who stays, one signed entry, checked and stored durably, the share read again. The middle of \(Self.removals) removals.
             """)
         let server = try ServerProcess.temporary(
-            arguments: ["request", "write", "read", "sharing", "anonymous"].flatMap { ["--\($0)-rate", "0"] })
+            arguments: ServerProcess.withoutRates)
         defer { server.remove() }
         let owner = try await person(server)
         var guests: [Container] = []

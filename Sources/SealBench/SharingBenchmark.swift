@@ -15,7 +15,7 @@ struct SharingBenchmark {
             zone, opens the share's URL, accepts and reads the record. The middle of \(Self.guests) guests, each with a zone of its own.
             """)
         let server = try ServerProcess.temporary(
-            arguments: ["request", "write", "read", "sharing", "anonymous"].flatMap { ["--\($0)-rate", "0"] })
+            arguments: ServerProcess.withoutRates)
         defer { server.remove() }
         let owner = try await Self.person(server)
         var invitations: [Double] = []

@@ -58,6 +58,11 @@ open class ServerProcess: @unchecked Sendable {
         return server
     }
 
+    /// Of a server whose load is measured, not what one account may do.
+    public static let withoutRates = ["request", "write", "read", "sharing", "anonymous"].flatMap {
+        ["--\($0)-rate", "0"]
+    }
+
     /// A path that nothing is at yet.
     public static func temporaryFolder() -> URL {
         FileManager.default.temporaryDirectory.appendingPathComponent("sealkit-lab-\(UUID().uuidString)")

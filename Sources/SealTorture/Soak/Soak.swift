@@ -22,7 +22,7 @@ struct Soak {
         var cut = 0
         var heard = 0
         var kept = 0
-        var latencies: [(name: String, latency: Latencies.Summary)] = []
+        var latencies: [String: Latencies] = [:]
         var megabytes = SoakSamples.Drift()
         var files = SoakSamples.Drift()
         var filesBefore = 0
@@ -36,9 +36,7 @@ struct Soak {
     func run() async throws -> Totals {
         var random = SeededRandom(seed: seed)
         let folder = ServerProcess.temporaryFolder()
-        // The load is what is measured, not what an account may do.
-        let open = ["request", "write", "read", "sharing", "anonymous"].flatMap { ["--\($0)-rate", "0"] }
-        var server = try ServerProcess(folder: folder, arguments: open)
+        var server = try ServerProcess(folder: folder, arguments: ServerProcess.withoutRates)
         defer { server.remove() }
         try server.waitUntilListening()
         let (port, filesBefore) = (server.port, server.openFiles)
@@ -61,7 +59,7 @@ struct Soak {
             try await Task.sleep(for: .seconds(whole / 60 + Double(random.below(1_000)) / 1_000))
             notes.serverIsDown(true)
             server.kill()
-            server = try ServerProcess(folder: folder, port: port, arguments: open)
+            server = try ServerProcess(folder: folder, port: port, arguments: ServerProcess.withoutRates)
             try server.waitUntilListening()
             notes.serverIsDown(false)
         }
@@ -118,10 +116,7 @@ struct Soak {
 extension Soak.Totals {
     /// What was proven.
     var text: String {
-        let lines = latencies.map { name, latency in
-            "    \(name): \(latency.count) times, p50 \(latency.text(latency.p50)), p99 \(latency.text(latency.p99)), "
-                + "longest \(latency.text(latency.longest))"
-        }
+        let lines = latencies.sorted { $0.key < $1.key }.map { "    \($0.key): \($0.value.text)" }
         return """
             \(clients) clients worked for \(String(format: "%.1f", minutes)) minutes, cut off \(cut) times in the middle; the \
             streams told \(heard) notifications; all \(kept) records are as they were acknowledged.

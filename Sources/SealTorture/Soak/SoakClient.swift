@@ -82,7 +82,7 @@ actor SoakClient {
         let (life, start) = (notes.life, ContinuousClock.now)
         do {
             try await perform(work)
-            if !isCut, !notes.isDown { notes.note(work.rawValue, seconds: (ContinuousClock.now - start) / .seconds(1)) }
+            if !isCut, !notes.isDown { notes.note(work.rawValue, took: ContinuousClock.now - start) }
         } catch let error as SealKitError {
             let isTransient = Self.transient.contains(error.code)
             guard !isTransient || !(isCut || Task.isCancelled || notes.isDown || notes.life != life) else { return }
@@ -150,8 +150,7 @@ actor SoakClient {
         for id in Set(ids) {
             var record = copies[id] ?? Record(recordType: "Note", recordID: id)
             let count = random.below(1_000_000)
-            record["count"] = count
-            record.encryptedValues["body"] = Self.body(of: count)
+            Worker.fill(&record, with: count)
             records.append(record)
             // Until it is answered, either may be.
             promises[id, default: [nil]].insert(count)
@@ -207,9 +206,7 @@ actor SoakClient {
 
     private func contend(_ id: Record.ID, _ database: Database) async throws {
         var record = copies[id] ?? Record(recordType: "Note", recordID: id)
-        let count = random.below(1_000_000)
-        record["count"] = count
-        record.encryptedValues["body"] = Self.body(of: count)
+        Worker.fill(&record, with: random.below(1_000_000))
         switch try await database.modifyRecords(saving: [record], atomically: false).saveResults[id] {
         case .success(let saved): copies[id] = saved
         case .failure(let error) where error.code == .serverRecordChanged: copies[id] = error.serverRecord
@@ -244,11 +241,9 @@ actor SoakClient {
 
     // MARK: What records say
 
-    static func body(of count: Int) -> String { String(repeating: "text \(count) ", count: count % 30) }
-
     /// Number and text come from one save.
     static func examine(_ record: Record) throws {
         guard let count = record["count"] as? Int, let body = record.encryptedValues["body"] as? String else { return }
-        try check(body == Self.body(of: count), "\(record.recordID.recordName) is of two saves")
+        try check(body == Worker.body(of: count), "\(record.recordID.recordName) is of two saves")
     }
 }

@@ -1,6 +1,24 @@
 import Foundation
 import SealKit
+import SealStorage
 import Synchronization
+
+/// How long calls took, microseconds.
+struct Latencies {
+    private(set) var spread = LogHistogram()
+    private(set) var longest: Int64 = 0
+
+    mutating func add(_ microseconds: Int64) {
+        spread.add(microseconds)
+        longest = max(longest, microseconds)
+    }
+
+    var text: String {
+        func milliseconds(_ value: Int64) -> String { String(format: "%.1f ms", Double(value) / 1_000) }
+        return "\(spread.total) times, p50 \(milliseconds(spread.quantile(0.5))), "
+            + "p99 \(milliseconds(spread.quantile(0.99))), longest \(milliseconds(longest))"
+    }
+}
 
 /// What all clients of a soak saw.
 final class SoakNotes: Sendable {
@@ -21,9 +39,7 @@ final class SoakNotes: Sendable {
     var unexpected: [String] { state.withLock { $0.unexpected } }
     var cut: Int { state.withLock { $0.cut } }
     var heard: Int { state.withLock { $0.heard } }
-    var latencies: [(name: String, latency: Latencies.Summary)] {
-        state.withLock { $0.latencies.map { ($0.key, $0.value.summary) } }.sorted { $0.0 < $1.0 }
-    }
+    var latencies: [String: Latencies] { state.withLock { $0.latencies } }
 
     func serverIsDown(_ isDown: Bool) {
         state.withLock {
@@ -40,7 +56,7 @@ final class SoakNotes: Sendable {
         state.withLock { if $0.unexpected.count < 1_000 { $0.unexpected.append(text) } }
     }
 
-    func note(_ name: String, seconds: Double) {
-        state.withLock { $0.latencies[name, default: Latencies()].add(seconds) }
+    func note(_ name: String, took duration: Duration) {
+        state.withLock { $0.latencies[name, default: Latencies()].add(Int64(duration / .microseconds(1))) }
     }
 }
