@@ -8,7 +8,9 @@ extension CKDatabase {
         try await inCloudKitsWords { try Self.only(try await fetch([recordID], desiredKeys: nil), recordID) }
     }
 
-    /// - Parameter desiredKeys: nil for all fields, empty for system fields only.
+    /// - Parameters:
+    ///   - ids: of the records.
+    ///   - desiredKeys: nil for all fields, empty for system fields only.
     /// - Throws: `limitExceeded` above 400 IDs.
     public func records(
         for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil
@@ -38,8 +40,12 @@ extension CKDatabase {
         }
     }
 
-    /// - Parameter atomically: all of a zone or nothing: if one item fails, the others of its zone fail with
-    ///   `batchRequestFailed`.
+    /// - Parameters:
+    ///   - recordsToSave: new ones, and ones that were changed.
+    ///   - recordIDsToDelete: of records that are to go.
+    ///   - savePolicy: what happens where the server has another version than the one that was changed.
+    ///   - atomically: all of a zone or nothing: if one item fails, the others of its zone fail with
+    ///     `batchRequestFailed`.
     /// - Throws: `limitExceeded` above 400 items.
     @discardableResult
     public func modifyRecords(
@@ -56,7 +62,9 @@ extension CKDatabase {
     }
 
     /// - Parameters:
+    ///   - query: which records, and in which order.
     ///   - zoneID: nil for all zones of the private database; the shared one is asked for one zone.
+    ///   - desiredKeys: nil for all fields, empty for system fields only.
     ///   - resultsLimit: of one page; the server may give fewer.
     /// - Returns: matches in order, and where to go on; nil where that was all.
     public func records(

@@ -5,6 +5,7 @@ extension CKContainer {
     /// `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`: there is no delegate here, and no push
     /// service. Not CloudKit's.
     ///
+    /// <!-- swift: let container: CKContainer -->
     /// ```swift
     /// container.remoteNotificationHandler = { userInfo in
     ///     let notification = CKNotification(fromRemoteNotificationDictionary: userInfo)

@@ -104,7 +104,9 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     /// - Parameter keyPath: a key: records hold nothing that has keys of its own.
     open func value(forKeyPath keyPath: String) -> Any? { value(forKey: keyPath) }
 
-    /// - Parameter value: of one of the types that records hold; nil removes the key.
+    /// - Parameters:
+    ///   - value: of one of the types that records hold; nil removes the key.
+    ///   - key: the field's name.
     open func setValue(_ value: Any?, forKey key: String) {
         if let value = value as? any __CKRecordObjCValue {
             setObject(value, forKey: key)

@@ -9,7 +9,10 @@ public protocol CKShareInvitee: Sendable {
     func address(isAgain: Bool) async throws -> String
 
     /// The code that was just sent.
-    /// - Parameter triesLeft: 5 at first; fewer after codes that were wrong.
+    /// - Parameters:
+    ///   - address: where it was sent to.
+    ///   - expires: until when it is good.
+    ///   - triesLeft: 5 at first; fewer after codes that were wrong.
     /// - Returns: nil to have another one sent, or to another address.
     func code(sentTo address: String, expires: Date, triesLeft: Int) async throws -> String?
 

@@ -78,8 +78,10 @@ extension CKContainer {
     }
 
     /// Asks the owners of shares for access, where they let strangers ask.
-    /// - Parameter contact: who asks, for the owner to recognise: a name, an address. Only the owner can read it. Not
-    ///   CloudKit's, where the account has a name.
+    /// - Parameters:
+    ///   - urls: of the shares.
+    ///   - contact: who asks, for the owner to recognise: a name, an address. Only the owner can read it. Not
+    ///     CloudKit's, where the account has a name.
     /// - Returns: a result for each: `unknownItem` where there is no such share, or it takes no requests, or the caller
     ///   is blocked, which all look alike; `participantAlreadyInvited` for somebody who may accept it right away.
     @discardableResult

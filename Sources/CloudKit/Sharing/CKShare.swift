@@ -28,7 +28,9 @@ open class CKShare: CKRecord, @unchecked Sendable {
             shareID: CKRecordID(recordName: "Share-" + UUID().uuidString, zoneID: rootRecord.recordID.zoneID))
     }
 
-    /// - Parameter shareID: in the zone of the record: another one is `invalidArguments` when the share is saved.
+    /// - Parameters:
+    ///   - rootRecord: shared with whatever has it as parent.
+    ///   - shareID: in the zone of the record: another one is `invalidArguments` when the share is saved.
     public init(rootRecord: CKRecord, shareID: CKRecord.ID) {
         let share = SealKit.Share(rootRecord: rootRecord.box.record, shareID: shareID.sealed)
         content = Shared(Content(share, participants: [.ownerToBe()]))

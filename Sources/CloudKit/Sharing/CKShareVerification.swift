@@ -15,8 +15,11 @@ extension CKError {
 /// The proof that an address that was invited is the caller's, for a share that waits for somebody without an account.
 /// Not CloudKit's, where the system's own windows do this.
 ///
+/// <!-- swift: let container: CKContainer; let url: URL -->
 /// ```swift
-/// catch let error as CKError where error.code == .participantMayNeedVerification {
+/// do {
+///     _ = try await container.shareMetadata(for: url)
+/// } catch let error as CKError where error.code == .participantMayNeedVerification {
 ///     let code = try await error.shareVerification?.begin(address: "ann@example.org")
 ///     try await code?.complete("1234 5678")
 ///     // From here on the share's metadata can be fetched.
@@ -50,7 +53,9 @@ public final class CKShareVerification: NSObject, Sendable {
 
     /// Has a code sent to an e-mail address or a phone number. The answer is the same whether or not anybody invited
     /// it.
-    /// - Parameter language: BCP 47, of the message; nil for this device's.
+    /// - Parameters:
+    ///   - address: the one that was invited.
+    ///   - language: BCP 47, of the message; nil for this device's.
     /// - Throws: `invalidArguments` for what is no address; `requestRateLimited`.
     public func begin(address: String, language: String? = nil) async throws -> Code {
         try await core.inWords {

@@ -19,8 +19,10 @@ extension CKSyncEngine {
 
         /// The first of the changes, as many as go into one request: 250, or 1 MiB of values; and the root of each
         /// share among them, where that is pending too. What has failed in this send already is passed over.
-        /// - Parameter recordProvider: the record as it is now in the app's own copy; nil for one that is not there any
-        ///   more: remove its pending change as well.
+        /// - Parameters:
+        ///   - pendingChanges: what is to be sent, of the engine's state.
+        ///   - recordProvider: the record as it is now in the app's own copy; nil for one that is not there any more:
+        ///     remove its pending change as well.
         /// - Returns: nil when there is nothing to send.
         public init?(
             pendingChanges: [PendingRecordZoneChange], recordProvider: @Sendable (CKRecord.ID) async -> CKRecord?

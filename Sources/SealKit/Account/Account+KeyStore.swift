@@ -11,8 +11,11 @@ extension Account {
 
     /// The account that a store keeps. Nothing is asked of the server.
     ///
+    /// <!-- swift: @Sendable func askForPassphrase() async throws(SealKitError) -> String {}; func showWelcome() {} -->
     /// ```swift
-    /// let store = FileKeyStore(file: keyFile) { try await askForPassphrase() }
+    /// let store = FileKeyStore(file: keyFile) { () async throws(SealKitError) in
+    ///     try await askForPassphrase()
+    /// }
     /// guard let account = try await Account.load(from: store) else {
     ///     return showWelcome()  // make an account, or recover one
     /// }

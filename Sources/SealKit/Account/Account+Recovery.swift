@@ -13,6 +13,7 @@ extension Account {
     /// Whoever guesses both has the account: choose a passphrase that nobody guesses, and none that is in use
     /// elsewhere.
     public struct RecoveryPassphrase: Sendable {
+        /// How many characters a passphrase has at least; the name is not counted.
         public static let leastCharacters = 12
 
         let name: String

@@ -11,6 +11,7 @@ extension Account {
     public struct KeyRotationProgress: Sendable, Equatable {
         /// Zones and shares that know them.
         public let done: Int
+        /// Zones and shares of the account that have to know them.
         public let total: Int
     }
 

@@ -71,6 +71,7 @@ public final class Account: Sendable {
             seeds: [AccountSeed(random: &random)], client: Client(transport: transport), hasSession: false)
     }
 
+    /// The host's name, which the account's other devices are shown unless another one is given.
     public static var defaultDeviceName: String { ProcessInfo.processInfo.hostName }
 
     /// Makes an account on a server.

@@ -54,6 +54,7 @@ public final class AccountProvider: Sendable {
 
     private let content = Mutex(Content())
 
+    /// Nobody is signed in yet: containers that are made with it say `couldNotDetermine`.
     public init() {}
 
     /// - Throws: where the journal cannot be written to.

@@ -4,6 +4,7 @@ public import Foundation
 public enum AccountStatus: Int, Sendable {
     /// It cannot be told now: the server cannot be reached, or the app has not said yet who is signed in.
     case couldNotDetermine = 0
+    /// Somebody is signed in, and the server knows the account.
     case available = 1
     /// No account may be used on this device, as the app has said for its parental controls or management.
     case restricted = 2
@@ -26,7 +27,9 @@ public enum AccountStatus: Int, Sendable {
 
 /// What happened to a device's account: CloudKit's `CKAccountChanged`, and what its sync engine makes of it.
 public enum AccountChange: Sendable, Hashable {
+    /// Somebody is signed in where nobody was.
     case signIn
+    /// Nobody is signed in any more.
     case signOut
     /// Somebody else is signed in than before.
     case switchAccounts

@@ -17,7 +17,9 @@ public struct KeyFile: Sendable {
         var seeds: String
     }
 
+    /// Where the account is: scheme, host and port.
     public let server: String
+    /// Whether it takes a passphrase to open it.
     public let isSealed: Bool
     private let deviceName: String?
     private let seeds: SecretBytes

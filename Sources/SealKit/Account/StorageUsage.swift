@@ -17,11 +17,15 @@ public struct StorageUsage: Sendable, Equatable {
 
     /// One container's part.
     public struct Container: Sendable, Equatable {
+        /// The container's name.
         public var containerIdentifier: String
         /// Nil for one that this version does not know.
         public var environment: SealKit.Container.Environment?
+        /// How many zones the account owns there.
         public var zoneCount: Int
+        /// How many records are in those zones.
         public var recordCount: Int
+        /// What counts against the quota, files included.
         public var bytes: Int64
     }
 }

@@ -7,7 +7,9 @@ extension Container {
     public struct DataExport: Sendable {
         /// The public database counts as one.
         public internal(set) var zones = 0
+        /// How many records were written.
         public internal(set) var records = 0
+        /// How many files were written.
         public internal(set) var assets = 0
         /// Records that did not verify or open, whose files did not, that this device knows and the server hides or, in
         /// the public database, that their creator may not read, and why: they are named in their zone's `zone.json`,

@@ -4,6 +4,7 @@ import SealStatements
 extension Container {
     /// What an import of an archive has done.
     public struct DataImport: Sendable {
+        /// How many zones were made or found.
         public internal(set) var zones = 0
         /// Records that were saved.
         public internal(set) var records = 0
@@ -21,7 +22,9 @@ extension Container {
     /// A zone of an archive that an import left out: somebody else's, which is not this account's to make, or what the
     /// exporter had made in the public database, without `includingPublic`.
     public struct Skipped: Sendable, Hashable {
+        /// Which database of the archive it is in.
         public let database: Database.Scope
+        /// The zone's name.
         public let zoneName: String
         /// How many records it has in the archive.
         public let records: Int

@@ -43,6 +43,7 @@ public struct Asset: Sendable {
         return remote.recordID == recordID && remote.key == key && (remote.plain != nil) == (scope == .public)
     }
 
+    /// - Parameter fileURL: of a file on this device, which stays as it is until a save that has it returns.
     public init(fileURL: URL) { self.fileURL = fileURL }
 
     init(remote: Remote) { self.remote = remote }

@@ -13,7 +13,9 @@ public struct Violation: Sendable, Hashable {
     public let zoneID: RecordZone.ID?
     /// nil for what concerns no single record.
     public let recordName: String?
+    /// When this device saw it first, by its clock.
     public let firstSeen: Date
+    /// When this device saw it last, by its clock.
     public let lastSeen: Date
 
     init(_ row: TrustStore.ViolationRow) {

@@ -23,7 +23,9 @@ public struct Contact: Sendable {
     /// Other keys that were shown under this name. Whatever they came with is refused until the user accepts them.
     public let conflict: Conflict?
 
+    /// Keys that were shown under somebody's name and do not follow from those that are known.
     public struct Conflict: Sendable, Hashable {
+        /// When they were shown, by this device's clock.
         public let seen: Date
         /// With the other keys.
         public let safetyNumber: [String]

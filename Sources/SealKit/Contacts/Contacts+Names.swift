@@ -12,6 +12,7 @@ public struct LocalNames: Sendable {
         people = Dictionary(pairs.map { ($0.1.folded, $0.0) }) { first, _ in first }
     }
 
+    /// Whether nobody has a name.
     public var isEmpty: Bool { names.isEmpty }
     /// Everybody who has a name.
     public var userRecordIDs: [Record.ID] { names.keys.sorted { $0.recordName < $1.recordName } }

@@ -15,8 +15,12 @@ public struct Container: Sendable {
     private let store: ContainerStore
     var core: ContainerCore { store.core() }
 
+    /// Of the two that each container has, with data and a schema of their own.
     public enum Environment: String, Sendable {
-        case development, production
+        /// Record types and fields appear with the first record that has them.
+        case development
+        /// Takes what was deployed, and refuses the rest.
+        case production
     }
 
     /// - Parameters:
@@ -51,7 +55,9 @@ public struct Container: Sendable {
         store = try ContainerStore(identifier, environment, accounts: accounts)
     }
 
+    /// The container's name, as it was given.
     public var containerIdentifier: String { store.identifier }
+    /// Where its databases are.
     public var environment: Environment { store.environment == .production ? .production : .development }
     /// Who is signed in.
     public var accounts: AccountProvider { store.accounts }
@@ -60,7 +66,9 @@ public struct Container: Sendable {
     package var hasOtherKeys: Bool {
         (accounts.account?.seeds.count ?? 0) > 1 || !accounts.replacedUserRecordIDs.isEmpty
     }
+    /// The zones of whoever is signed in.
     public var privateDatabase: Database { Database(core: core, scope: .private) }
+    /// The zones that others share with whoever is signed in, under their names.
     public var sharedDatabase: Database { Database(core: core, scope: .shared) }
     /// Readable by everybody, an account or not; who may write says the schema. Nothing in it is sealed.
     public var publicDatabase: Database { Database(core: core, scope: .public) }

@@ -19,15 +19,20 @@ public struct ServerChangeToken: Sendable, Hashable, Codable {
 extension Database {
     /// CloudKit's name for what a zone's feed is made of.
     public enum RecordZoneChange {
+        /// A record that was made or changed.
         public struct Modification: Sendable {
+            /// As it is now.
             public let record: Record
         }
     }
 
+    /// What changed in a zone since a token: an answer of its feed.
     public struct RecordZoneChanges: Sendable {
         /// Each changed record once, in its latest version, in feed order.
         public var modifications: [(recordID: Record.ID, result: Result<Record, SealKitError>)]
+        /// What was deleted, and of which type it was. Each deletion is signed and was verified.
         public var deletions: [(recordID: Record.ID, recordType: String)]
+        /// For the next reading. Keep it once all of this answer is in the app's own store.
         public var changeToken: ServerChangeToken
         /// More is there now: ask again with the token.
         public var moreComing: Bool
@@ -81,6 +86,10 @@ extension Database {
         /// nil for all fields, empty for system fields only.
         public var desiredKeys: [String]?
 
+        /// - Parameters:
+        ///   - previousServerChangeToken: of the answer before; nil for everything.
+        ///   - resultsLimit: nil lets the server decide; it may give fewer.
+        ///   - desiredKeys: nil for all fields, empty for system fields only.
         public init(
             previousServerChangeToken: ServerChangeToken? = nil, resultsLimit: Int? = nil, desiredKeys: [String]? = nil
         ) {
@@ -247,7 +256,9 @@ extension Database {
         return changes
     }
 
+    /// Which zones have changed or are gone since a token.
     public struct DatabaseChanges: Sendable {
+        /// Why a zone is gone.
         public enum DeletionReason: Int, Sendable {
             /// An app deleted it: delete the local copy.
             case deleted = 1
@@ -259,11 +270,14 @@ extension Database {
             /// In the shared database: the owner stopped sharing it with this account, or deleted it.
             case unshared = 4
         }
+        /// Zones that are new, or in which something has changed.
         public var modifications: [RecordZone]
         /// That a zone is gone is verified; why, is the word of the account's own device that deleted it, passed on by
         /// the server.
         public var deletions: [(zoneID: RecordZone.ID, reason: DeletionReason)]
+        /// For the next reading.
         public var changeToken: ServerChangeToken
+        /// More is there now: ask again with the token.
         public var moreComing: Bool
     }
 

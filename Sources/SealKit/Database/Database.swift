@@ -10,9 +10,13 @@ import SealWire
 /// Everything that comes back has been verified on this device: its author, its place, its revision, every stored byte.
 /// What does not hold is an `integrityFailure` or `rollback` error that names the record, and gives nothing of it.
 public struct Database: Sendable {
+    /// Which of a container's databases, by CloudKit's numbers.
     public enum Scope: Int, Sendable {
+        /// What everybody may read.
         case `public` = 1
+        /// The zones of whoever is signed in.
         case `private` = 2
+        /// The zones that others share with whoever is signed in.
         case shared = 3
     }
 
@@ -36,6 +40,7 @@ public struct Database: Sendable {
         self.scope = scope
     }
 
+    /// Which of the container's databases it is.
     public var databaseScope: Scope { scope }
 
     /// A copy that fetches so. With `onDemand`, assets stay on the server until they are asked for:

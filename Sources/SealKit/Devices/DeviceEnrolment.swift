@@ -9,6 +9,7 @@ import Synchronization
 
 /// Bringing an account to this device from one that has it: this device's half.
 ///
+/// <!-- swift: func userSaysThatBothShow(_ code: String) -> Bool {} -->
 /// ```swift
 /// let enrolment = try await DeviceEnrolment.begin(transport: transport)
 /// show(enrolment.invitation)                       // the other device: account.approveDevice(_:)

@@ -5,6 +5,7 @@ import SealStatements
 ///
 /// It takes the zone's owner to end that: `Database.endFork(of:abandoning:)`.
 public struct RosterFork: Sendable, Hashable {
+    /// The zone whose roster has two branches.
     public let zoneID: RecordZone.ID
     /// Of a hierarchy that is shared by itself; nil for the zone.
     public let shareRecordName: String?

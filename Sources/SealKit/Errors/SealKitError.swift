@@ -7,6 +7,7 @@ import SealWire
 ///
 /// No error holds a secret, a plaintext or a link's secret part.
 public struct SealKitError: Error, Sendable {
+    /// Which error it is, in CloudKit's words.
     public let code: Code
     /// What was wrong.
     public let reason: String
@@ -44,6 +45,18 @@ public struct SealKitError: Error, Sendable {
     /// (`Database.accept(_:)`).
     public let lateRecord: LateRecord?
 
+    /// For transports and tests of an app's own.
+    /// - Parameters:
+    ///   - code: which error it is.
+    ///   - reason: what was wrong, without anything secret.
+    ///   - remedy: what to do about it; empty for nothing.
+    ///   - retryAfter: seconds, where the server names a time.
+    ///   - serverRecord: of a conflict, what is stored.
+    ///   - clientRecord: of a conflict, what was to be saved.
+    ///   - ancestorRecord: of a conflict, what both have started from.
+    ///   - rosterFork: where two rosters have parted.
+    ///   - lateRecord: a record that came late, and may be accepted.
+    ///   - userDidResetEncryptedDataKey: the zone is gone since its user has given up what was encrypted.
     public init(
         _ code: Code, _ reason: String, remedy: String = "", retryAfter: Double? = nil, serverRecord: Record? = nil,
         clientRecord: Record? = nil, ancestorRecord: Record? = nil, rosterFork: RosterFork? = nil,

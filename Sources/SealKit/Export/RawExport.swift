@@ -14,6 +14,7 @@ extension Database {
     public struct RawExport: Sendable {
         /// Deletions included.
         public let records: Int
+        /// How many files of assets were written, sealed as they are.
         public let assets: Int
         /// Of the rosters.
         public let entries: Int

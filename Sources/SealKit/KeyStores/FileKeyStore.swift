@@ -7,8 +7,10 @@ import SealPrimitives
 /// A file is replaced whole: it is written beside its place, made durable, and takes the name at the end. Processes
 /// take turns by a lock on the folder, and none replaces what it has not seen.
 public actor FileKeyStore: KeyStore {
+    /// Asks the user for the passphrase of a key file; what it throws is thrown by whoever needed it.
     public typealias Passphrase = @Sendable () async throws(SealKitError) -> String
 
+    /// The key file, which need not be there yet.
     public nonisolated let file: URL
     private let ask: Passphrase?
     private var asked: SecretBytes?

@@ -3,6 +3,8 @@
 /// The SDK has ``FileKeyStore`` and ``MemoryKeyStore``; an app writes its own for a keychain, with
 /// ``AccountSecrets/encoded()`` as what lies in it:
 ///
+/// <!-- swift: func read() throws(SealKitError) -> Data? {}; func write(_: Data) throws(SealKitError) {};
+/// func remove() throws(SealKitError) {} -->
 /// ```swift
 /// struct Keychain: KeyStore {
 ///     func load() async throws(SealKitError) -> AccountSecrets? {

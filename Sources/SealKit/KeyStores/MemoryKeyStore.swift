@@ -4,6 +4,7 @@ import Synchronization
 public final class MemoryKeyStore: KeyStore {
     private let kept: Mutex<AccountSecrets?>
 
+    /// - Parameter secrets: what it keeps at first; nil for nothing.
     public init(_ secrets: AccountSecrets? = nil) { kept = Mutex(secrets) }
 
     public func load() async throws(SealKitError) -> AccountSecrets? { kept.withLock { $0 } }

@@ -22,6 +22,7 @@ extension Database {
 
 /// A download that was begun, with `Database.beginDownload(_:of:to:)`, and goes on until the file is there.
 public struct LongLivedDownload: Sendable {
+    /// The one that it was begun in, for whoever is signed in now.
     public let database: Database
     /// Where the file will be.
     public let file: URL

@@ -27,8 +27,11 @@ extension Database {
 /// Records that somebody began to fetch, with `Database.beginFetchingRecords(for:desiredKeys:)`: CloudKit's long-lived
 /// `CKFetchRecordsOperation`.
 public struct LongLivedFetch: Sendable {
+    /// The one that it was begun in, for whoever is signed in now.
     public let database: Database
+    /// Which records are to be fetched.
     public let recordIDs: [Record.ID]
+    /// Their fields that are wanted; nil for all.
     public let desiredKeys: [String]?
     private let rows: OperationRows
     private let input: JournaledInput

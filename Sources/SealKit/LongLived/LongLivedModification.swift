@@ -7,9 +7,13 @@ import SealStatements
 public struct LongLivedModification: Sendable {
     /// The records of the database that it was begun in, for whoever is signed in now.
     public let database: Database
+    /// The records that are to be saved, as they were given.
     public let saving: [Record]
+    /// The records that are to be deleted.
     public let deleting: [Record.ID]
+    /// What happens where the server has another version than the one that was changed.
     public let savePolicy: Database.SavePolicy
+    /// Whether all of a zone's changes are made or none.
     public let isAtomic: Bool
     private let rows: OperationRows
     private let input: JournaledInput

@@ -3,8 +3,11 @@ import SealPrimitives
 
 /// What was begun and not ended, perhaps by a process that is gone (<doc:LongLived>).
 public enum LongLivedOperation: Sendable {
+    /// Saves and deletions.
     case modifyRecords(LongLivedModification)
+    /// A file on its way to this device.
     case download(LongLivedDownload)
+    /// Records that are to be fetched.
     case fetchRecords(LongLivedFetch)
 
     /// The same in every process; of this device alone.

@@ -17,6 +17,7 @@ public struct Maintenance: Sendable {
 
     /// A piece of work that there was to do.
     public struct Outcome: Sendable {
+        /// What it was.
         public let work: Work
         /// Of a hierarchy that is shared by itself; nil for the zone.
         public let shareRecordName: String?
@@ -26,6 +27,7 @@ public struct Maintenance: Sendable {
         public let error: SealKitError?
     }
 
+    /// The zone that was looked after.
     public let zoneID: RecordZone.ID
     /// In the order in which it was done; nothing of what there was no need for.
     public internal(set) var outcomes: [Outcome] = []

@@ -4,18 +4,25 @@ import SwiftProtobuf
 
 /// Schemas and roles of a container, for those who manage it: what CloudKit's console and `cktool` do.
 ///
+/// <!-- swift: let token: ManagementToken -->
 /// ```swift
-/// let management = ContainerManagement("org.example.notes", token: token, transport: transport)
+/// let management = try ContainerManagement("org.example.notes", token: token, transport: transport)
 /// let text = try await management.exportSchema(from: .development)
 /// let changes = try await management.deploySchema(dryRun: true)
 /// ```
 ///
 /// Every call throws `notAuthenticated` for a token that is not good, and `permissionFailure` for another container's.
 public struct ContainerManagement: Sendable {
+    /// The container that is managed.
     public let containerIdentifier: String
     private let client: Client
     private let token: ManagementToken
 
+    /// - Parameters:
+    ///   - containerIdentifier: of the container.
+    ///   - token: the operator's, or one that was made for this container.
+    ///   - transport: what reaches the server.
+    /// - Throws: `badContainer` for what is no container's name.
     public init(_ containerIdentifier: String, token: ManagementToken, transport: any Transport) throws(SealKitError) {
         guard Names.isContainer(containerIdentifier) else {
             throw SealKitError(
@@ -78,8 +85,11 @@ public struct ContainerManagement: Sendable {
 
     // MARK: Roles
 
+    /// A user who has a custom role of the schema.
     public struct RoleAssignment: Sendable, Hashable {
+        /// The role's name.
         public let role: String
+        /// Who has it.
         public let userRecordName: String
     }
 

@@ -11,6 +11,9 @@ public struct ManagementTokens: Sendable {
     private let client: Client
     private let token: ManagementToken
 
+    /// - Parameters:
+    ///   - operatorToken: the one in the server's secrets folder.
+    ///   - transport: what reaches the server.
     public init(operatorToken: ManagementToken, transport: any Transport) {
         token = operatorToken
         client = Client(transport: transport)
@@ -19,9 +22,11 @@ public struct ManagementTokens: Sendable {
     /// A token as the server lists it: without the secret, of which it keeps a hash only.
     public struct Entry: Sendable, Hashable, Identifiable {
         public let id: String
+        /// The container that it is good for.
         public let containerIdentifier: String
         /// For people: what it was made for.
         public let name: String
+        /// When it was made, by the server's clock.
         public let creationDate: Date
         /// Nil: good until it is revoked.
         public let expirationDate: Date?

@@ -7,9 +7,11 @@ extension ServerOperator {
     /// When the server tells its operators something by itself: a measure of the last minutes is above or below a
     /// value, or so many times what it was on average.
     public struct Alert: Sendable, Hashable {
+        /// What is measured.
         public enum Measure: String, Sendable, CaseIterable {
             /// A minute, on average.
             case requests, failures
+            /// Requests a minute that failed by the server's fault.
             case serverErrors = "server-errors"
             /// Of a hundred requests.
             case failureShare = "failure-share"
@@ -17,11 +19,13 @@ extension ServerOperator {
             case latency50, latency95, latency99
             /// Bytes a minute.
             case bytesIn = "bytes-in"
+            /// Bytes a minute that were answered with.
             case bytesOut = "bytes-out"
             /// Bytes that are free where the server's data is, at the moment.
             case freeBytes = "free-bytes"
         }
 
+        /// What the measure is compared with.
         public enum Threshold: Sendable, Hashable {
             /// In the measure's unit.
             case value(Double)
@@ -31,7 +35,9 @@ extension ServerOperator {
 
         /// Printable text, up to 64 bytes.
         public var name: String
+        /// What is measured.
         public var measure: Measure
+        /// What it is compared with.
         public var threshold: Threshold
         /// It fires below the threshold, and not above.
         public var isBelow: Bool
@@ -46,6 +52,7 @@ extension ServerOperator {
         /// Of origins that the server's settings allow; each message is signed as those of subscriptions are.
         public var webhooks: [String]
 
+        /// An alert as its properties say.
         public init(
             name: String, measure: Measure, threshold: Threshold, isBelow: Bool = false, minutes: Int = 5,
             filters: [Telemetry.Dimension: String] = [:], leastRequests: Int = 0, mailAddresses: [String] = [],
@@ -92,7 +99,9 @@ extension ServerOperator {
         }
     }
 
+    /// What an alert's measure was at a moment.
     public struct AlertReading: Sendable, Hashable {
+        /// In the measure's unit.
         public let value: Double
         /// What it is compared with: of a factor, that many times the average.
         public let threshold: Double
@@ -100,8 +109,11 @@ extension ServerOperator {
         init(_ wire: Sealkit_V1_AlertReading) { (value, threshold) = (wire.value, wire.threshold) }
     }
 
+    /// An alert, and what it does now.
     public struct AlertStatus: Sendable, Hashable {
+        /// The alert as it was set.
         public let alert: Alert
+        /// Whether it has fired, and not recovered yet.
         public let isFiring: Bool
         /// When it fired or recovered last; nil for never.
         public let since: Date?
@@ -124,6 +136,7 @@ extension ServerOperator {
 
     /// What came of a test.
     public struct AlertTest: Sendable, Hashable {
+        /// What became of one message.
         public struct Delivery: Sendable, Hashable {
             /// A mail address, or the origin of a webhook.
             public let target: String
@@ -133,15 +146,21 @@ extension ServerOperator {
 
         /// With what it reads now.
         public let status: AlertStatus
+        /// Whether the alert would fire now.
         public let wouldFire: Bool
+        /// What became of the messages, one for each address and webhook.
         public let deliveries: [Delivery]
     }
 
+    /// That an alert has fired or recovered.
     public struct AlertChange: Sendable, Hashable {
+        /// When, by the server's clock.
         public let date: Date
+        /// The alert's name.
         public let name: String
         /// Otherwise it recovered.
         public let hasFired: Bool
+        /// What the measure was; nil where nothing was measured.
         public let reading: AlertReading?
 
         init(_ wire: Sealkit_V1_AlertChange) {
@@ -150,6 +169,7 @@ extension ServerOperator {
         }
     }
 
+    /// When alerts have fired and recovered, a page of it.
     public struct AlertHistory: Sendable {
         /// Newest first.
         public let changes: [AlertChange]

@@ -6,26 +6,43 @@ public import Foundation
 extension ServerOperator {
     /// What happened to accounts, schemas, tokens or keys.
     public struct Event: Sendable, Hashable {
+        /// What happened.
         public enum Kind: String, Sendable, CaseIterable {
+            /// Somebody has made an account.
             case accountMade = "account-made"
+            /// An account was deleted by its user.
             case accountDeleted = "account-deleted"
+            /// The operator has suspended an account.
             case accountSuspended = "account-suspended"
+            /// The operator has taken a suspension back.
             case accountUnsuspended = "account-unsuspended"
+            /// The operator has set an account's quota.
             case quotaSet = "quota-set"
+            /// A schema was imported into development.
             case schemaImported = "schema-imported"
+            /// Development's schema was deployed to production.
             case schemaDeployed = "schema-deployed"
+            /// Development's schema was set back to production's.
             case schemaReset = "schema-reset"
+            /// A user was given a custom role.
             case roleAssigned = "role-assigned"
+            /// A custom role was taken from a user.
             case roleRevoked = "role-revoked"
+            /// A management token was made.
             case tokenMade = "token-made"
+            /// A management token was revoked.
             case tokenRevoked = "token-revoked"
+            /// An account has made a server-to-server key.
             case serverKeyMade = "server-key-made"
+            /// A server-to-server key was revoked.
             case serverKeyRevoked = "server-key-revoked"
         }
 
+        /// When, by the server's clock.
         public let date: Date
         /// Nil for what this version has no word for; `name` has the server's.
         public var kind: Kind? { Kind(rawValue: name) }
+        /// The server's word for what happened.
         public let name: String
         /// Empty for what is of none.
         public let containerIdentifier: String
@@ -43,6 +60,7 @@ extension ServerOperator {
         }
     }
 
+    /// A page of events.
     public struct EventPage: Sendable {
         /// Newest first.
         public let events: [Event]

@@ -6,8 +6,12 @@ public import Foundation
 extension ServerOperator {
     /// What is looked for in the server's log of requests. Nil and empty: whatever there is.
     public struct LogQuery: Sendable, Hashable {
+        /// How a request ended.
         public enum Outcome: String, Sendable, CaseIterable {
-            case failed, answered
+            /// With an error.
+            case failed
+            /// With an answer, in which records may have been refused.
+            case answered
         }
 
         /// From this date on; the log has a week.
@@ -16,6 +20,7 @@ extension ServerOperator {
         public var until: Date?
         /// So long before the end, in the place of `from`: whole seconds.
         public var last: Duration?
+        /// Those alone that ended so; nil for all.
         public var outcome: Outcome?
         /// Those alone that have these words.
         public var filters: [Telemetry.Dimension: String]
@@ -23,11 +28,14 @@ extension ServerOperator {
         public var text: String
         /// As entries have it.
         public var user: String
+        /// One request's, by its id.
         public var request: String
+        /// Those of one operation group.
         public var groupID: String
         /// Those alone that took so long, or longer.
         public var leastDuration: Duration?
 
+        /// A query as its properties say.
         public init(
             from: Date? = nil, until: Date? = nil, last: Duration? = nil, outcome: Outcome? = nil,
             filters: [Telemetry.Dimension: String] = [:], text: String = "", user: String = "", request: String = "",
@@ -76,6 +84,7 @@ extension ServerOperator {
         public let operation: String
         /// Empty for what is of none, and for a container that strangers may have made up.
         public let container: String
+        /// `development` or `production`; empty where there is none.
         public let environment: String
         /// `public`, or `private` for all others.
         public let database: String
@@ -83,12 +92,15 @@ extension ServerOperator {
         public let client: String
         /// The name of its operation group, and which one it was.
         public let group: String
+        /// Which of the groups of that name it was; empty for none.
         public let groupID: String
         /// What it was refused with; empty for an answer.
         public let code: String
         /// Until the answer was ready.
         public let duration: Duration
+        /// Bytes of the request's body.
         public let bytesIn: UInt64
+        /// Bytes of the answer's body.
         public let bytesOut: UInt64
         /// Records that were refused in an answer.
         public let refusedItems: Int
@@ -97,6 +109,7 @@ extension ServerOperator {
         /// Of what failed: the server's own log has the same.
         public let request: String
 
+        /// Whether it was refused.
         public var hasFailed: Bool { !code.isEmpty }
 
         init(_ wire: Sealkit_V1_LogEntry) {
@@ -111,11 +124,13 @@ extension ServerOperator {
         }
     }
 
+    /// A page of the log.
     public struct LogPage: Sendable {
         /// Newest first.
         public let entries: [LogEntry]
         /// For the page that follows; nil where this is the last.
         public let cursor: Data?
+        /// Whether the server keeps a log at all.
         public let state: Telemetry.State
         /// Since the server's start: more of a minute than the log takes, or lost before they could be written.
         public let unlogged: UInt64

@@ -7,13 +7,19 @@ extension ServerOperator {
     /// What the server has counted: requests by stretches of time, and how many accounts were active. Nobody's name is
     /// in it.
     public struct Telemetry: Sendable {
+        /// How long the stretches are that counts are told by, in seconds.
         public enum Step: UInt32, Sendable, CaseIterable {
+            /// Kept for the shortest time.
             case minute = 60
+            /// Of the clock, in UTC.
             case hour = 3_600
+            /// From midnight to midnight, in UTC.
             case day = 86_400
         }
 
+        /// What is counted.
         public enum Kind: String, Sendable, CaseIterable {
+            /// Requests, each once.
             case requests = "request"
             /// Records that were refused in a request that was answered.
             case items = "item"
@@ -23,11 +29,28 @@ extension ServerOperator {
 
         /// What lines are told apart by, and chosen by.
         public enum Dimension: String, Sendable, CaseIterable {
-            case operation, container, environment, database, client, group, code
+            /// What was asked for.
+            case operation
+            /// Which container it was about.
+            case container
+            /// `development` or `production`.
+            case environment
+            /// `public`, or `private` for all others.
+            case database
+            /// Which program asked, and of which version.
+            case client
+            /// The name of the operation group.
+            case group
+            /// What it was refused with.
+            case code
         }
 
+        /// Whether the server counts.
         public enum State: String, Sendable {
-            case ok, off
+            /// It counts.
+            case ok
+            /// It was told not to.
+            case off
             /// As told, without a log of single requests.
             case counts
             /// Nothing can be written at present.
@@ -36,24 +59,35 @@ extension ServerOperator {
             case unknown
         }
 
+        /// What was counted in a stretch of time.
         public struct Sums: Sendable, Hashable {
+            /// How many there were.
             public let count: UInt64
             /// Those of `count` that were refused, by code.
             public let codes: [String: UInt64]
+            /// Bytes that came.
             public let bytesIn: UInt64
+            /// Bytes that were answered with.
             public let bytesOut: UInt64
             /// Until the answer was ready: half of them in no more than the first, 95 and 99 of a hundred in the
             /// others. Off by an eighth at most.
             public let latency50: Duration
+            /// 95 of a hundred were ready in no more than this.
             public let latency95: Duration
+            /// 99 of a hundred were ready in no more than this.
             public let latency99: Duration
+            /// The sum of all times by their number.
             public let averageLatency: Duration
             /// Likewise of bytes.
             public let bytesIn50: UInt64
+            /// 95 of a hundred had no more than this.
             public let bytesIn95: UInt64
+            /// Half of the answers had no more than this.
             public let bytesOut50: UInt64
+            /// 95 of a hundred answers had no more than this.
             public let bytesOut95: UInt64
 
+            /// How many were refused, by whatever code.
             public var refused: UInt64 { codes.values.reduce(0, +) }
             /// Those that are the server's fault, and not the client's.
             public var serverErrors: UInt64 {
@@ -77,16 +111,21 @@ extension ServerOperator {
             }
         }
 
+        /// One stretch of a line.
         public struct Part: Sendable, Hashable {
+            /// When it begins.
             public let start: Date
+            /// What was counted in it.
             public let sums: Sums
         }
 
+        /// What was counted of one word of a dimension.
         public struct Line: Sendable, Hashable {
             /// A word of the dimension that was asked for; empty for what has none.
             public let name: String
             /// All that are in no other line.
             public let isRest: Bool
+            /// Of all stretches together.
             public let total: Sums
             /// Stretches in which there was something, by time.
             public let parts: [Part]
@@ -97,26 +136,39 @@ extension ServerOperator {
             }
         }
 
+        /// How many different accounts were active in a stretch of time.
         public struct Active: Sendable, Hashable {
+            /// Which stretches active accounts are counted by.
             public enum Stretch: String, Sendable, CaseIterable {
-                case day, month
+                /// A day of the calendar, in UTC.
+                case day
+                /// A month of the calendar, in UTC.
+                case month
                 /// The seven days before the end.
                 case week
             }
 
+            /// Which one it is.
             public let stretch: Stretch
+            /// When it begins.
             public let start: Date
             /// Off by some hundredths: the server keeps none of the accounts.
             public let accounts: UInt64
         }
 
+        /// The beginning of the first stretch.
         public let from: Date
+        /// The end of the last stretch.
         public let until: Date
+        /// How long each stretch is.
         public let step: Step
+        /// Everything together.
         public let all: Line
         /// The one with the most first.
         public let lines: [Line]
+        /// How many accounts were active, by day, week and month.
         public let active: [Active]
+        /// Whether the server counts.
         public let state: State
         /// Counted since the server's start, and lost before it could be written.
         public let lost: UInt64

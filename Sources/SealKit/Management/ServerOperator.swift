@@ -7,6 +7,7 @@ public import struct Foundation.Date
 /// What a server's operator asks of it while it runs: who has an account, what is stored, and who may not go on. The
 /// transport leads to the server's operator's listener, not to the address that clients use.
 ///
+/// <!-- swift: let token: OperatorToken -->
 /// ```swift
 /// let server = ServerOperator(token: token, transport: try HTTPTransport(server: "http://127.0.0.1:8090"))
 /// for account in try await server.accounts().accounts { print(account.name, account.bytes) }
@@ -19,6 +20,9 @@ public struct ServerOperator: Sendable {
     let client: Client
     let token: OperatorToken
 
+    /// - Parameters:
+    ///   - token: the one in the server's secrets folder.
+    ///   - transport: what reaches the operator's listener.
     public init(token: OperatorToken, transport: any Transport) {
         self.token = token
         client = Client(transport: transport)
@@ -29,6 +33,7 @@ public struct ServerOperator: Sendable {
         public var id: String { name }
         /// 32 hexadecimal digits.
         public let name: String
+        /// When it was made, by the server's clock.
         public let creationDate: Date
         /// The beginning of the day, in UTC, on which one of its devices was seen last; nil for never.
         public let lastSeen: Date?
@@ -58,7 +63,9 @@ public struct ServerOperator: Sendable {
         }
     }
 
+    /// That the operator keeps an account from logging in.
     public struct Suspension: Sendable, Hashable {
+        /// Since when, by the server's clock.
         public let since: Date
         /// As the operator gave it; empty where none was given.
         public let reason: String
@@ -69,7 +76,9 @@ public struct ServerOperator: Sendable {
         }
     }
 
+    /// A page of accounts.
     public struct Page: Sendable {
+        /// In the order of their names.
         public let accounts: [Account]
         /// For the page that follows; nil where this is the last.
         public let cursor: Data?
@@ -106,26 +115,36 @@ public struct ServerOperator: Sendable {
         public let account: Account?
         /// Of the whole server: this and the next two. 0 where one account was asked for.
         public let accounts: UInt64
+        /// How many of the accounts are suspended.
         public let suspendedAccounts: UInt64
         /// What belongs to public databases, and to no account any more.
         public let publicBytes: UInt64
+        /// How many zones there are.
         public let zones: UInt64
+        /// How many records there are.
         public let records: UInt64
         /// Files that were uploaded, and their bytes.
         public let assets: UInt64
+        /// Bytes of the files that were uploaded.
         public let assetBytes: UInt64
         /// What counts against quotas, assets included.
         public let bytes: UInt64
         /// Rows of the database that count against quotas.
         public let rows: UInt64
+        /// The same by container and environment.
         public let containers: [Container]
 
+        /// One container's part, in one environment.
         public struct Container: Sendable, Hashable {
+            /// The container's name.
             public let containerIdentifier: String
             /// `development` or `production`.
             public let environment: String
+            /// How many zones it has.
             public let zones: UInt64
+            /// How many records it has.
             public let records: UInt64
+            /// What counts against quotas, files included.
             public let bytes: UInt64
         }
 
@@ -152,10 +171,13 @@ public struct ServerOperator: Sendable {
         return Usage(answer)
     }
 
+    /// How much an account may store.
     public enum Quota: Sendable, Hashable {
         /// At least 1.
         case bytes(UInt64)
+        /// As much as there is room for.
         case unlimited
+        /// What the server's settings say.
         case serverDefault
     }
 
@@ -202,7 +224,9 @@ public struct ServerOperator: Sendable {
 
     /// Who may make an account: `open`, `invite`, `closed`, and the codes that were made.
     public struct Invitations: Sendable {
+        /// The codes, each good for one account until its date.
         public let codes: [(code: String, expirationDate: Date)]
+        /// Who may make an account, as the server's settings say.
         public let registration: String
     }
 
@@ -222,6 +246,7 @@ public struct ServerOperator: Sendable {
             codes: answer.codes.map { ($0.code, Date(microseconds: $0.expires)) }, registration: answer.registration)
     }
 
+    /// What the relay said to a mail of the operator's.
     public struct MailTrial: Sendable {
         /// The relay has taken the mail. That says nothing of where it ends.
         public let isTaken: Bool
@@ -231,6 +256,7 @@ public struct ServerOperator: Sendable {
         public let answer: String
         /// Why it was not taken, and what can be done; empty where that is not known.
         public let reason: String
+        /// What to write in the settings; empty where that is not known.
         public let remedy: String
     }
 

@@ -9,13 +9,21 @@ import SealPrimitives
 public struct OperationGroup: Sendable, Hashable {
     /// Roughly how much is going to be transferred, by CloudKit's steps.
     public enum TransferSize: Int, Sendable {
+        /// Not said.
         case unknown = 0
+        /// Some kilobytes.
         case kilobytes = 1
+        /// Some megabytes.
         case megabytes = 2
+        /// Tens of megabytes.
         case tensOfMegabytes = 3
+        /// Hundreds of megabytes.
         case hundredsOfMegabytes = 4
+        /// Some gigabytes.
         case gigabytes = 5
+        /// Tens of gigabytes.
         case tensOfGigabytes = 6
+        /// Hundreds of gigabytes.
         case hundredsOfGigabytes = 7
     }
 
@@ -25,11 +33,15 @@ public struct OperationGroup: Sendable, Hashable {
     public var name: String?
     /// How many user-visible things the calls are about; 0 for unknown.
     public var quantity: Int = 0
+    /// Roughly how much will be sent.
     public var expectedSendSize: TransferSize = .unknown
+    /// Roughly how much will be received.
     public var expectedReceiveSize: TransferSize = .unknown
     /// For calls of the group that are given no configuration of their own.
     public var defaultConfiguration: OperationConfiguration?
 
+    /// - Parameter name: what the server's telemetry shows its calls under; nil for none. Two groups of the same name
+    ///   are told apart by their ids.
     public init(name: String? = nil) {
         var random = SystemRandom()
         operationGroupID = ID16(random: &random).hex

@@ -69,8 +69,11 @@ extension Container {
 
     /// A key as its account sees it.
     public struct ServerKey: Sendable, Hashable {
+        /// The key's own user record, which is also its id.
         public let userRecordID: Record.ID
+        /// What it was called when it was made.
         public let name: String
+        /// When it was made, by the server's clock.
         public let created: Date
 
         init(_ wire: Sealkit_V1_ServerKey) {

@@ -25,7 +25,9 @@ public struct ServerCredential: Sendable {
 
     /// Scheme, host and port.
     public let server: String
+    /// The one container that it is good for.
     public let containerIdentifier: String
+    /// The one environment that it is good for.
     public let environment: Container.Environment
     /// Its user record name, which is also the key's id.
     public var userRecordID: Record.ID { Record.ID(recordName: chain.userID.recordName) }

@@ -13,8 +13,10 @@ extension Container {
         /// Where to go on from after this one: keep it, and give it to `notifications(after:)`. Opaque. Nil where
         /// others of the same commit are still to come.
         public let id: String?
+        /// What it says.
         public let content: Content
 
+        /// What a notification says.
         public enum Content: Sendable, Hashable {
             /// The stream is open: what changes from here on is told. It comes first.
             case ready
@@ -26,27 +28,39 @@ extension Container {
 
         /// What a subscription says.
         public struct Fired: Sendable, Hashable {
+            /// Which subscription fired.
             public let subscriptionID: Subscription.ID
+            /// Of which kind that is.
             public let subscriptionType: SubscriptionType
+            /// The container in which something has changed.
             public let containerIdentifier: String
+            /// The database in which something has changed.
             public let databaseScope: Database.Scope
+            /// The zone in which something has changed.
             public let zoneID: RecordZone.ID
             /// Of query subscriptions.
             public let recordID: Record.ID?
+            /// Of query subscriptions.
             public let recordType: String?
+            /// Of query subscriptions: what was done to the record.
             public let queryNotificationReason: Reason?
             /// The desired keys' values, as the server has them: not verified.
             public let recordFields: [String: RecordValue]
             /// A value was cut or left out.
             public let isPruned: Bool
+            /// What the subscription has to be shown; nil for nothing.
             public let notificationInfo: NotificationInfo?
             /// Of the newest change, by the server's clock.
             public let date: Date
         }
 
+        /// What was done to a record, by CloudKit's numbers.
         public enum Reason: Int, Sendable {
+            /// It was saved for the first time.
             case recordCreated = 1
+            /// It was saved, and matches now.
             case recordUpdated = 2
+            /// It was deleted.
             case recordDeleted = 3
         }
     }

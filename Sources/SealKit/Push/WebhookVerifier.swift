@@ -22,6 +22,7 @@ public final class WebhookVerifier: Sendable {
     /// How far the sender's clock and this one may be apart, in seconds.
     public static let tolerance: TimeInterval = 300
 
+    /// What a webhook was sent, verified.
     public struct Delivery: Sendable {
         /// The same whenever this content is sent again.
         public let id: String

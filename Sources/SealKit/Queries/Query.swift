@@ -69,10 +69,12 @@ extension Query.Cursor: Codable {
 }
 
 extension Record.ID: Query.Argument {
+    /// As a predicate compares it.
     public var queryValue: RecordValue { .reference(ReferenceValue(recordName: recordName)) }
 }
 
 extension Record.Reference: Query.Argument {
+    /// As a predicate compares it.
     public var queryValue: RecordValue { .reference(ReferenceValue(recordName: recordName, action: action)) }
 }
 

@@ -10,7 +10,9 @@ import SealStatements
 /// instance. Nothing in it tells which: ask whoever signed it, and accept it (`Database.accept(_:)`) if they say that
 /// it is theirs.
 public struct LateRecord: Sendable, Hashable {
+    /// The record that came late.
     public let recordID: Record.ID
+    /// Its type.
     public let recordType: String
     /// Who signed it.
     public let authorUserRecordID: Record.ID

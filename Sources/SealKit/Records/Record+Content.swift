@@ -1,7 +1,9 @@
 extension Record {
     /// What a field holds: a value in the record itself, or a file beside it.
     public enum Content: Sendable {
+        /// A value in the record itself.
         case value(RecordValue)
+        /// A file beside it.
         case asset(Asset)
 
         /// nil for what the subscript does not show: encrypted fields, and those that were not asked for.

@@ -25,11 +25,13 @@ extension Record {
             return value
         }
 
+        /// Sets a field to a value whose type is known when the program runs; nil removes it.
         public mutating func setValue(_ key: String, _ value: RecordValue?) {
             fields[key] = value.map { .encrypted($0) }
             changed.insert(key)
         }
 
+        /// The names of all encrypted fields.
         public func allKeys() -> [String] {
             fields.compactMap { if case .encrypted = $0.value { $0.key } else { nil } }
         }

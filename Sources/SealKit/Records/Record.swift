@@ -7,11 +7,16 @@ public import SealStatements
 /// Plain fields are read and written by subscript and visible to the server; `encryptedValues` and assets are sealed on
 /// this device before they leave it. A key is plain or encrypted, not both.
 public struct Record: Sendable {
+    /// A record's name and its zone.
     public struct ID: Sendable, Hashable, Codable, CustomStringConvertible {
         /// 1 to 255 printable ASCII characters, unique in the zone.
         public let recordName: String
+        /// The zone that the record is in.
         public let zoneID: RecordZone.ID
 
+        /// - Parameters:
+        ///   - recordName: 1 to 255 printable ASCII characters; a random one unless it is given.
+        ///   - zoneID: of the zone; the default zone unless it is given.
         public init(recordName: String = UUID().uuidString, zoneID: RecordZone.ID = .default) {
             self.recordName = recordName
             self.zoneID = zoneID
@@ -27,25 +32,35 @@ public struct Record: Sendable {
     /// may go with one request (`limitExceeded`). A record with children (`parent`) does not go: the deletion is a
     /// `referenceViolation`. What is saved in the request that deletes the target stays.
     public struct Reference: Sendable, Hashable, Codable {
+        /// What becomes of the record that refers when its target is deleted.
         public typealias Action = ReferenceValue.Action
+        /// The target's name, in the zone of the record that refers.
         public let recordName: String
+        /// What becomes of the record that refers when the target is deleted.
         public let action: Action
 
+        /// - Parameters:
+        ///   - recordName: the target's, in the zone of the record that refers.
+        ///   - action: what becomes of the record that refers when the target is deleted.
         public init(recordName: String, action: Action = .none) {
             self.recordName = recordName
             self.action = action
         }
     }
 
+    /// Its name and its zone.
     public let recordID: ID
+    /// What kind of record it is: a letter, then letters, digits and underscores, up to 255, all of ASCII.
     public let recordType: String
     /// Given by the server at each write; nil until the record is saved.
     public internal(set) var recordChangeTag: String?
     /// By the server's clock.
     public internal(set) var creationDate: Date?
+    /// By the server's clock.
     public internal(set) var modificationDate: Date?
     /// From the signed statements, verified.
     public var creatorUserRecordID: ID? { base.map { ID(recordName: $0.statement.creator.recordName) } }
+    /// From the signed statements, verified.
     public var lastModifiedUserRecordID: ID? { base.map { ID(recordName: $0.statement.author.recordName) } }
     /// The record that this one belongs to: it must exist, or be saved in the same batch.
     public var parent: Reference?
@@ -58,6 +73,10 @@ public struct Record: Sendable {
     /// What the record looked like when it was fetched or saved last, verified.
     var base: Base?
 
+    /// A record that is nowhere but here until it is saved.
+    /// - Parameters:
+    ///   - recordType: what kind of record it is.
+    ///   - recordID: its name and its zone; a random name in the default zone unless it is given.
     public init(recordType: String, recordID: ID = ID()) {
         self.recordType = recordType
         self.recordID = recordID
@@ -140,6 +159,7 @@ public struct Record: Sendable {
         return value
     }
 
+    /// Sets a plain field to a value whose type is known when the program runs; nil removes it.
     public mutating func setPlainValue(_ key: String, _ value: RecordValue?) { set(key, value.map { .plain($0) }) }
 
     private func content(_ key: String) -> Content? { fields[key].flatMap { Content($0) } }

@@ -5,12 +5,14 @@ public import SealStatements
 extension NSNumber: InlineRecordValue {}
 
 extension InlineRecordValue where Self: NSNumber {
+    /// As a record keeps it.
     public var recordValue: RecordValue {
         let isFloating = ["f", "d"].contains(String(cString: objCType))
         guard !isFloating, let integer = Int64(exactly: self) else { return .double(doubleValue) }
         return .int64(integer)
     }
 
+    /// nil where the value is of another type, or does not fit this one exactly.
     public init?(recordValue: RecordValue) {
         let number: NSNumber
         switch recordValue {

@@ -1,12 +1,15 @@
 public import Foundation
 public import SealStatements
 
+/// What a field holds, whatever its type: for code that learns the type when it runs.
 public typealias RecordValue = SealStatements.Value
+/// A place on earth, CloudKit's `CLLocation`: latitude and longitude in degrees, the rest as far as it is known.
 public typealias Location = SealStatements.Location
 
 /// A Swift type that a record field can hold: an ``InlineRecordValue``, or an ``Asset``. CloudKit's
 /// `CKRecordValueProtocol`.
 public protocol RecordValueConvertible: Sendable {
+    /// As a field keeps it.
     var fieldContent: Record.Content { get }
     /// nil where the field holds something else.
     init?(fieldContent: Record.Content)
@@ -17,7 +20,9 @@ public protocol RecordValueConvertible: Sendable {
 /// `Bool` is kept as the integer 0 or 1, and `Float` as a double. Encrypted values and the elements of lists are such;
 /// types of your own conform to it.
 public protocol InlineRecordValue: RecordValueConvertible {
+    /// As a record keeps it.
     var recordValue: RecordValue { get }
+    /// nil where the value is of another type, or does not fit this one exactly.
     init?(recordValue: RecordValue)
 }
 

@@ -10,22 +10,29 @@ import SwiftProtobuf
 extension Share {
     /// What a URL leads to: CloudKit's `CKShare.Metadata`, verified against the URL's secret part.
     public struct Metadata: Sendable {
+        /// The container that the share is in.
         public let containerIdentifier: String
+        /// The zone that is shared, or in which the root is.
         public let zoneID: RecordZone.ID
         /// The record that is shared with all that has it as parent; nil for a zone's share.
         public let hierarchicalRootRecordID: Record.ID?
         /// What the share shows before it is accepted, and who says so; nil where nobody vouches for it: its author
         /// administers the share no more, and nobody who does has renewed it yet. That keeps nobody from accepting.
         public let preview: Preview?
+        /// Who owns it, by the roster that the URL's secret vouches for.
         public internal(set) var ownerIdentity: UserIdentity
+        /// What whoever asks is in the share, or would be.
         public let participantRole: Participant.Role
+        /// What whoever asks may do in it, or might.
         public let participantPermission: Participant.Permission
+        /// Whether whoever asks has accepted it.
         public let participantStatus: Participant.AcceptanceStatus
 
         /// Of ``preview``; empty where there is none.
         public var title: String { preview?.title ?? "" }
         /// Of ``preview``; empty where there is none.
         public var shareType: String { preview?.shareType ?? "" }
+        /// Of ``preview``; nil where there is none.
         public var thumbnailImageData: Data? { preview?.thumbnailImageData }
 
         let opening: ShareOpening
@@ -35,10 +42,15 @@ extension Share {
 
     /// Title, type and thumbnail as the owner or an administrator signed them, by the verified roster.
     public struct Preview: Sendable, Hashable {
+        /// What the share is called.
         public let title: String
+        /// A uniform type identifier for what is shared; empty where none was given.
         public let shareType: String
+        /// A small picture; nil where there is none.
         public let thumbnailImageData: Data?
+        /// Who signed it.
         public let authorRecordID: Record.ID
+        /// What the author is in the share: owner or administrator.
         public let authorRole: Participant.Role
         /// When it was signed, by the author's clock.
         public let date: Date

@@ -25,6 +25,12 @@ extension Container {
         try await shareParticipant(for: .phoneNumber(number), permission: permission)
     }
 
+    /// Somebody to add to a share, by the name of their account.
+    /// - Parameters:
+    ///   - userRecordID: as `userRecordID()` gives it on their device.
+    ///   - permission: what they may do.
+    /// - Throws: `unknownItem` where this container knows nobody of the name; `integrityFailure` where the keys are not
+    ///   those that this device knows.
     public func shareParticipant(
         forUserRecordID userRecordID: Record.ID, permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> Share.Participant {
@@ -65,18 +71,21 @@ extension Container {
         return results
     }
 
+    /// As ``shareParticipant(forEmailAddress:permission:)``, for several at once: a result for each address.
     public func shareParticipants(
         forEmailAddresses addresses: [String], permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> [String: Result<Share.Participant, SealKitError>] {
         try await shareParticipants(addresses, permission) { .emailAddress($0) }
     }
 
+    /// As ``shareParticipant(forPhoneNumber:permission:)``, for several at once: a result for each number.
     public func shareParticipants(
         forPhoneNumbers numbers: [String], permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> [String: Result<Share.Participant, SealKitError>] {
         try await shareParticipants(numbers, permission) { .phoneNumber($0) }
     }
 
+    /// As ``shareParticipant(forUserRecordID:permission:)``, for several at once: a result for each name.
     public func shareParticipants(
         forUserRecordIDs userRecordIDs: [Record.ID], permission: Share.Participant.Permission = .readOnly
     ) async throws(SealKitError) -> [Record.ID: Result<Share.Participant, SealKitError>] {

@@ -1,6 +1,7 @@
 /// What `Database.modifyRecords(saving:deleting:savePolicy:atomically:progress:perRecordProgress:)` saves: a `Record`
 /// or a `Share`, in any mixture, as CloudKit takes them, where a share is a kind of record.
 public protocol SavableRecord: Sendable {
+    /// Its name and its zone.
     var recordID: Record.ID { get }
 }
 

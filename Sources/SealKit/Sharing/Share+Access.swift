@@ -10,10 +10,12 @@ import SwiftProtobuf
 extension Share {
     /// Somebody who asked for access: CloudKit's `CKShare.AccessRequester`.
     public struct AccessRequester: Sendable {
+        /// Who asks.
         public let userIdentity: UserIdentity
         /// What somebody says of itself, for people to read: nobody has verified it. Sealed to the owner; empty for
         /// administrators, who see the user name alone.
         public let contact: String
+        /// When they asked, by the server's clock.
         public let dateRequested: Date
         /// What to fetch a participant with, to approve: ``Container/shareParticipant(for:permission:)``, add, save.
         public var participantLookupInfo: LookupInfo { .userRecordName(userID.recordName) }
@@ -23,6 +25,7 @@ extension Share {
 
     /// Somebody who can neither join the share nor ask for access.
     public struct BlockedIdentity: Sendable, Hashable {
+        /// Who is blocked.
         public let userRecordID: Record.ID
 
         let userID: UserID

@@ -15,6 +15,7 @@ extension Share {
 }
 
 extension Share.SystemFieldKey where Value == String {
+    /// ``Share/title``.
     public static var title: Self {
         Self(read: { $0.title.isEmpty ? nil : $0.title }, write: { $0.title = $1 ?? "" })
     }
@@ -26,6 +27,7 @@ extension Share.SystemFieldKey where Value == String {
 }
 
 extension Share.SystemFieldKey where Value == Data {
+    /// ``Share/thumbnailImageData``.
     public static var thumbnailImageData: Self {
         Self(read: { $0.thumbnailImageData }, write: { $0.thumbnailImageData = $1 })
     }

@@ -10,8 +10,10 @@ import SealStatements
 public struct Share: Sendable {
     /// The record of a zone's share.
     public static let recordName = Names.zoneWideShare
+    /// The type of every share's record.
     public static let recordType = Names.shareType
 
+    /// The zone that is shared, or in which the root is.
     public let zoneID: RecordZone.ID
     /// The share's record in its zone.
     public let recordID: Record.ID
@@ -21,7 +23,9 @@ public struct Share: Sendable {
     public var title: String = ""
     /// A uniform type identifier for what is shared; sealed like the title.
     public var shareType: String = ""
+    /// A small picture; sealed like the title.
     public var thumbnailImageData: Data?
+    /// Everybody in the share and everybody who is invited, the owner first.
     public internal(set) var participants: [Participant] = []
     /// What anybody with the URL may do: nothing, unless the owner opens the share to the public.
     ///
@@ -63,6 +67,8 @@ public struct Share: Sendable {
     /// Who looks at it.
     var currentUser: UserID?
 
+    /// A share of a whole zone.
+    /// - Parameter recordZoneID: of the zone, which is saved already.
     public init(recordZoneID: RecordZone.ID) {
         zoneID = recordZoneID
         recordID = Record.ID(recordName: Share.recordName, zoneID: recordZoneID)
@@ -85,6 +91,7 @@ public struct Share: Sendable {
         fields = Record(recordType: Share.recordType, recordID: shareID)
     }
 
+    /// Whose zone it is.
     public var owner: Participant? { participants.first { $0.role == .owner } }
 
     /// Whoever fetched the share; nil before it was saved.
@@ -144,33 +151,49 @@ extension Share: CustomStringConvertible {
 }
 
 extension Share {
+    /// Somebody who is in a share, or invited to it.
     public struct Participant: Sendable {
+        /// What somebody is in a share.
         public enum Role: Int, Sendable {
+            /// Whose zone it is.
             case owner = 1
+            /// Invites, removes, blocks and changes permissions beside the owner.
             case administrator = 2
+            /// Came by an invitation.
             case privateUser = 3
+            /// Came by the share's URL while the share was public.
             case publicUser = 4
         }
+        /// What somebody may do with the records of a share.
         public enum Permission: Int, Sendable {
             /// Of ``Share/publicPermission`` alone: whoever is in a share may read it.
             case none = 1
+            /// Read them.
             case readOnly = 2
+            /// Read, make, change and delete them.
             case readWrite = 3
         }
+        /// How far an invitation is.
         public enum AcceptanceStatus: Int, Sendable {
+            /// Invited, and has not accepted yet.
             case pending = 1
+            /// Is in the share.
             case accepted = 2
+            /// Was in the share.
             case removed = 3
         }
 
         /// The invitation's id, for as long as the participant is in the share; the owner's is its user name. A change
         /// of an open invitation's permission or expiry makes another invitation of it.
         public internal(set) var participantID: String
+        /// Who it is.
         public internal(set) var userIdentity: UserIdentity
         /// The owner makes private users administrators, and back, once they have accepted. An administrator has
         /// readWrite.
         public var role: Role
+        /// What they may do. Changes count from the save of the share on.
         public var permission: Permission
+        /// How far the invitation is.
         public internal(set) var acceptanceStatus: AcceptanceStatus
         /// When the invitation, or the acceptance of the public URL, was signed, by its author's clock.
         public internal(set) var dateAddedToShare: Date?
@@ -199,6 +222,7 @@ extension Share {
         }
     }
 
+    /// Who a participant is, as far as that is known.
     public struct UserIdentity: Sendable {
         /// nil for a placeholder: somebody without an account in this container, or whoever claims a one-time URL.
         public internal(set) var userRecordID: Record.ID?
@@ -210,12 +234,17 @@ extension Share {
         /// Of somebody who was looked up by address, and is not verified, the server alone says whose keys these are:
         /// ask ``Contacts/refreshedContact(for:)`` for the number, compare it, and tell ``Contacts/verify(_:)``.
         public internal(set) var isVerified = false
+        /// Whether it is known which account it is.
         public var hasAccount: Bool { userRecordID != nil }
     }
 
+    /// What somebody was looked up by.
     public enum LookupInfo: Sendable, Hashable {
+        /// An e-mail address.
         case emailAddress(String)
+        /// A phone number, with the country's code.
         case phoneNumber(String)
+        /// The name of their account.
         case userRecordName(String)
 
         var address: String? {

@@ -2,10 +2,12 @@ extension SyncEngine {
     /// Records and shares to save, and what to delete, with one request, or with as few as it takes: an engine cuts
     /// what is too much for one.
     public struct RecordZoneChangeBatch: Sendable {
+        /// Records to save, with the system fields of the version that they follow.
         public var recordsToSave: [Record]
         /// A new one belongs into one batch with its root record, whether that has changed or not. They are saved as by
         /// `Database.modifyRecords(saving:shares:deleting:savePolicy:atomically:progress:perRecordProgress:)`.
         public var sharesToSave: [Share]
+        /// Records to delete.
         public var recordIDsToDelete: [Record.ID]
         /// All of a zone's changes in it or none: if one fails, the others fail with `batchRequestFailed`, and stay
         /// pending. Such a batch is cut between zones only, so that a zone has at most 400 changes in it. A share that
@@ -14,6 +16,11 @@ extension SyncEngine {
         /// What fails with these, and is not sent.
         private(set) var refusals: [Record.ID: SealKitError] = [:]
 
+        /// - Parameters:
+        ///   - recordsToSave: records to save.
+        ///   - sharesToSave: shares to save.
+        ///   - recordIDsToDelete: records to delete.
+        ///   - atomicByZone: all of a zone's changes in it or none.
         public init(
             recordsToSave: [Record] = [], sharesToSave: [Share] = [], recordIDsToDelete: [Record.ID] = [],
             atomicByZone: Bool = false

@@ -1,9 +1,12 @@
 extension SyncEngine {
     /// A record that is to be saved or deleted, by its name: its values are asked for when they are sent.
     public enum PendingRecordZoneChange: Sendable, Hashable {
+        /// It is to be saved.
         case saveRecord(Record.ID)
+        /// It is to be deleted.
         case deleteRecord(Record.ID)
 
+        /// Which record.
         public var recordID: Record.ID {
             switch self {
             case .saveRecord(let id), .deleteRecord(let id): id
@@ -13,9 +16,12 @@ extension SyncEngine {
 
     /// A zone that is to be made or deleted.
     public enum PendingDatabaseChange: Sendable, Hashable {
+        /// It is to be made.
         case saveZone(RecordZone)
+        /// It is to be deleted, with all that is in it.
         case deleteZone(RecordZone.ID)
 
+        /// Which zone.
         public var zoneID: RecordZone.ID {
             switch self {
             case .saveZone(let zone): zone.zoneID

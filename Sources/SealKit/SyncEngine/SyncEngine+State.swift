@@ -88,6 +88,7 @@ extension SyncEngine {
             }
         }
 
+        /// Lets go of changes: they are not sent any more, unless they are added again.
         public func remove(pendingRecordZoneChanges changes: [PendingRecordZoneChange]) {
             change { content in changes.reduce(false) { content.records.remove($1) || $0 } }
         }

@@ -13,6 +13,7 @@ public final class SyncEngine: Sendable {
         /// The engine takes its database from there at the beginning of each fetch and send, so that it follows the
         /// account; what is under way when that changes ends with `notAuthenticated`.
         public var container: Container
+        /// Which database it keeps in step: the private or the shared one.
         public var databaseScope: Database.Scope
         /// What the last ``Event/stateUpdate(_:)`` gave; nil for a device that has never synced.
         public var stateSerialization: State.Serialization?
@@ -31,6 +32,12 @@ public final class SyncEngine: Sendable {
         /// verify does.
         public var assetFetching = Database.AssetFetching.automatic
 
+        /// - Parameters:
+        ///   - container: of whoever is signed in, now and later.
+        ///   - databaseScope: private or shared; the public database has no change feed (`badDatabase`).
+        ///   - stateSerialization: what the last ``Event/stateUpdate(_:)`` gave; nil for a device that has never
+        ///     synced.
+        ///   - delegate: the app, held weakly.
         public init(
             container: Container, databaseScope: Database.Scope = .private, stateSerialization: State.Serialization?,
             delegate: any SyncEngineDelegate

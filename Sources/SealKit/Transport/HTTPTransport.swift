@@ -9,6 +9,7 @@ import Synchronization
 
 /// HTTP/1.1 or HTTP/2 to one server, by async-http-client.
 public final class HTTPTransport: Transport {
+    /// What goes beyond an address.
     public struct Configuration: Sendable {
         /// Longest time without progress, in seconds (CloudKit's `timeoutIntervalForRequest`).
         public var requestTimeout: Double
@@ -19,6 +20,9 @@ public final class HTTPTransport: Transport {
         /// `incompatibleVersion`.
         package var wireVersion = "1"
 
+        /// - Parameters:
+        ///   - requestTimeout: seconds without progress after which a request has failed.
+        ///   - certificateAuthorityFile: a PEM file of authorities to trust; nil for the system's.
         public init(requestTimeout: Double = 60, certificateAuthorityFile: String? = nil) {
             self.requestTimeout = requestTimeout
             self.certificateAuthorityFile = certificateAuthorityFile
@@ -165,6 +169,7 @@ public final class HTTPTransport: Transport {
         return try await collect(request)
     }
 
+    /// Asks without a body and returns status and body.
     public func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
         try await collect(request(.GET, path, token: token))
     }

@@ -14,6 +14,7 @@ public protocol Transport: Sendable {
     /// Sends a wire message and returns status and body.
     func post(_ path: String, body: Data, token: String?) async throws(SealKitError) -> TransportResponse
 
+    /// Asks without a body and returns status and body.
     func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse
 
     /// Streams `length` bytes up.
@@ -44,8 +45,11 @@ extension Transport {
     }
 }
 
+/// What a server has answered.
 public struct TransportResponse: Sendable {
+    /// HTTP's number.
     public var status: Int
+    /// All of the answer's body.
     public var body: Data
     /// Seconds, from the header of that name: of use where a proxy answered in the server's place.
     public var retryAfter: Double?
@@ -53,6 +57,11 @@ public struct TransportResponse: Sendable {
     /// another one.
     public var deviceRevision: UInt64?
 
+    /// - Parameters:
+    ///   - status: HTTP's number.
+    ///   - body: all of it.
+    ///   - retryAfter: seconds, from the header of that name.
+    ///   - deviceRevision: the state of the account's list of devices, from the header.
     public init(status: Int, body: Data, retryAfter: Double? = nil, deviceRevision: UInt64? = nil) {
         self.status = status
         self.body = body

@@ -1,5 +1,6 @@
 /// What an exchange goes by besides its arguments: set by the SDK around each one, read by transports.
 public struct TransportOptions: Sendable {
+    /// Those of the exchange that is under way in this task.
     @TaskLocal public static var current = TransportOptions()
 
     /// Longest time without progress; nil for the transport's own.
@@ -9,5 +10,6 @@ public struct TransportOptions: Sendable {
     /// Further headers. They hold nothing secret.
     public var headers: [String: String] = [:]
 
+    /// No options: an exchange as any other.
     public init() {}
 }

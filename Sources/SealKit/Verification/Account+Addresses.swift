@@ -8,14 +8,19 @@ import SwiftProtobuf
 /// The server keeps a keyed hash of it and no more: it cannot say which address this is. It can be told by asking for
 /// the address itself, as ``Account/setDiscoverable(_:address:)`` does.
 public struct LinkedAddress: Sendable, Hashable, Identifiable {
+    /// What kind of address it is.
     public enum Kind: Sendable, Hashable {
-        case emailAddress, phoneNumber
+        /// A mailbox.
+        case emailAddress
+        /// A telephone.
+        case phoneNumber
         /// Linked before the server kept kinds.
         case unknown
     }
 
     /// 16 bytes, the same for this address on this server whoever has it.
     public let id: Data
+    /// What kind of address it is.
     public let kind: Kind
     /// When it was last proven.
     public let linked: Date

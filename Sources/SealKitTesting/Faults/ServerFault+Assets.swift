@@ -7,7 +7,18 @@ import SwiftProtobuf
 extension ServerFault {
     /// What is done to the chunks of an asset on its way down.
     public enum ChunkLie: String, Sendable, CaseIterable {
-        case flipped, swapped, repeated, dropped, cut, lengthened
+        /// One bit of one chunk is another one.
+        case flipped
+        /// Two chunks are in each other's place.
+        case swapped
+        /// One chunk comes twice.
+        case repeated
+        /// One chunk is left out.
+        case dropped
+        /// The end is missing.
+        case cut
+        /// There is more than there was.
+        case lengthened
     }
 
     /// Every asset comes with altered chunks. Seen as `integrityFailure`, before one wrong byte is handed out. An asset

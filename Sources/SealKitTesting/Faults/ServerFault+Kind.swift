@@ -1,30 +1,32 @@
 extension ServerFault {
     /// The catalogue: each kind is the name of the function or property that makes such a fault.
     public enum Kind: String, Sendable, CaseIterable {
-        // The whole server
+        /// The whole server, as it was before.
         case rollback
 
-        // Records
+        /// Of records.
         case flippedBit, swappedFields, mixedRevisions, plainField, withheldField, olderRecord, movedRecord
+        /// Of records.
         case anotherRecord, borrowedSignature, inventedRecord, deniedRecord, unsignedDeletion, goneWith, emptyAnswers
+        /// Of what an answer says beside its records.
         case withheldHead
 
-        // Feeds, lists and zones
+        /// Of feeds, lists and zones.
         case leftOutRecord, leftOutZone, emptyFeed, endlessFeed, floodedFeed, deniedZone, deletedZone
 
-        // Rosters and keys
+        /// Of rosters and keys.
         case shortenedRoster, forgedEntry, endlessRoster, wrongGrants, announcedRotation, exchangedKeys, weakKeys
 
-        // Accounts and devices
+        /// Of accounts and devices.
         case inventedDevice, damagedRecoveryBundle, interceptedEnrolment, exchangedVerification
 
-        // Shares
+        /// Of shares.
         case exchangedShare, offeredSeat
 
-        // Assets
+        /// Of assets.
         case alteredChunks, exchangedAsset
 
-        // The network
+        /// Of the network.
         case offline, refusal, lostAnswers, brokenDownloads, notASealKitServer
 
         /// The lines of SealKit's table of attacks (`Tests/Support/attacks.txt`) that a test may try with it.

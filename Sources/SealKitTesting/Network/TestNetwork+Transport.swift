@@ -15,6 +15,7 @@ extension TestNetwork {
         return response
     }
 
+    /// Asks without a body and returns status and body, or what a fault makes of them.
     public func get(_ path: String, token: String?) async throws(SealKitError) -> TransportResponse {
         let (faults, server) = begin(path)
         try await arrive(faults, path)

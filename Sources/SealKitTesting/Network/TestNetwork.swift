@@ -5,6 +5,7 @@ import Synchronization
 /// A device's way to a server, in the hands of whoever is to be defended against: it passes everything on, and lies as
 /// long as a test wants it to.
 ///
+/// <!-- swift: import Testing; let bob: TestDevice -->
 /// ```swift
 /// bob.network.inject(.deniedRecord(note.recordID))
 /// await #expect(throws: SealKitError.self) { try await bob.container.sharedDatabase.record(for: note.recordID) }
@@ -25,6 +26,7 @@ public final class TestNetwork: Transport {
     private let state = Mutex(State())
     public var origin: String { next.origin }
 
+    /// - Parameter next: what reaches the server: where requests go that no fault answers.
     public init(_ next: any Transport) { self.next = next }
 
     // MARK: What goes wrong
@@ -51,6 +53,7 @@ public final class TestNetwork: Transport {
         fileprivate let network: TestNetwork
         fileprivate let id: Int
 
+        /// Takes this fault away, and leaves others.
         public func remove() { network.remove(id) }
     }
 

@@ -3,6 +3,7 @@ import SealService
 
 /// What a test server has sent to one mail address or phone number: nothing leaves the process.
 public struct Mailbox: Sendable {
+    /// The mail address or phone number.
     public let address: String
     private let postbox: Postbox
     private let isSending: @Sendable () -> Bool

@@ -3,6 +3,7 @@ public import SealKit
 /// Somebody's device: an account that is signed in, with its keys and what it has verified in memory, a way to the
 /// server that can be made to lie, and the app's container.
 public final class TestDevice: Sendable {
+    /// What the account's other devices call it.
     public let name: String
     /// What the device reaches the server by: faults go in here.
     public let network: TestNetwork
@@ -12,6 +13,7 @@ public final class TestDevice: Sendable {
     public let trust: TrustStore
     /// Who is signed in: for apps that make their container by themselves.
     public let accounts: AccountProvider
+    /// The account that is signed in.
     public let account: Account
     /// The app's, in the development environment.
     public let container: Container

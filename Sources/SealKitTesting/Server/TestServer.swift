@@ -7,6 +7,7 @@ import Synchronization
 
 /// A whole SealKit server in the process of a test: the real one, on a temporary folder, without a socket.
 ///
+/// <!-- swift: import Testing; struct NotesModel { init(container: Container) {} } -->
 /// ```swift
 /// @Test func notesReachTheOtherDevice() async throws {
 ///     try await TestServer.run { server in
@@ -24,6 +25,7 @@ public final class TestServer: Sendable {
 
     /// Scheme and host, as share URLs have them.
     public var origin: String { host.origin }
+    /// The app's container.
     public let containerIdentifier: String
     let host: LocalHost
 
