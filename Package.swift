@@ -313,6 +313,15 @@ let package = Package(
                 .testTarget(
                     name: "CloudKitNotesTests", dependencies: ["CloudKitNotes", "CloudKit", "SealKitTesting"],
                     path: "Examples/CloudKitNotes/Tests", swiftSettings: [.swiftLanguageMode(.v6)]),
+                // What each tutorial of the documentation ends with.
+                .target(
+                    name: "Tutorials", dependencies: ["SealKit", "CloudKit"],
+                    path: "Documentation/Tutorials.docc/Resources",
+                    sources: ["notes-5.swift", "sharing-5.swift", "sync-5.swift", "moving-5.swift"],
+                    swiftSettings: [.swiftLanguageMode(.v6)]),
+                .testTarget(
+                    name: "TutorialsTests", dependencies: ["Tutorials", "SealKit", "CloudKit", "SealLab"],
+                    path: "Documentation/Tests", swiftSettings: [.swiftLanguageMode(.v6)]),
             ]
             : [])
         + [

@@ -1,0 +1,40 @@
+import CloudKit
+import Foundation
+
+#if os(Linux)
+    import SealKit
+#endif
+
+/// The sync layer of an app that was written for iCloud.
+struct CloudNotes {
+    let database: CKDatabase
+    let zoneID = CKRecordZone.ID(zoneName: "Notes", ownerName: CKCurrentUserDefaultName)
+
+    init(container: CKContainer) {
+        database = container.privateCloudDatabase
+    }
+
+    #if os(Linux)
+        /// There is no account of the system here. Without this, the command line's account is found by itself.
+        static func signIn(keyFile: URL) {
+            CKContainer.configure(
+                CKContainer.Setup(
+                    account: .keyStore(
+                        FileKeyStore(file: keyFile), trustFile: keyFile.appendingPathExtension("trust")),
+                    containerIdentifier: "iCloud.com.example.notes"))
+        }
+    #endif
+
+    func save(_ text: String, as name: String) async throws {
+        let note = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
+        note.encryptedValues["text"] = text
+        try await database.save(note)
+    }
+
+    func texts() async throws -> [String] {
+        let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: nil)
+        return try changes.modificationResultsByID.values.compactMap {
+            try $0.get().record.encryptedValues["text"] as? String
+        }
+    }
+}

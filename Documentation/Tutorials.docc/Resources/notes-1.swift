@@ -1,0 +1,19 @@
+import Foundation
+import SealKit
+
+/// Notes on a server that cannot read them.
+struct Notebook {
+    let account: Account
+
+    /// The notebook of the account whose keys lie in `folder`; at the first start there is none, and one is made.
+    init(server: String, folder: URL, passphrase: String, show: (RecoveryKey) -> Void) async throws {
+        let store = FileKeyStore(file: folder.appendingPathComponent("account.json")) { passphrase }
+        if let kept = try await Account.load(from: store) {
+            account = kept
+        } else {
+            let made = try await Account.create(transport: try HTTPTransport(server: server), in: store)
+            account = made.account
+            show(made.recoveryKey)
+        }
+    }
+}

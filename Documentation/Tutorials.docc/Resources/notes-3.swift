@@ -1,0 +1,33 @@
+import Foundation
+import SealKit
+
+/// Notes on a server that cannot read them.
+struct Notebook {
+    let account: Account
+    let database: Database
+    let zoneID: RecordZone.ID
+
+    /// The notebook of the account whose keys lie in `folder`; at the first start there is none, and one is made.
+    init(server: String, folder: URL, passphrase: String, show: (RecoveryKey) -> Void) async throws {
+        let store = FileKeyStore(file: folder.appendingPathComponent("account.json")) { passphrase }
+        if let kept = try await Account.load(from: store) {
+            account = kept
+        } else {
+            let made = try await Account.create(transport: try HTTPTransport(server: server), in: store)
+            account = made.account
+            show(made.recoveryKey)
+        }
+        let trust = try TrustStore(file: folder.appendingPathComponent("account.json.trust"))
+        database = try Container("com.example.notes", account: account, trust: trust).privateDatabase
+        zoneID = try await database.save(RecordZone(zoneName: "Notes")).zoneID
+    }
+
+    /// Saves a note: the server sees in which folder it is, and not what it says.
+    @discardableResult
+    func add(_ text: String, to folder: String) async throws -> Record.ID {
+        var note = Record(recordType: "Note", recordID: Record.ID(zoneID: zoneID))
+        note["folder"] = folder
+        note.encryptedValues["text"] = text
+        return try await database.save(note).recordID
+    }
+}
