@@ -15,6 +15,8 @@ CLIENTS ?= 200
 SEALKIT = .build/$(CONFIGURATION)/sealkit
 release = Packaging/release
 debug = swift build -c debug --product
+# Of `make docs`.
+BASE ?=
 # Of `make install`: where it goes, and what is put before that (a package's folder).
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -67,7 +69,7 @@ attacks: setup ## Tries everything that a hostile server, participant or network
 parity: ## Prints what has become of every public member of Apple's CloudKit in the module CloudKit, and the totals
 	@Tests/Support/parity
 
-cloudkit: setup ## Builds an app and a library against the product CloudKit, as packages of their own, by the line of the README
+cloudkit: setup ## Builds an app and a library against the product CloudKit, as packages of their own, by the line of its documentation
 	@Tests/Support/cloudkit
 
 torture: setup ## Kills the server ROUNDS=100 times under load, lets clients be slow, a member hostile and devices sync, and plays MODEL=10000 steps against a model; SEED=… repeats
@@ -119,9 +121,10 @@ protobuf: setup ## Generates Sources/SealWire/*.pb.swift again
 	    --swift_opt=Visibility=Public --swift_opt=UseAccessLevelOnImports=true \
 	    --swift_out=Sources/SealWire -I Sources/SealWire $(notdir $(wildcard Sources/SealWire/*.proto))
 
-docs: build ## Builds the documentation into .build/docs, without a warning
+docs: build ## Makes the documentation a site of static files in .build/docs/site; BASE=/PATH where it will stand below a path
 	swift build --target SealKitTesting
-	@Tests/Support/docs
+	swift build --target CloudKit
+	@Tests/Support/docs $(if $(BASE),--base "$(BASE)")
 
 format: ## Formats the Swift sources
 	@Tests/Support/style --format

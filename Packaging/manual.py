@@ -239,4 +239,5 @@ def main():
         (folder / f"sealkit-{group['commandName']}.1").write_text(manual.of(group), encoding="utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -28,7 +28,7 @@ RULE = re.compile(r"\b[RP]-[A-Z]+-[0-9]+\b")
 CITATION = re.compile(r"(PROTOCOL(?:-[A-Z]+)?|FILES|PUBLISHED)\.md(?:,| says)? ?(?:under |\()?\\?\"([A-Z][^\"\\]*)\\?\"")
 SOURCES = (
     "Sources/**/*.swift", "Sources/**/*.proto", "Fuzz/**/*.swift", "Fuzz/*.md", "Tests/**/*.swift",
-    "Vectors/verifier/**/*.py", "Examples/*.py", "README.md", "SECURITY.md",
+    "Vectors/verifier/**/*.py", "Examples/*.py", "README.md", "SECURITY.md", "Documentation/*/*.md", "Sources/*/Documentation.docc/*.md",
 )
 
 

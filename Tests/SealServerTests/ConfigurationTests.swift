@@ -140,7 +140,7 @@ import Testing
         var root = URL(fileURLWithPath: #filePath)
         for _ in 0..<3 { root.deleteLastPathComponent() }
         var names: Set<String> = []
-        for part in ["README.md", "Makefile", "Sources", "Tests", "Fuzz", "Vectors", "Examples"] {
+        for part in ["README.md", "Makefile", "Sources", "Tests", "Fuzz", "Vectors", "Examples", "Documentation"] {
             let path = root.appendingPathComponent(part)
             let inner = FileManager.default.enumerator(
                 at: path, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
