@@ -44,6 +44,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.20.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.40.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -60,7 +61,8 @@ let package = Package(
         .target(name: "CCurlShim", dependencies: ["CCurl"]),
         .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(name: "CWebBundle"),
-        .target(name: "SealSystem", swiftSettings: house),
+        .target(name: "CHeap"),
+        .target(name: "SealSystem", dependencies: ["CHeap"], swiftSettings: house),
         // Floor 1
         .target(name: "SealPrimitives", dependencies: ["CSodium"], swiftSettings: core),
         .target(
@@ -140,6 +142,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
@@ -388,7 +392,7 @@ case "1":
 case "server":
     // The server with its packages, and the core's harness and world once more.
     let kept = [
-        "CSodium", "CCurl", "CCurlShim", "CPQ", "CWebBundle", "SealSystem", "SealPrimitives", "SealWire",
+        "CSodium", "CCurl", "CCurlShim", "CPQ", "CWebBundle", "CHeap", "SealSystem", "SealPrimitives", "SealWire",
         "SealStatements",
         "SealEnvelope",
         "SealCoding",

@@ -120,6 +120,28 @@ import Testing
         #expect(code == .serverResponseLost)
     }
 
+    @Test(
+        "A server answers over HTTP/2 with a status that is none: an error of the exchange, and the app's process goes on."
+    )
+    func attack104_statusThatIsNone() async throws {
+        for status in ["-5", "99999999999999999999", "1000", "99", "2xx", "+20", ""] {
+            let server = try await TLSServer(status: status)
+            let transport = try HTTPTransport(
+                server: server.origin, configuration: .init(certificateAuthorityFile: server.authority))
+            await expectRefused(.serverResponseLost, "\(status)") {
+                _ = try await transport.post("/", body: Data([1]), token: nil)
+            }
+            await expectRefused(.serverResponseLost, "\(status)") {
+                try await transport.events("/", token: "t", lastEventID: nil) { _ in }
+            }
+        }
+        // What is one is taken, so that it was HTTP/2 that spoke.
+        let server = try await TLSServer(status: "418")
+        let transport = try HTTPTransport(
+            server: server.origin, configuration: .init(certificateAuthorityFile: server.authority))
+        #expect(try await transport.get("/", token: nil).status == 418)
+    }
+
     // MARK: The command line
 
     @Test func commandsSayItAndTakeTheAuthority() async throws {

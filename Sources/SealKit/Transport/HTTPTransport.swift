@@ -69,6 +69,11 @@ public final class HTTPTransport: Transport {
         settings.decompression = .disabled
         // A refused connection is told at once; what may be repeated is repeated by `Client`, which knows.
         settings.connectionPool.retryConnectionEstablishment = false
+        settings.http2StreamChannelDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(StatusCheck(), position: .first)
+            }
+        }
         if let file = configuration.certificateAuthorityFile {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.additionalTrustRoots = [.certificates(try HTTPTransport.authorities(in: file))]

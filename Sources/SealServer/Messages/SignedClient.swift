@@ -22,6 +22,8 @@ struct SignedClient: Sendable {
         (self.keys, self.clock) = (keys, clock)
         var settings = HTTPClient.Configuration()
         settings.redirectConfiguration = .disallow
+        // Whoever answers over HTTP/2 could end this process by a status that is none.
+        settings.httpVersion = .http1Only
         settings.timeout = .init(connect: Self.timeout, read: Self.timeout)
         settings.decompression = .disabled
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)

@@ -24,6 +24,8 @@ package final class WebClientRequests: Sendable {
     package init(authorities: String?) throws {
         var settings = HTTPClient.Configuration()
         settings.redirectConfiguration = .disallow
+        // Whoever answers over HTTP/2 could end this process by a status that is none.
+        settings.httpVersion = .http1Only
         settings.decompression = .disabled
         settings.timeout = .init(connect: .seconds(10), read: Self.timeout)
         if let authorities {

@@ -23,7 +23,8 @@ final class TLSServer: @unchecked Sendable {
     ///   - name: that the certificate is for, as openssl writes alternative names.
     ///   - days: that it is good for; negative for one that has expired.
     ///   - isCut: it answers nothing, and ends each connection once a request came.
-    init(name: String = "IP:127.0.0.1", days: Int = 2, isCut: Bool = false) async throws {
+    ///   - status: it speaks HTTP/2, and this is all that it answers.
+    init(name: String = "IP:127.0.0.1", days: Int = 2, isCut: Bool = false, status: String? = nil) async throws {
         let folder = try TemporaryFolder()
         self.folder = folder
         func path(_ name: String) -> String { folder.url.appendingPathComponent(name).path }
@@ -49,7 +50,8 @@ final class TLSServer: @unchecked Sendable {
             .appendingPathComponent("Support/tls-server.py")
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = ["-B", script.path, path("certificate.pem"), path("key.pem"), isCut ? "cut" : "answer"]
+        let how = status.map { "status=\($0)" } ?? (isCut ? "cut" : "answer")
+        process.arguments = ["-B", script.path, path("certificate.pem"), path("key.pem"), how]
         (process.standardInput, process.standardOutput, process.standardError) = (
             FileHandle.nullDevice, output, FileHandle.nullDevice
         )
