@@ -42,7 +42,16 @@ struct IndexRows {
 
     var count: Int { come.count + gone.count }
 
-    mutating func replace(_ former: Value?, with value: Value?, _ field: Int64, _ change: RecordChange) {
+    /// - Parameter isFormerEntered: whether what the record held before is in the index, as it is; nobody knows it of a
+    ///   record that was too much for the indexes when one of them was made.
+    mutating func replace(
+        _ former: Value?, with value: Value?, isFormerEntered: Bool, _ field: Int64, _ change: RecordChange
+    ) {
+        guard isFormerEntered else {
+            for key in value.map(IndexKey.entries) ?? [] { come.append(Row(field, key, change.name, change.position)) }
+            for key in former.map(Self.entered) ?? [] { gone.append(Row(field, key, change.name, change.position)) }
+            return
+        }
         guard former?.isList ?? false || value?.isList ?? false else {
             let (old, new) = (former.flatMap { IndexKey($0) }, value.flatMap { IndexKey($0) })
             guard old != new else { return }

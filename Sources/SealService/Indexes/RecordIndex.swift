@@ -32,14 +32,17 @@ package struct RecordIndex {
         let words = type.searchable.isEmpty ? [] : Self.words(values, type, known: change.words)
         guard Self.parts(values, words, type) <= Self.mostParts else { throw Self.tooMany }
         let former = type.hasFieldEntries ? try PlainFields.values(change.formerFields, where: isWanted) : [:]
-        for (name, field) in type.ordered where !Value.isSame(former[name], values[name]) {
-            rows.replace(former[name], with: values[name], field.id, change)
+        let isFormerEntered = !Self.isTooMuch(former, type)
+        for (name, field) in type.ordered where !isFormerEntered || !Value.isSame(former[name], values[name]) {
+            rows.replace(former[name], with: values[name], isFormerEntered: isFormerEntered, field.id, change)
         }
         for (name, field) in type.orderedSystem {
-            rows.replace(change.formerValue(name), with: change.value(name), field.id, change)
+            rows.replace(
+                change.formerValue(name), with: change.value(name), isFormerEntered: isFormerEntered, field.id, change)
         }
         // Read again only where a text is another one: not those of a deleted record, which may be long.
-        guard type.searchable.contains(where: { !Value.isSame(values[$0], former[$0]) }) else { return }
+        guard !isFormerEntered || type.searchable.contains(where: { !Value.isSame(values[$0], former[$0]) })
+        else { return }
         wordCount += try SearchIndex(zone: zone, connection: connection).replace(
             words, of: change.name, type: type.name, atMost: Self.mostPartsPerRequest - wordCount)
     }
@@ -66,6 +69,22 @@ package struct RecordIndex {
             guard case .list(let elements) = values[field.name] else { return sum }
             return sum + elements.count
         }
+    }
+
+    /// Whether a record that held these was left out of the indexes that were made while it did. A word has a byte and
+    /// another one after it, so that few texts are taken apart for this.
+    private static func isTooMuch(_ former: [String: Value], _ type: IndexedType) -> Bool {
+        let elements = parts(former, [], type)
+        let bytes = type.searchable.reduce(0) { sum, name in
+            switch former[name] {
+            case .string(let text): sum + text.utf8.count + 1
+            case .list(let texts):
+                texts.reduce(sum) { if case .string(let text) = $1 { $0 + text.utf8.count + 1 } else { $0 } }
+            default: sum
+            }
+        }
+        guard elements + bytes / 2 > mostParts else { return false }
+        return elements > mostParts || parts(former, words(former, type), type) > mostParts
     }
 
     /// - Parameter known: those of some fields that were read already.

@@ -101,6 +101,34 @@ import Testing
         }
     }
 
+    /// Too much when its indexes were made, it was left out of all of them; once it is not, all of it is found.
+    @Test func aRecordThatWasTooMuchForItsIndexesIsFoundOnceItIsNot() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            func list(_ count: Int64, from first: Int64) -> Value { .list((first..<first + count).map { .int64($0) }) }
+            let sample: [String: Value] = ["odd": list(1, from: -1), "even": list(1, from: -1), "age": .int64(0)]
+            _ = try await anna.save([.thing("sample", sample)], in: zone)
+            let fields = ["odd", "even", "age"]
+            for field in fields { try await server.setIndexes(of: field, from: [.queryable, .sortable], to: []) }
+            try await server.makeIndexes()
+            var values: [String: Value] = ["odd": list(6_000, from: 0), "even": list(6_000, from: 0), "age": .int64(7)]
+            let saved = try await anna.save([.thing("a", values)], in: zone)
+            for field in fields { try await server.setIndexes(of: field, from: [], to: .queryable) }
+            try await server.makeIndexes()
+            #expect(try await anna.names("odd CONTAINS 5999", in: zone).isEmpty)
+
+            values["even"] = list(3_000, from: 0)
+            let shorter = try await anna.save([.thing(after: saved[0], values)], in: zone)
+            #expect(try await anna.names("odd CONTAINS 5999", in: zone) == ["a"])
+            #expect(try await anna.names("even CONTAINS 2999", in: zone) == ["a"])
+            #expect(try await anna.names("even CONTAINS 3000", in: zone).isEmpty)
+            #expect(try await anna.names("age = 7", in: zone) == ["a"])
+            // The sample's three, and these.
+            #expect(try await server.indexEntries() == 3 + 6_000 + 3_000 + 1)
+            #expect(try await anna.codes([Self.deletion(shorter[0])], in: zone) == [nil])
+            #expect(try await server.indexEntries() == 3)
+        }
+    }
+
     /// What is saved after it was read, and before it is entered, is entered by its save alone.
     @Test func whatIsSavedMeanwhileIsNotEnteredAsItWas() async throws {
         try await QueryTests.withZone { anna, zone, server in
