@@ -41,10 +41,12 @@ open class ServerProcess: @unchecked Sendable {
         let handle = try FileHandle(forWritingTo: log)
         try handle.seekToEnd()
         process.executableURL = executable
-        process.arguments =
-            ["serve", "--data", dataFolder.path, "--listen", "127.0.0.1:\(port)", "--log-level", logLevel]
-            // Built without optimisation, on a machine that is busy, honest requests may take long.
-            + ["--write-budget", "60"] + arguments
+        var settings = ["--data", dataFolder.path, "--listen", "127.0.0.1:\(port)", "--log-level", logLevel]
+        #if DEBUG
+            // Without optimisation, on a machine that is busy, honest requests may take long.
+            settings += ["--write-budget", "60"]
+        #endif
+        process.arguments = ["serve"] + settings + arguments
         process.standardOutput = output
         process.standardError = handle
         process.standardInput = FileHandle.nullDevice
@@ -122,6 +124,9 @@ open class ServerProcess: @unchecked Sendable {
 
     /// Memory that it has resident now, in MiB.
     public var residentMegabytes: Double { Self.megabytes("VmRSS", of: identifier) }
+    /// Of it, what is the process's own, in MiB. The rest is of files: the program and the mapped database, which the
+    /// system takes back whenever it wants to.
+    public var ownMegabytes: Double { Self.megabytes("RssAnon", of: identifier) }
     /// The most memory that it ever had resident, in MiB.
     public var peakMegabytes: Double { Self.megabytes("VmHWM", of: identifier) }
 

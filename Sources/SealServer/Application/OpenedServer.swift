@@ -36,6 +36,10 @@ struct OpenedServer: Sendable {
                 times: writeTimes,
                 metrics: metrics))
         metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
+        metrics.observe(.residentBytes) { Int(clamping: residentBytes() ?? 0) }
+        metrics.observe(.heapUsed) { Heap.now?.used ?? 0 }
+        metrics.observe(.heapKept) { Heap.now?.kept ?? 0 }
+        metrics.observe(.databaseMemory) { SQLiteDatabase.memoryUsed }
         metrics.observe(.dataFreeBytes) { Int(clamping: freeBytes(at: configuration.dataFolder) ?? 0) }
         let database = replacing.database?(opened) ?? opened
         let (now, random) = ((replacing.clock ?? systemClock)(), Int64.random(in: 0...Int64.max))

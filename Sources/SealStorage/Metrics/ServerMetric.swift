@@ -32,6 +32,10 @@ package enum ServerMetric: String, CaseIterable, Sendable {
     case operatorActions = "sealkit_operator_actions_total"
 
     case dataFreeBytes = "sealkit_data_free_bytes"
+    case residentBytes = "sealkit_memory_resident_bytes"
+    case heapUsed = "sealkit_memory_heap_used_bytes"
+    case heapKept = "sealkit_memory_heap_kept_bytes"
+    case databaseMemory = "sealkit_memory_database_bytes"
     case certificateExpires = "sealkit_certificate_expires_timestamp_seconds"
 
     package enum Kind: String, Sendable { case counter, gauge, histogram }
@@ -43,7 +47,8 @@ package enum ServerMetric: String, CaseIterable, Sendable {
             .counter
         case .requestSeconds, .groupWrites, .waitSeconds, .writeSeconds, .commitSeconds, .jobSeconds: .histogram
         case .requestsUnderWay, .requestBytes, .answerBytes, .writesWaiting, .jobsRunning, .jobLastDone,
-            .messagesWaiting, .streams, .alertsFiring, .dataFreeBytes, .certificateExpires:
+            .messagesWaiting, .streams, .alertsFiring, .dataFreeBytes, .certificateExpires, .residentBytes,
+            .heapUsed, .heapKept, .databaseMemory:
             .gauge
         }
     }
@@ -94,6 +99,10 @@ package enum ServerMetric: String, CaseIterable, Sendable {
             "Messages of alerts, by way and what became of an attempt to send them: taken, refused or given-up."
         case .operatorActions: "What the operator did on the operator's listener, and what was refused there."
         case .dataFreeBytes: "Bytes that are free where the data folder is."
+        case .residentBytes: "Bytes of memory that the process has, with what it has mapped of its files."
+        case .heapUsed: "Bytes of memory that the program uses."
+        case .heapKept: "Bytes of memory that the program has given back, and the allocator keeps for what comes."
+        case .databaseMemory: "Bytes of memory that SQLite uses."
         case .certificateExpires: "When the server's own certificate expires, in seconds since 1970."
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 
 /// The SQLite implementation: one writer that groups commits, readers beside it, a write-ahead log, and
 /// `synchronous=FULL`: what was acknowledged survives a power cut.
@@ -48,6 +49,11 @@ package final class SQLiteDatabase: EngineDatabase {
                 code: error.extendedResultCode.rawValue, message: error.message ?? "", systemError: errno)
         }
         configuration.readonly = true
+        configuration.prepareDatabase { database in
+            // The file is mapped, and what comes from the log is void with the next commit: a large cache of each
+            // reader would be memory that is full of what nobody asks for again.
+            try database.execute(sql: "PRAGMA cache_size = -2048")
+        }
         let readers = Readers(most: max(4, ProcessInfo.processInfo.activeProcessorCount * 2)) {
             [configuration] in try SQLiteReader(path: path, configuration: configuration)
         }
@@ -83,6 +89,9 @@ package final class SQLiteDatabase: EngineDatabase {
     ) async throws -> T {
         try await writer.write(body)
     }
+
+    /// Bytes that SQLite has asked for, in this process.
+    package static var memoryUsed: Int { Int(clamping: sqlite3_memory_used()) }
 
     package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { writer.listen(listener) }
 

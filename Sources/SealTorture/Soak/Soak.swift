@@ -23,6 +23,7 @@ struct Soak {
         var heard = 0
         var kept = 0
         var latencies: [String: Latencies] = [:]
+        var ownMegabytes = SoakSamples.Drift()
         var megabytes = SoakSamples.Drift()
         var files = SoakSamples.Drift()
         var filesBefore = 0
@@ -73,20 +74,23 @@ struct Soak {
 
         var totals = Totals()
         (totals.clients, totals.minutes, totals.cut, totals.heard) = (all.count, minutes, notes.cut, notes.heard)
-        (totals.latencies, totals.megabytes, totals.files) = (notes.latencies, samples.megabytes, samples.files)
+        (totals.latencies, totals.files) = (notes.latencies, samples.files)
+        (totals.ownMegabytes, totals.megabytes) = (samples.ownMegabytes, samples.megabytes)
         totals.filesBefore = filesBefore
         for person in people { totals.kept += try await person.inspect(server.origin) }
         totals.filesAfter = try await settledFiles(of: server, atMost: filesBefore + SoakSamples.keptFiles)
         try check(notes.unexpected.isEmpty, "clients met what they should not: \(notes.unexpected.prefix(5))")
         try check(server.log.isEmpty, "the server's log has errors: \(server.log.suffix(1_000))")
         try check(totals.heard > 0, "nobody who listened has heard anything")
+        try check(totals.cut > 0, "nobody was cut off")
+        try check(totals.kept > 0, "no record was there to compare")
         try check(
             totals.filesAfter <= filesBefore + SoakSamples.keptFiles,
             "the server holds \(totals.filesAfter) files without a client, \(filesBefore) at its start")
         // A short run says nothing about what grows slowly.
         try check(
-            samples.megabytes.part <= Self.mostDrift || whole < 1_200,
-            "the server's memory grew: \(samples.megabytes.text("MiB"))")
+            samples.ownMegabytes.part <= Self.mostDrift || whole < 1_200,
+            "the server's memory grew: \(samples.ownMegabytes.text("MiB"))")
         server.terminate()
         try DatabaseCheck(dataFolder: server.dataFolder).run()
         return totals
@@ -120,8 +124,8 @@ extension Soak.Totals {
         return """
             \(clients) clients worked for \(String(format: "%.1f", minutes)) minutes, cut off \(cut) times in the middle; the \
             streams told \(heard) notifications; all \(kept) records are as they were acknowledged.
-              Memory of the server: \(megabytes.text("MiB")); files: \(files.text("")); without clients \(filesAfter), at its \
-            start \(filesBefore).
+              Memory of the server: \(ownMegabytes.text("MiB")), with mapped files \(megabytes.text("MiB")); files: \
+            \(files.text("")); without clients \(filesAfter), at its start \(filesBefore).
               Calls, as the clients saw them beside the server on one machine:
             \(lines.joined(separator: "\n"))
             """

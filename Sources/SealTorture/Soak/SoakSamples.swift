@@ -6,9 +6,21 @@ struct SoakSamples {
     /// Connections to the database, which are kept once they were needed.
     static let keptFiles = 24
 
-    private var held: [(megabytes: Double, files: Int)] = []
+    private var held: [Held] = []
 
-    mutating func add(_ server: ServerProcess) { held.append((server.residentMegabytes, server.openFiles)) }
+    private struct Held {
+        let ownMegabytes: Double
+        /// With those of the files that the server has mapped, which grow with its database.
+        let megabytes: Double
+        let files: Double
+    }
+
+    mutating func add(_ server: ServerProcess) {
+        held.append(
+            Held(
+                ownMegabytes: server.ownMegabytes, megabytes: server.residentMegabytes, files: Double(server.openFiles))
+        )
+    }
 
     /// The first fifth of the time against the last one, each by its middle.
     struct Drift {
@@ -22,10 +34,11 @@ struct SoakSamples {
         }
     }
 
+    var ownMegabytes: Drift { drift(\.ownMegabytes) }
     var megabytes: Drift { drift(\.megabytes) }
-    var files: Drift { drift { Double($0.files) } }
+    var files: Drift { drift(\.files) }
 
-    private func drift(_ value: ((megabytes: Double, files: Int)) -> Double) -> Drift {
+    private func drift(_ value: (Held) -> Double) -> Drift {
         let values = held.map(value)
         let fifth = max(1, values.count / 5)
         func middle(_ part: ArraySlice<Double>) -> Double { part.isEmpty ? 0 : part.sorted()[part.count / 2] }

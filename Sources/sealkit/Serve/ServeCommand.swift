@@ -3,6 +3,7 @@ import Foundation
 import SealKit
 import SealServer
 import SealStorage
+import SealSystem
 import Synchronization
 
 struct ServeCommand: AsyncParsableCommand {
@@ -189,6 +190,7 @@ struct ServeCommand: AsyncParsableCommand {
             flags: try flags(), environment: ProcessInfo.processInfo.environment, file: config)
         let scheme = configuration.tls == nil ? "http" : "https"
         OpenFileLimit.raise()
+        Heap.limitArenas(max(2, ProcessInfo.processInfo.activeProcessorCount))
         let unsaid = Mutex<SealKitError?>(nil)
         do {
             let server = try await Server(configuration: configuration) { address in
