@@ -209,6 +209,15 @@ def behind(world, name, program):
         raise Failure(f"{name}: the event stream said nothing {when}")
 
     expect_to_be_told("")
+    # It is there by now: what is said next comes without waiting for more of it, as a proxy that buffers would.
+    with contextlib.suppress(queue.Empty):
+        while True:
+            lines.get(timeout=2)
+    world.sealkit(person, "record", "save", "--zone", "Trip", "--type", "Note", "--name", "at-once", "--seal", "title=x")
+    try:
+        lines.get(timeout=10)
+    except queue.Empty:
+        raise Failure(f"{name}: the event stream waits for more before it says something") from None
 
     # The server goes, and comes back: whoever watches is told again, and nobody takes the proxy's page for an answer.
     stop(server)
