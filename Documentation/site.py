@@ -10,7 +10,6 @@ from one of them to another's file becomes a link to its page.
 
 import argparse
 import concurrent.futures
-import html
 import json
 import os
 import pathlib
@@ -76,6 +75,8 @@ CATALOGS = [
             "COSTS.md": "Costs", "Sources/README.md": "Sources", "Proofs/README.md": "Proofs", "Proofs/results.md": "ProofResults",
         }),
 ]
+# Of Markdown, and no picture.
+LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\(([^()\s]+)\)")
 PAGES = {file: catalog.path(name) for catalog in CATALOGS for file, name in catalog.sources().items()}
 
 
@@ -94,16 +95,10 @@ def rewritten(text, file):
             return f"{words} (`{path}`)" if path not in words else words
         return f"[{words}]({PAGES[path]}{'#' + anchor if anchor else ''})"
 
-    parts = re.split(r"(^```.*?^```$|`[^`\n]*`)", text, flags=re.DOTALL | re.MULTILINE)
-    # Code stays as it is; a link's words may have some in them, which splits the link.
-    out, pending = [], ""
-    for index, part in enumerate(parts):
-        if index % 2 and part.startswith("```"):
-            out += [re.sub(r"(?<!!)\[((?:[^\[\]])*)\]\(([^()\s]+)\)", link, pending), part]
-            pending = ""
-        else:
-            pending += part
-    return "".join(out) + re.sub(r"(?<!!)\[((?:[^\[\]])*)\]\(([^()\s]+)\)", link, pending)
+    # Code stays as it is.
+    parts = re.split(r"(^ *```.*?^ *```$)", text, flags=re.DOTALL | re.MULTILINE)
+    return "".join(part if index % 2 else LINK.sub(link, part) for index, part in enumerate(parts))
+
 
 
 def rooted(text, pages):
@@ -169,13 +164,11 @@ def undocumented(catalog):
     missing = []
     for file in sorted((OUT / "symbols" / catalog.name).glob("*.symbols.json")):
         graph = json.loads(file.read_text(encoding="utf-8"))
-        # What fulfils a protocol's requirement is documented there.
-        fulfils = {each["source"] for each in graph["relationships"] if each["kind"] in ("requirementOf", "overrides", "defaultImplementationOf")}
         for symbol in graph["symbols"]:
             precise = symbol["identifier"]["precise"]
             if "::SYNTHESIZED::" in precise or "docComment" in symbol or symbol["kind"]["identifier"] == "swift.module":
                 continue
-            if "location" not in symbol or precise in fulfils:
+            if "location" not in symbol:
                 continue
             missing.append(f"{'.'.join(symbol['pathComponents'])} ({symbol['location']['uri'].removeprefix('file://')}:{symbol['location']['position']['line'] + 1})")
     return missing
