@@ -193,7 +193,8 @@ public func useMessages(_ bytes: [UInt8]) throws(SealError) -> [[UInt8]] {
         try again(Wire.SharePlaceRequest.self), try again(Wire.SharePlaceResponse.self),
         try again(Wire.ShareOwnerRequest.self), try again(Wire.ShareOwnerResponse.self),
         try again(Wire.ZonesRecordChangesRequest.self), try again(Wire.ZonesRecordChangesResponse.self),
-        try again(Wire.UploadState.self),
+        try again(Wire.QueryRecordsResponse.self),
+        try again(Wire.UpdateLinksRequest.self), try again(Wire.UploadState.self),
     ]
 }
 
@@ -212,6 +213,30 @@ public func useShare(
     let draft = try opening.acceptance(of: seat, as: own, using: NoEncryption.self, time: 0)
     let proof = AddressProof(origin: url.origin, verificationID: [], address: "", routingID: url.routingID)
     return draft.entry.bytes + proof.answer("1234-5678", key: own.keys.signingKey).signature
+}
+
+public func useShareEditor(
+    _ wish: ShareWish, _ view: ZoneView, _ stored: Wire.LinksResponse, _ own: OwnIdentity, _ seeds: [AccountSeed]
+) throws(ShareEditRefusal) -> [Wire.Link] {
+    var random = NoRandom()
+    guard let seed = seeds.last,
+        let links = try? ShareLinks(
+            stored, keptBy: seeds, of: own, in: view.roster, using: NoEncryption.self)
+    else { throw .noURL }
+    let beginning = try ShareBeginning<NoEncryption>(
+        view.scope.ofShare("share"), rootRecordName: "root", following: nil, in: view, as: own, time: 0,
+        random: &random)
+    let first = ShareEditor<NoEncryption>(wish, in: beginning.view, links: ShareLinks(), as: own, keptBy: seed, time: 0)
+    let editor = ShareEditor<NoEncryption>(wish, in: view, links: links, as: own, keptBy: seed, time: 0)
+    var all = try first.firstEntry(random: &random)?.links ?? []
+    all += try editor.entry(random: &random)?.links ?? []
+    all += ShareLinks.keptAnew(stored, by: seeds, scopeID: view.roster.scopeID, random: &random)
+    all += try links.renewed(
+        wish.preview, as: own, in: view.roster, isNewest: true, time: 0, random: &random)
+    if let end = try view.endOfShare(as: own, using: NoEncryption.self, time: 0, random: &random) {
+        guard end.epochKey != nil, !view.roster.expiredInvitations(at: 0).isEmpty else { return all }
+    }
+    return all
 }
 
 public func useAccount(

@@ -83,7 +83,7 @@ import Testing
         #expect(share.url == url)
         #expect(url != nil)
         let core = ann.container.core
-        let links = try await OwnerLinks.stored(ann.own, view: try await world.anns.view(of: ann))
+        let links = try await ShareLinks.stored(ann.own, view: try await world.anns.view(of: ann))
         let link = try #require(links.links.first)
         let context = try core.scope(of: world.anns.zoneID).id.bytes + [UInt8](link.routingID)
         let seeds = ann.account.seeds
@@ -91,7 +91,7 @@ import Testing
             let key = seed.storageKey()
             return
                 (try? StorageBox.open(
-                    [UInt8](link.keptSecret), purpose: OwnerLinks.purpose, context: context, under: key)) != nil
+                    [UInt8](link.keptSecret), purpose: ShareLinks.purpose, context: context, under: key)) != nil
         }
         #expect(opened == [false, true])
         // Bob is told to compare again.

@@ -134,7 +134,7 @@ import Testing
         let url = try #require(share.url)
         // A save that breaks off between the record and the URLs leaves these as they were.
         let view = try await ann.container.core.keeper(of: ann.container.core.scope(of: zone)).refresh()
-        let before = try await OwnerLinks.stored(ann.own, view: view).links
+        let before = try await ShareLinks.stored(ann.own, view: view).links
         try await ann.edit(zone) { $0.title = "Vegetables" }
         let back = Sealkit_V1_UpdateLinksRequest.with {
             $0.zone = view.scope.zoneIDOnWire

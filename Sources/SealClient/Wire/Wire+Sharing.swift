@@ -1,4 +1,4 @@
-// Messages of shares: their URLs, their beginning and end: sealkit.proto in SealWire says what each field means.
+// Messages of shares: their URLs, their beginning and end: sealkit.proto and sharing.proto in SealWire say what each field means.
 
 extension Wire {
     public struct ShareOpening: WireMessage {
@@ -90,6 +90,22 @@ extension Wire {
         public mutating func code<Coder: WireCoder>(_ coder: inout Coder) throws(Coder.Failure) {
             try coder.list(1, &links)
             try coder.field(120, &sealedLink)
+        }
+    }
+
+    public struct UpdateLinksRequest: WireMessage {
+        public var zone: ZoneID?
+        public var shareRecordName = ""
+        public var links: [Link] = []
+        public var sealedLinks: [SealedLink] = []
+
+        public init() {}
+
+        public mutating func code<Coder: WireCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+            try coder.optional(1, &zone)
+            try coder.field(2, &shareRecordName)
+            try coder.list(3, &links)
+            try coder.list(4, &sealedLinks)
         }
     }
 }

@@ -172,6 +172,6 @@ extension Database {
             return
         }
         guard view.isMember, view.roster.isShared, view.mayAdminister else { return }
-        try await OwnerLinks.keepAnew(self, view: view)
+        try await ShareLinks.keepAnew(self, view: view)
     }
 }

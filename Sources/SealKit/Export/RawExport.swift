@@ -221,7 +221,7 @@ extension Database {
     }
 
     private func rawShares(_ view: ZoneView) async throws(SealKitError) -> [RawExportContent.Share] {
-        try await OwnerLinks.stored(self, view: view).links.filter { !$0.keptSecret.isEmpty }.map {
+        try await ShareLinks.stored(self, view: view).links.filter { !$0.keptSecret.isEmpty }.map {
             .init(
                 routingID: Hex.encode([UInt8]($0.routingID)),
                 preview: $0.preview.isEmpty ? nil : Hex.encode([UInt8]($0.preview)))

@@ -30,10 +30,3 @@ extension Database {
         }
     }
 }
-
-extension Roster {
-    /// Open invitations that are over, in a stable order.
-    func expiredInvitations(at time: Int64) -> [ID16] {
-        invitations.values.filter { $0.expires != 0 && $0.expires <= time }.map(\.id).sorted()
-    }
-}

@@ -134,7 +134,7 @@ extension Database {
         case .success(let record?) where record.base?.recordKey != nil:
             var share = Share(recordZoneID: zoneID)
             share.read(record)
-            done.count = try await OwnerLinks.fetch(self, view: view).renewPreviews(
+            done.count = try await ShareLinks.fetch(self, view: view).renewPreviews(
                 share.preview, self, view: view, isNewest: false)
         case .success: break
         case .failure(let error): done.left = error

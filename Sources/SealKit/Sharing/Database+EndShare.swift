@@ -51,21 +51,12 @@ extension Database {
     }
 
     private func putEverybodyOut(_ view: ZoneView, _ keeper: ZoneKeeper) async throws(SealKitError) -> ZoneView {
-        let roster = view.roster
-        var changes: [RosterChange] = roster.invitations.keys.sorted().map { .revoke($0) }
-        // Those who joined by the public URL go with the public seat.
-        let members = roster.members.values.filter { $0.role != .owner && $0.role != .publicUser }.map(\.userID)
-        changes += members.sorted().map { .remove($0) }
-        if roster.publicSeat != nil, let linkID = roster.linkID {
-            changes.insert(.settings(.init(linkID: linkID)), at: 0)
-        }
-        guard !changes.isEmpty else { return view }
-        let key = try view.newestKey()
         var random = SystemRandom()
-        let draft = try verifying("the end of the share") { () throws(SealError) in
-            try core.author(on: roster).next(
-                on: roster, changes: changes, rotating: true, current: key, time: currentTime(), random: &random)
+        let draft = try editing(view) { () throws(ShareEditRefusal) in
+            try view.endOfShare(
+                as: core.identity(), using: XWingHPKE.self, time: currentTime(), random: &random)
         }
+        guard let draft else { return view }
         try await append(draft, view: view)
         return try await keeper.adopt(draft)
     }

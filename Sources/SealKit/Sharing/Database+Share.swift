@@ -39,7 +39,7 @@ extension Database {
         }
         try await fill(&share, record, view, keeper)
         if view.mayAdminister {
-            let links = try await OwnerLinks.fetch(self, view: view)
+            let links = try await ShareLinks.fetch(self, view: view)
             links.write(to: &share, view: view, origin: core.account.server)
             // Best effort: what the URLs show is no part of what was saved, and the next save does it. A record that
             // does not open says nothing that they could show.
@@ -175,12 +175,12 @@ extension Database {
         }
         let view = try await whileRosterMoves { [share] round throws(SealKitError) in
             let view = round == 1 ? try await keeper.current() : try await keeper.refresh()
-            let links = try await OwnerLinks.fetch(self, view: view)
-            return try await ShareEditor(database: self, share: share, view: view, links: links).apply(keeper)
+            let links = try await ShareLinks.fetch(self, view: view)
+            return try await apply(editor(of: share, in: view, links: links), in: view, keeper)
         }
         if changed != nil, known.roster.isShared {
             // Also of a share that was ended and is made again: its URLs are the same.
-            let links = try await OwnerLinks.fetch(self, view: view)
+            let links = try await ShareLinks.fetch(self, view: view)
             try await links.renewPreviews(share.preview, self, view: try await keeper.refresh(), isNewest: true)
         }
         try await saveAccess(of: share, view: view)
@@ -259,12 +259,12 @@ extension Database {
     }
 
     func append(_ draft: RosterAuthor<XWingHPKE>.Draft, view: ZoneView) async throws(SealKitError) {
-        try await append(ShareEditor.Entry(draft: draft), view: view)
+        try await append(ShareEntry(draft), view: view)
     }
 
     /// - Throws: `rosterChanged` where the server's roster ends elsewhere; `rollback` once where the server has lost
     ///   keys, before anything is sent.
-    func append(_ entry: ShareEditor.Entry, view: ZoneView) async throws(SealKitError) {
+    func append(_ entry: ShareEntry<XWingHPKE>, view: ZoneView) async throws(SealKitError) {
         try await tellOfLostKeys(view)
         var request = entry.onWire
         request.operationID = newOperationID()

@@ -18,7 +18,7 @@ struct SharingPlan: Sendable {
         let view: ZoneView
         /// The entry after it: URL, public permission and first invitations. The share is there with them, or not at
         /// all.
-        let following: ShareEditor.Entry?
+        let following: ShareEntry<XWingHPKE>?
     }
 
     struct Closing: Sendable {
@@ -53,46 +53,24 @@ struct SharingPlan: Sendable {
     private static func opening(
         _ share: Share, _ scope: SealStatements.Scope, rootName: String, _ database: Database, _ ground: ZoneGround
     ) async throws(SealKitError) -> Opening {
-        guard ground.own?.roster.encryptionScope != .perZone else {
-            throw SealKitError(
-                .invalidArguments,
-                "the zone \(scope.zoneName) is encrypted per zone: nothing in it is shared by itself",
-                remedy: "share the zone as a whole, or put the records into a zone whose encryption scope is perRecord")
-        }
         let keeper = database.core.keeper(of: scope)
         var known = try await keeper.known()
         do throws(SealKitError) {
             known = try await keeper.refresh().roster
         } catch let error where error.code == .unknownItem || error.code == .zoneNotFound {}
-        let existing = known
-        if let existing, !existing.isClosed {
-            throw SealKitError(
-                .alreadyShared, "there is a share \(scope.shareRecordName) in the zone \(scope.zoneName)",
-                remedy: "fetch it with share(withID:) and change that, or choose another record name")
-        }
-        let (next, isPastLast) = (existing?.incarnations.scope ?? 0).addingReportingOverflow(1)
-        guard !isPastLast, let own = ground.own else {
-            throw SealKitError(
-                .invalidArguments, "the share cannot be opened again", remedy: "choose another record name")
-        }
-        let incarnations = Incarnations(zone: own.roster.incarnations.zone, scope: next)
         var random = SystemRandom()
-        let (draft, roster) = try verifying("the share") { () throws(SealError) in
-            let draft = try database.core.author.open(
-                scope, following: existing, encryptionScope: .perRecord, incarnations: incarnations,
-                rootRecordName: rootName,
-                identity: database.core.identity().chain, time: currentTime(), random: &random)
-            guard var roster = existing else { return (draft, try Roster(opening: draft.entry, scope: scope)) }
-            try roster.append(draft.entry)
-            return (draft, roster)
+        let beginning = try editing(ground.own) { [known] () throws(ShareEditRefusal) in
+            try ShareBeginning<XWingHPKE>(
+                scope, rootRecordName: rootName, following: known, in: ground.own, as: database.core.identity(),
+                time: currentTime(), random: &random)
         }
-        let keys = draft.epochKey.map { [$0.context.epoch: $0] } ?? [:]
-        let view = ZoneView(
-            roster: roster, keys: keys, user: database.core.userID(), lacksGrants: false)
-        let editor = ShareEditor(
-            database: database, share: share, view: view, links: OwnerLinks(links: [], shareWide: nil))
+        let editor = database.editor(of: share, in: beginning.view, links: ShareLinks())
+        let following = try editing(beginning.view) { () throws(ShareEditRefusal) in
+            try editor.firstEntry(random: &random)
+        }
         return Opening(
-            scope: scope, rootName: rootName, share: share, draft: draft, view: view, following: try editor.entry())
+            scope: scope, rootName: rootName, share: share, draft: beginning.draft, view: beginning.view,
+            following: following)
     }
 
     /// Plans a share's end: its record goes in the same batch; where the root stays, it comes into the zone's own

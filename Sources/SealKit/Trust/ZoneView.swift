@@ -17,14 +17,16 @@ func whileRosterMoves<T>(_ body: (_ round: Int) async throws(SealKitError) -> T)
 extension ZoneView {
     /// - Throws: `permissionFailure` when no key was granted.
     func currentKey() throws(SealKitError) -> EpochKey {
-        do { return try keyInForce() } catch {
-            throw SealKitError(
-                .permissionFailure,
-                "this account was not given key \(roster.currentEpoch.number) of the zone \(scope.zoneName): whoever opened it gave out bad grants, or the server withholds one",
-                remedy: mayAdminister
-                    ? "open another key with rotateKeys(of:)"
-                    : "ask its owner or an administrator to open another key with rotateKeys(of:)")
-        }
+        do { return try keyInForce() } catch { throw lacksKey }
+    }
+
+    var lacksKey: SealKitError {
+        SealKitError(
+            .permissionFailure,
+            "this account was not given key \(roster.currentEpoch.number) of the zone \(scope.zoneName): whoever opened it gave out bad grants, or the server withholds one",
+            remedy: mayAdminister
+                ? "open another key with rotateKeys(of:)"
+                : "ask its owner or an administrator to open another key with rotateKeys(of:)")
     }
 
     /// The newest key that this account holds: what the owner mends a bad epoch with.

@@ -133,13 +133,13 @@ import Testing
             }
             let context = scopeID.bytes + [UInt8](link.routingID)
             let own = try StorageBox.open(
-                [UInt8](link.keptSecret), purpose: OwnerLinks.purpose, context: context,
+                [UInt8](link.keptSecret), purpose: ShareLinks.purpose, context: context,
                 under: ann.account.seed.storageKey())
             #expect(secrets.contains { SecretBytes.areEqual($0.bytes, own) })
             let stranger = try await Person(server).account.seed.storageKey()
             expectRefused(.authenticationFailed) {
                 _ = try StorageBox.open(
-                    [UInt8](link.keptSecret), purpose: OwnerLinks.purpose, context: context, under: stranger)
+                    [UInt8](link.keptSecret), purpose: ShareLinks.purpose, context: context, under: stranger)
             }
         }
     }
