@@ -78,8 +78,8 @@ let package = Package(
         // Floor 2
         .target(name: "SealStatements", dependencies: ["SealPrimitives"], swiftSettings: core),
         .target(name: "SealEnvelope", dependencies: ["SealPrimitives", "SealStatements"], swiftSettings: core),
-        // SealHPKE here and SealWeb above are no targets: Web/core/build alone compiles them, for a browser, with a
-        // libsodium that the system need not have.
+        // SealHPKE here, SealWeb and SealWebLibrary above are no targets: Web/core/build alone compiles them, for a
+        // browser, with a libsodium that the system need not have.
         .target(
             name: "SealCoding",
             dependencies: [

@@ -5,7 +5,7 @@ import SealStatements
 
 /// One record at a time, changed, made or deleted by the visitor.
 extension Core {
-    private static let fieldsAtMost = 4_096
+    static let fieldsAtMost = 4_096
 
     /// A zone, a record that is shown → the handle of its change, which starts from what is shown now.
     mutating func beginEdit(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
@@ -58,7 +58,7 @@ extension Core {
         write(sealed, in: zone, &writer)
     }
 
-    private func change(_ reader: inout CanonicalReader) throws(SealError) -> RecordEdit.Change {
+    func change(_ reader: inout CanonicalReader) throws(SealError) -> RecordEdit.Change {
         let kind: UInt8 = try reader.number()
         let bytes = try reader.blob(atMost: reader.remaining)
         switch kind {
@@ -107,7 +107,14 @@ extension Core {
                 try Wire.ModifyRecordsResponse(protobuf: try reader.blob(atMost: reader.remaining))
             )
         }
-        writer.number(try edit.take(answer, in: zone.ground).rawValue)
+        let taken = try edit.take(answer, in: zone.ground)
+        #if LIBRARY
+            if taken == .conflict, try edit.makesAgain(by: answer, in: zone) {
+                writer.number(RecordEdit.Answer.behind.rawValue)
+                return
+            }
+        #endif
+        writer.number(taken.rawValue)
     }
 
     /// A zone that was read to its end, a change → 0: it is done, though nobody has said so; 1: nothing that can be

@@ -15,6 +15,11 @@ struct Core {
     var proofs = HandleTable<AddressProof>()
     var zones = HandleTable<SharedZone>()
     var edits = HandleTable<RecordEdit>()
+    #if LIBRARY
+        var shares = HandleTable<ManagedShare>()
+        var people = HandleTable<IdentityChain>()
+        var publicZones = HandleTable<PublicZone>()
+    #endif
     var random = SystemRandom()
 
     /// The browser's module has one thread.
@@ -22,9 +27,16 @@ struct Core {
 
     /// - Parameter input: the operation's canonical bytes, as its method reads them.
     mutating func perform(_ number: UInt32, _ input: [UInt8]) throws(Refusal) -> [UInt8] {
-        guard let operation = Operation(rawValue: number) else { throw Refusal(SealError.unsupported) }
         var reader = CanonicalReader(input)
         var writer = CanonicalWriter()
+        #if LIBRARY
+            if let operation = LibraryOperation(rawValue: number) {
+                try perform(operation, &reader, &writer)
+                do { try reader.finish() } catch { throw Refusal(error) }
+                return writer.bytes
+            }
+        #endif
+        guard let operation = Operation(rawValue: number) else { throw Refusal(SealError.unsupported) }
         switch operation {
         case .visit: try visit(&reader, &writer)
         case .metadataAnswer: try metadataAnswer(&reader, &writer)
@@ -121,6 +133,11 @@ struct Core {
         proofs.remove(handle)
         zones.remove(handle)
         edits.remove(handle)
+        #if LIBRARY
+            shares.remove(handle)
+            people.remove(handle)
+            publicZones.remove(handle)
+        #endif
     }
 }
 

@@ -12,7 +12,7 @@ final class RecordEdit {
     /// Where it is, or is to be.
     let scopeID: Digest
     /// The version that the visitor has before it; nil for a record that is new.
-    private let base: SharedZone.Shown?
+    private var base: SharedZone.Shown?
     /// All that it has, opened.
     private let fields: [(name: String, field: ReadField)]
     private let recordKey: SecretBytes?
@@ -139,7 +139,8 @@ final class RecordEdit {
         var record = Wire.Record()
         record.recordName = name
         record.recordType = type
-        record.changeTag = base?.changeTag ?? ""
+        // Of a record that is made again nobody has seen one.
+        record.changeTag = base.map { $0.read.isGone ? "" : $0.changeTag } ?? ""
         record.statement = sealed.statementBytes
         record.deleted = sealed.statement.kind == .delete
         for (name, content, _) in sealed.fields {
@@ -155,6 +156,18 @@ final class RecordEdit {
     }
 
     // MARK: What becomes of it
+
+    #if LIBRARY
+        /// The name is that of a record that was deleted: it goes on counting there.
+        /// - Returns: whether it is sent anew.
+        func makesAgain(by answer: Wire.ModifyRecordsResponse, in zone: SharedZone) throws(Refusal) -> Bool {
+            guard base == nil, let there = answer.results.first?.serverRecord, there.deleted,
+                let end = try zone.end(there, of: name)
+            else { return false }
+            base = end
+            return true
+        }
+    #endif
 
     enum Answer: UInt8 {
         case stored = 0

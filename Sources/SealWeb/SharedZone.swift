@@ -266,6 +266,25 @@ final class SharedZone {
         }
     }
 
+    #if LIBRARY
+        /// Those of all scopes that are known, the zone's own first.
+        var rosters: [Roster] {
+            var rosters: [Roster] = []
+            for replica in replicas.values { if let roster = replica.roster { rosters.append(roster) } }
+            return rosters.sorted { $0.scope.shareRecordName < $1.scope.shareRecordName }
+        }
+
+        /// Holds what was read beside the feed against what was seen before.
+        func admit(_ read: ReadRecord) throws(Refusal) {
+            var judge = RecordJudge(store)
+            let verdicts = judge.admit([read.sighting], asked: nil, accepting: [], readable: ground.readableScopes)
+            switch verdicts.first {
+            case .accepted, .unknownDeletion: store = judge.store
+            default: throw Refusal("rollback")
+            }
+        }
+    #endif
+
     /// All that the visitor sees has come: a parent that is not among it is nowhere that the visitor sees.
     private func namesToShow(in ground: ZoneGround) -> [String] {
         var places = ParentPlaces()

@@ -13,7 +13,7 @@ again=$root/.build/web-core/again/in/a/deeper/folder
 . "$root/Web/core/toolchain.sh"
 cd "$root"
 
-sources=(CSodium SealVectorChecks SealWeb "${core_modules[@]}")
+sources=(CSodium SealVectorChecks SealWeb SealWebLibrary "${core_modules[@]}")
 # Everything that the bytes depend on.
 inputs=$({
     swiftc --version 2>/dev/null
@@ -52,7 +52,7 @@ if [ "$(cat "$out/checked" 2>/dev/null)" != "$inputs" ]; then
     # And what is packed of it: all that a browser gets.
     /usr/bin/python3 -B Web/bundle.py Web/client "$out/core.wasm" "$out/web"
     /usr/bin/python3 -B "$again/Web/bundle.py" "$again/Web/client" "$again/out/core.wasm" "$again/out/web" >/dev/null
-    for file in core.wasm web/bundle web/manifest.txt; do
+    for file in core.wasm library.wasm web/bundle web/manifest.txt; do
         cmp "$out/$file" "$again/out/$file" ||
             { printf 'The same sources give other bytes in another folder.\n' >&2; exit 1; }
     done

@@ -16,6 +16,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from console import RULES
+from sharing import SharingTests
 from world import REPOSITORY, Person, that
 from processes import serving
 
@@ -57,7 +58,7 @@ CLIENT = """async url => {
 }"""
 
 
-class LibraryTests:
+class LibraryTests(SharingTests):
     @functools.cached_property
     def package(self):
         """The package, unpacked where there is nothing else."""

@@ -45,11 +45,14 @@ export async function load(source, random = fill) {
     return { call, exports, memory };
 }
 
-/** @returns {(name: string, write?: (writer: Writer) => unknown) => Reader} one operation of a module that was loaded */
-export const asking = core => (name, write = () => {}) => {
+/**
+ * @param {object} [numbers] of the operations
+ * @returns {(name: string, write?: (writer: Writer) => unknown) => Reader} one operation of a module that was loaded
+ */
+export const asking = (core, numbers = operations) => (name, write = () => {}) => {
     const writer = new Writer();
     write(writer);
-    return new Reader(core.call('core_call', writer.bytes, operations[name]));
+    return new Reader(core.call('core_call', writer.bytes, numbers[name]));
 };
 
 // crypto.getRandomValues takes at most 65,536 bytes a call.

@@ -42,11 +42,12 @@ export class Visit {
     // The share
 
     /** What the URL leads to; `participantMayNeedVerification` where an address is to be proven first. */
-    async look() {
+    async look(check = () => {}) {
         const answer = await this.#call('share/place', this.#account.handle('placeRequest', this.#url).blob());
         const place = this.#ask('placeAnswer', writer => writer.blob(answer));
         const container = place.string();
         this.#environment = place.string();
+        check(container, this.#environment);
         ({ identity: this.#identity } = await this.#account.identify(container));
         this.#container = container;
         let next = this.#ask('metadataAnswer', await this.#metadata(0n, (writer, bytes) => writer.u32(this.#url).string(this.#account.origin)

@@ -31,7 +31,9 @@ export class Zone {
     #ask(...operation) { return this.#account.ask(...operation); }
     #call(...call) { return this.#account.call(...call); }
 
-    async #fetchRosters() {
+    get handle() { return this.#handle; }
+
+    async fetchRosters() {
         for (;;) {
             const request = this.#account.handle('rosterRequest', this.#handle);
             if (!request.flag()) return;
@@ -45,7 +47,7 @@ export class Zone {
      * @returns {Promise<{ count: number, mayWrite: boolean }>} how many records there are to show, and whether they may be changed
      */
     async fetchRecords() {
-        await this.#fetchRosters();
+        await this.fetchRosters();
         for (let hasStartedOver = false; ;) {
             let answer;
             try {
@@ -62,7 +64,7 @@ export class Zone {
                 const course = taken.byte();
                 if (course === 2) return { count: taken.u32(), mayWrite: taken.flag() };
                 if (course === 1) break;
-                await this.#fetchRosters();
+                await this.fetchRosters();
             }
         }
     }
@@ -118,7 +120,7 @@ export class Zone {
     async #edit(edit, record, write) {
         for (let round = 1; ; round++) {
             this.#ask('refreshForEdit', writer => writer.u32(this.#handle).u32(edit));
-            await this.#fetchRosters();
+            await this.fetchRosters();
             let course;
             try {
                 const request = write(edit).blob();
@@ -146,7 +148,7 @@ export class Zone {
     }
 }
 
-function readRecord(reader) {
+export function readRecord(reader) {
     return {
         name: reader.string(), refusal: reader.string(), type: reader.string(), author: reader.string(),
         modified: Number(reader.i64() / 1000n),

@@ -1,18 +1,21 @@
 // @ts-check
 // A container, in CloudKit JS's shape: whose account it is, shares that are accepted, and the databases.
-import { Account } from '../client/account.mjs';
+import { Account, micros } from '../client/account.mjs';
 import { Visit } from '../client/visit.mjs';
 import { Database } from './database.mjs';
 import { badRequest, CKError, told } from './errors.mjs';
-import { callByMessage } from './messages.mjs';
+import { callByMessage, sendFromCore } from './messages.mjs';
 import { loadCore } from './module.mjs';
+import { PublicDatabase } from './public.mjs';
 import { NotificationStream } from './notifications.mjs';
 import { Replica } from './replica.mjs';
+import { handleOf, lookUp, Share } from './share.mjs';
 
 /**
  * @typedef {import('./record.mjs').CKZoneID} CKZoneID
  * @typedef {import('./notifications.mjs').CKNotification} CKNotification
  * @typedef {{ userRecordName: string }} CKUserIdentity
+ * @typedef {import('../client/canonical.mjs').Writer} Writer
  * @typedef {{ id: Uint8Array, name: string, added: bigint }} Device
  * @typedef {{ load: () => Promise<Record<string, Device>>, keep: (device: Device & { account: string }) => Promise<unknown> }} DeviceStore
  * @typedef {{
@@ -28,6 +31,8 @@ import { Replica } from './replica.mjs';
  */
 
 const defaultModule = new URL('../core.wasm', import.meta.url);
+/** @param {string} host */
+const isLoopback = host => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
 export class Container {
     #configuration;
@@ -46,6 +51,7 @@ export class Container {
     #stream;
     /** @type {{ in: ((identity: CKUserIdentity) => void)[], out: (() => void)[] }} */
     #waiting = { in: [], out: [] };
+    publicCloudDatabase = new PublicDatabase(this);
     privateCloudDatabase = new Database(this, 'private');
     sharedCloudDatabase = new Database(this, 'shared');
 
@@ -60,6 +66,8 @@ export class Container {
         } catch {
             throw badRequest('server is the origin of the server, like https://notes.example.org.');
         }
+        // A session and what is registered go over no line that others read.
+        if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) throw badRequest('server is https, or http to this machine alone.');
         this.#configuration = { ...configuration, environment };
         this.#origin = url.origin;
     }
@@ -113,7 +121,7 @@ export class Container {
      */
     createAccount(way) {
         return told(async () => {
-            const account = await this.#load();
+            const account = await this.#begin();
             if ('recoveryKey' in way) {
                 if (!this.#hasRecoveryKey) throw badRequest('Call newRecoveryKey first, and show what it gives.');
                 if (!account.isRecoveryKey({ text: way.recoveryKey })) throw badRequest('That is another recovery key than the one that was shown.');
@@ -128,11 +136,17 @@ export class Container {
     /** @param {Way} way @returns {Promise<CKUserIdentity>} */
     signIn(way) {
         return told(async () => {
-            const account = await this.#load();
+            const account = await this.#begin();
             if ('recoveryKey' in way) account.takeRecoveryKey({ text: way.recoveryKey }); else await this.#takePassphrase(account, way);
             await account.recoverAccount({ deviceName: this.#deviceName, devices: await this.#configuration.devices?.load() ?? {} });
             return this.#entered(account);
         });
+    }
+
+    /** One account at a time: what was read is one's own. */
+    async #begin() {
+        if (this.#account) throw badRequest('Somebody is signed in: call signOut first.');
+        return this.#load();
     }
 
     /** Forgets the account, and all that was read. */
@@ -144,6 +158,7 @@ export class Container {
         this.#user = '';
         this.#hasRecoveryKey = false;
         this.#replicas.clear();
+        this.publicCloudDatabase.forget();
         // The session ends at the server as well; where that is not to be had it ends by itself.
         if (account) await callByMessage(account, 'accounts/logout', {}).catch(() => undefined);
         for (const tell of this.#waiting.out.splice(0)) tell();
@@ -158,11 +173,17 @@ export class Container {
         const ask = await loadCore(this.#configuration.module ?? defaultModule);
         const bytes = new TextEncoder().encode(passphrase.normalize('NFC'));
         const key = ask('stretchPassphrase', writer => writer.blob(bytes).string(name.normalize('NFC').trim()).string(this.#origin)).blob().slice();
+        bytes.fill(0);
         account.takePassphrase({ key });
     }
 
     /** @param {Account} account @returns {Promise<CKUserIdentity>} */
     async #entered(account) {
+        // Somebody has signed out meanwhile.
+        if (!this.#loading || await this.#loading !== account) {
+            await callByMessage(account, 'accounts/logout', {}).catch(() => undefined);
+            throw new CKError('operationCancelled', { reason: 'signOut was called meanwhile.' });
+        }
         await this.#configuration.devices?.keep(account.device());
         this.#user = (await account.identify(this.containerIdentifier)).user;
         this.#account = account;
@@ -193,7 +214,7 @@ export class Container {
             const key = this.#key('shared', info.zoneID);
             if (!this.#replicas.has(key)) {
                 visit.enter();
-                this.#replicas.set(key, Promise.resolve(new Replica(visit.zone)));
+                this.#replicas.set(key, Promise.resolve(new Replica(this.#signedIn(), visit.zone)));
             }
             return { ...info, participantStatus: /** @type {const} */ ('ACCEPTED') };
         });
@@ -224,7 +245,6 @@ export class Container {
         const visit = new Visit(this.#signedIn());
         visit.open({ url });
         const found = await this.#lookOrVerify(visit, verify);
-        if (found.container !== this.containerIdentifier || found.environment !== this.environment) throw new CKError('otherContainer', { reason: `The share is of ${found.container}, ${found.environment}.` });
         /** @type {CKShareInfo} */
         const info = {
             zoneID: { zoneName: found.zone, ownerRecordName: found.owner, ...found.share !== '' && { shareRecordName: found.share } },
@@ -238,18 +258,113 @@ export class Container {
 
     /** @param {Visit} visit @param {Verifier} [verify] */
     async #lookOrVerify(visit, verify) {
+        // Before anybody is registered there.
+        const check = (/** @type {string} */ container, /** @type {string} */ environment) => {
+            if (container !== this.containerIdentifier || environment !== this.environment) throw new CKError('otherContainer', { reason: `The share is of ${container}, ${environment}.` });
+        };
         try {
-            return await visit.look();
+            return await visit.look(check);
         } catch (error) {
             if (!verify || /** @type {{ code?: string }} */ (error).code !== 'participantMayNeedVerification') throw error;
         }
         const address = (await verify.address()).trim();
         await visit.sendCode({ address, language: verify.language ?? 'en' });
         await visit.proveCode({ code: await verify.code(address) });
-        return visit.look();
+        return visit.look(check);
+    }
+
+    // People, and what is shared with them
+
+    /** @param {string} emailAddress */
+    discoverUserIdentityWithEmailAddress(emailAddress) { return this.#discover({ emailAddress }); }
+    /** @param {string} phoneNumber `+` and the digits */
+    discoverUserIdentityWithPhoneNumber(phoneNumber) { return this.#discover({ phoneNumber }); }
+    /** @param {string} userRecordName */
+    discoverUserIdentityWithUserRecordName(userRecordName) { return this.#discover({ userRecordName }); }
+
+    /**
+     * Of somebody who can be found by an address the server alone says whose keys these are: compare the safety number.
+     * @param {import('./share.mjs').CKLookupInfo} lookupInfo
+     * @returns {Promise<CKUserIdentity & { lookupInfo: import('./share.mjs').CKLookupInfo, safetyNumber: string }>}
+     */
+    #discover(lookupInfo) {
+        return told(async () => {
+            const account = this.#signedIn();
+            const handle = handleOf(lookupInfo);
+            if (!handle) throw badRequest('Say whom to look for.');
+            const found = await lookUp(account, this.containerIdentifier, handle);
+            if (!found) throw new CKError('unknownItem', { reason: 'Nobody is found by that address.' });
+            account.handle('forget', found.person);
+            return { userRecordName: found.userRecordName, lookupInfo, safetyNumber: found.safetyNumber };
+        });
+    }
+
+    /** @param {CKZoneID} zoneID of one's own, or of somebody else's who has shared it @returns {Promise<Share>} its share, to be looked after: call `refresh` first */
+    share(zoneID) {
+        return told(async () => {
+            const account = this.#signedIn();
+            const database = zoneID.ownerRecordName === undefined || zoneID.ownerRecordName === this.#user ? 'private' : 'shared';
+            const place = /** @type {const} */ ({ container: this.containerIdentifier, environment: this.environment, database });
+            return new Share(account, await this.replica(database, zoneID), place, zoneID, this.#user);
+        });
+    }
+
+    /**
+     * Shows a sheet with `<seal-share>`, until it is closed. In browsers.
+     * @param {{ zoneID: CKZoneID, shareTitle?: string, supportedPermissions?: ('readOnly' | 'readWrite' | 'public')[], lang?: string }} options
+     * @returns {Promise<import('./share.mjs').CKShare | undefined>} as it is by then
+     */
+    async shareWithUI(options) {
+        this.#signedIn();
+        const { shareSheet } = await import('./seal-share.mjs');
+        return shareSheet(this, options);
     }
 
     // What databases ask for
+
+    /** @returns {Promise<Account>} also of nobody, for what everybody may read */
+    account() { return this.#load(); }
+
+    requireSignedIn() { this.#signedIn(); }
+
+    /** @param {'private' | 'shared'} scope @param {CKZoneID} zoneID */
+    async #ownZone(scope, { zoneName, ownerRecordName = this.#user }) {
+        const account = this.#signedIn();
+        if (scope !== 'private' || ownerRecordName !== this.#user) throw badRequest('Zones are made and deleted in the private database, by their owner.');
+        const visit = new Visit(account);
+        const place = { container: this.containerIdentifier, environment: this.environment, database: 'private' };
+        await visit.comeBack({ ...place, owner: this.#user, zone: zoneName, share: '' });
+        return { account, zone: visit.zone, place };
+    }
+
+    /** @param {'private' | 'shared'} scope @param {CKZoneID} zoneID */
+    async makeZone(scope, zoneID) {
+        const { account, zone, place } = await this.#ownZone(scope, zoneID);
+        try {
+            await zone.fetchRosters();
+        } catch (error) {
+            // There is none yet.
+            if (/** @type {{ code?: string }} */ (error).code !== 'unknownScope') throw error;
+        }
+        const answer = account.ask('zoneRequest', (/** @type {Writer} */ writer) => writer.u32(zone.handle).i64(micros()));
+        if (answer.flag()) {
+            const { results: [result] = [] } = await sendFromCore(account, 'zones/modify', answer.blob(), place);
+            if (result?.failure) throw new CKError(String(result.failure.code), { ...result.failure, isServers: true });
+        }
+        // Another device may have been faster: what the server has now is verified as any other.
+        this.#replicas.delete(this.#key('private', zoneID));
+        await (await this.replica('private', zoneID)).refresh();
+    }
+
+    /** @param {'private' | 'shared'} scope @param {CKZoneID} zoneID */
+    async deleteZone(scope, zoneID) {
+        const { account, zone, place } = await this.#ownZone(scope, zoneID);
+        await zone.fetchRecords();
+        const request = account.ask('zoneEndRequest', (/** @type {Writer} */ writer) => writer.u32(zone.handle).i64(micros())).blob();
+        const { results: [result] = [] } = await sendFromCore(account, 'zones/modify', request, place);
+        if (result?.failure) throw new CKError(String(result.failure.code), { ...result.failure, isServers: true });
+        this.#replicas.delete(this.#key('private', zoneID));
+    }
 
     /** @param {'private' | 'shared'} scope @param {CKZoneID} zoneID */
     #key(scope, { zoneName, ownerRecordName, shareRecordName }) {
@@ -281,7 +396,7 @@ export class Container {
         const visit = new Visit(account);
         const { containerIdentifier: container, environment } = this;
         await visit.comeBack({ container, environment, owner: ownerRecordName, zone: zoneName, share: shareRecordName, database: scope });
-        return new Replica(visit.zone);
+        return new Replica(account, visit.zone);
     }
 
     /** @param {string} route @param {object} message @param {'private' | 'shared'} database @returns {Promise<any>} */
@@ -304,6 +419,10 @@ export class Container {
             const stream = new NotificationStream(this.#signedIn(), { container: this.containerIdentifier, environment: this.environment }, notification => {
                 // What one of them throws is its own.
                 for (const tell of this.#listeners) queueMicrotask(() => tell(notification));
+            }, () => {
+                // Whoever listens fetches, and is told there what is wrong.
+                this.#stream = undefined;
+                for (const tell of this.#listeners) queueMicrotask(() => tell(null));
             });
             this.#stream = stream;
             try {

@@ -1,7 +1,9 @@
 // @ts-check
 // A database of a container, in CloudKit JS's shape.
+import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, told } from './errors.mjs';
 import { matching } from './query.mjs';
+import { list, named, only, response } from './record.mjs';
 
 /**
  * @typedef {import('./record.mjs').CKRecord} CKRecord
@@ -10,27 +12,17 @@ import { matching } from './query.mjs';
  * @typedef {import('./record.mjs').CKZoneID} CKZoneID
  * @typedef {import('./query.mjs').Query} Query
  * @typedef {{ zoneID: CKZoneID }} InZone
- * @typedef {{ hasErrors: boolean, errors: CKError[], records: CKRecord[] }} RecordsResponse
+ * @typedef {import('./record.mjs').RecordsResponse} RecordsResponse
  * @typedef {{
  *     subscriptionID: string, subscriptionType: 'zone' | 'database', zoneID?: CKZoneID,
  * }} CKSubscription
  * @typedef {{ zoneID: CKZoneID, deleted?: boolean }} CKZone
+ * @typedef {{ zones: CKZone[], errors: CKError[], hasErrors: boolean }} ZonesResponse
  */
 
+// More than anybody has: a server that goes on is not followed.
+const [mostPages, mostZones] = [1_000, 100_000];
 const subscriptionKinds = { query: 1, zone: 2, database: 3 };
-
-/** @param {string | { recordName: string }} one */
-const named = one => typeof one === 'string' ? { recordName: one } : one;
-/** @template T @param {T | T[]} given @returns {T[]} */
-const list = given => Array.isArray(given) ? given : [given];
-
-/** @param {CKRecord} record @param {string[]} [keys] those of its fields that are wanted */
-function only(record, keys) {
-    if (!keys) return record;
-    /** @param {Record<string, import('./record.mjs').CKField>} fields */
-    const some = fields => Object.fromEntries(Object.entries(fields).filter(([name]) => keys.includes(name)));
-    return { ...record, fields: some(record.fields), encryptedFields: some(record.encryptedFields) };
-}
 
 export class Database {
     #container;
@@ -64,7 +56,12 @@ export class Database {
      */
     async fetchDatabaseChanges(options = {}) {
         const { syncToken = '' } = options;
-        const { modifications = [], deletions = [], token = '', moreComing = false } = await this.#message('zones/changes', { token: syncToken });
+        const answer = await this.#message('zones/changes', { token: syncToken });
+        const [modifications, deletions] = [answer.modifications ?? [], answer.deletions ?? []];
+        const { token = '', moreComing = false } = answer;
+        if (![modifications, deletions].every(zones => Array.isArray(zones) && zones.every(zone => typeof zone?.zoneId?.zoneName === 'string')) || typeof token !== 'string') {
+            throw new CKError('unexpected', { reason: 'The server’s answer is none.' });
+        }
         /** @param {any} id @returns {CKZoneID} */
         const zoneID = id => ({ zoneName: id.zoneName, ownerRecordName: id.ownerName || this.#container.userRecordName });
         return {
@@ -80,7 +77,8 @@ export class Database {
     async fetchAllRecordZones() {
         /** @type {Map<string, CKZone>} */
         const zones = new Map();
-        for (let [syncToken, more] = ['', true]; more;) {
+        for (let [syncToken, more, pages] = ['', true, 0]; more; pages += 1) {
+            if (pages >= mostPages || zones.size > mostZones) throw new CKError('endless', { reason: 'The list of zones does not end.' });
             const part = await this.fetchDatabaseChanges({ syncToken });
             for (const zone of part.zones) {
                 const key = JSON.stringify(zone.zoneID);
@@ -90,6 +88,49 @@ export class Database {
             syncToken = part.syncToken;
         }
         return { zones: [...zones.values()], hasErrors: false, errors: [] };
+    }
+
+    /**
+     * @param {CKZoneID | { zoneID: CKZoneID } | (CKZoneID | { zoneID: CKZoneID })[]} zones
+     * @returns {Promise<ZonesResponse>} those that there are, verified
+     */
+    fetchRecordZones(zones) {
+        return this.#eachZone(zones, async zoneID => {
+            await (await this.#replica({ zoneID })).refresh();
+            return { zoneID: { ...zoneID, ownerRecordName: zoneID.ownerRecordName ?? this.#container.userRecordName } };
+        });
+    }
+
+    /** @param {CKZoneID | { zoneID: CKZoneID } | (CKZoneID | { zoneID: CKZoneID })[]} zones to be made; one that exists is left as it is @returns {Promise<ZonesResponse>} */
+    saveRecordZones(zones) {
+        return this.#eachZone(zones, async zoneID => {
+            await this.#container.makeZone(this.#scope, zoneID);
+            return { zoneID: { zoneName: zoneID.zoneName, ownerRecordName: this.#container.userRecordName } };
+        });
+    }
+
+    /** @param {CKZoneID | { zoneID: CKZoneID } | (CKZoneID | { zoneID: CKZoneID })[]} zones that go with all their records and shares @returns {Promise<ZonesResponse>} */
+    deleteRecordZones(zones) {
+        return this.#eachZone(zones, async zoneID => {
+            await this.#container.deleteZone(this.#scope, zoneID);
+            return { zoneID, deleted: true };
+        });
+    }
+
+    /** @param {CKZoneID | { zoneID: CKZoneID } | (CKZoneID | { zoneID: CKZoneID })[]} given @param {(zoneID: CKZoneID) => Promise<CKZone>} body @returns {Promise<ZonesResponse>} */
+    async #eachZone(given, body) {
+        /** @type {CKZone[]} */
+        const zones = [];
+        /** @type {CKError[]} */
+        const errors = [];
+        for (const one of list(given)) {
+            try {
+                zones.push(await body('zoneID' in one ? one.zoneID : one));
+            } catch (error) {
+                errors.push(asCKError(error));
+            }
+        }
+        return { zones, errors, hasErrors: errors.length > 0 };
     }
 
     /**
@@ -117,7 +158,7 @@ export class Database {
         return told(async () => {
             const replica = await this.#replica(options);
             await replica.refresh();
-            return this.#response(list(names).map(name => replica.record(named(name).recordName)), options.desiredKeys);
+            return response(list(names).map(name => replica.record(named(name).recordName)), options.desiredKeys);
         });
     }
 
@@ -138,7 +179,7 @@ export class Database {
             const found = matching(replica.records, query);
             const end = first + resultsLimit;
             const moreComing = end < found.length;
-            return { ...this.#response(found.slice(first, end), desiredKeys), moreComing, ...moreComing && { continuationMarker: String(end) } };
+            return { ...response(found.slice(first, end), desiredKeys), moreComing, ...moreComing && { continuationMarker: String(end) } };
         });
     }
 
@@ -155,7 +196,7 @@ export class Database {
             /** @type {(CKRecord | CKError)[]} */
             const outcomes = [];
             for (const record of list(records)) outcomes.push(await replica.save(record).catch(error => asCKError(error, record.recordName)));
-            return this.#response(outcomes);
+            return response(outcomes);
         });
     }
 
@@ -183,12 +224,8 @@ export class Database {
         });
     }
 
-    /** @param {(CKRecord | CKError)[]} outcomes @param {string[]} [keys] @returns {RecordsResponse} */
-    #response(outcomes, keys) {
-        const errors = outcomes.filter(one => one instanceof CKError);
-        const records = outcomes.flatMap(one => one instanceof CKError ? [] : only(one, keys));
-        return { records, errors: /** @type {CKError[]} */ (errors), hasErrors: errors.length > 0 };
-    }
+    /** @param {InZone} options */
+    newRecordsBatch(options) { return new RecordsBatch(this, options); }
 
     // Subscriptions
 
@@ -218,7 +255,7 @@ export class Database {
 
     /** @param {{ results?: any[] }} answer */
     #subscribed({ results = [] }) {
-        const errors = results.flatMap(({ failure }) => failure ? new CKError(failure.code, failure) : []);
+        const errors = results.flatMap(({ failure }) => failure ? new CKError(String(failure.code), { ...failure, isServers: true }) : []);
         return { subscriptions: results.flatMap(({ subscription }) => subscription ? this.#subscription(subscription) : []), errors, hasErrors: errors.length > 0 };
     }
 

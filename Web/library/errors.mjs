@@ -1,52 +1,92 @@
 // @ts-check
 // What goes wrong, as CloudKit JS tells it.
+import { ServerError } from '../client/server.mjs';
 
 /** CloudKit JS's codes by the server's, and by what this machine's own judgement refuses. */
 const codes = new Map(Object.entries({
     accountSuspended: 'ACCESS_DENIED',
     accountTemporarilyUnavailable: 'AUTHENTICATION_FAILED',
+    alreadyAccepted: 'EXISTS',
+    alreadyInvited: 'EXISTS',
+    alreadyShared: 'EXISTS',
+    assetFileModified: 'BAD_REQUEST',
+    assetFileNotFound: 'NOT_FOUND',
     assetNotAvailable: 'NOT_FOUND',
     badContainer: 'BAD_REQUEST',
     badDatabase: 'BAD_REQUEST',
     batchRequestFailed: 'ATOMIC_ERROR',
-    changed: 'CONFLICT',
     changeTokenExpired: 'BAD_REQUEST',
     constraintViolation: 'VALIDATING_REFERENCE_ERROR',
     deleted: 'NOT_FOUND',
+    deletionIncomplete: 'TRY_AGAIN_LATER',
     endless: 'INTERNAL_ERROR',
     exists: 'EXISTS',
+    incompatibleVersion: 'BAD_REQUEST',
     internalError: 'INTERNAL_ERROR',
     invalidArguments: 'BAD_REQUEST',
+    invalidLength: 'BAD_REQUEST',
     invalidName: 'BAD_REQUEST',
     invalidURL: 'BAD_REQUEST',
+    isBlocked: 'BAD_REQUEST',
     keepsChanging: 'TRY_AGAIN_LATER',
+    keysReplaced: 'AUTHENTICATION_REQUIRED',
     limitExceeded: 'BAD_REQUEST',
     mayOnlyRead: 'ACCESS_DENIED',
     missingKey: 'NOT_FOUND',
     mistypedRecoveryKey: 'BAD_REQUEST',
     networkFailure: 'NETWORK_ERROR',
+    networkUnavailable: 'NETWORK_ERROR',
+    noKeys: 'BAD_REQUEST',
+    noSeat: 'NOT_FOUND',
+    noShareURL: 'ACCESS_DENIED',
     notAuthenticated: 'AUTHENTICATION_REQUIRED',
     notKept: 'ACCESS_DENIED',
     notMember: 'ACCESS_DENIED',
+    operationCancelled: 'TRY_AGAIN_LATER',
+    othersInvitation: 'ACCESS_DENIED',
+    outOfMemory: 'INTERNAL_ERROR',
+    participantAlreadyInvited: 'EXISTS',
     participantMayNeedVerification: 'AUTHENTICATION_REQUIRED',
     permissionFailure: 'ACCESS_DENIED',
     quotaExceeded: 'QUOTA_EXCEEDED',
     referenceViolation: 'VALIDATING_REFERENCE_ERROR',
     requestRateLimited: 'THROTTLED',
+    rosterChanged: 'TRY_AGAIN_LATER',
+    rotationDue: 'TRY_AGAIN_LATER',
+    serverNotTrusted: 'NETWORK_ERROR',
     serverRecordChanged: 'CONFLICT',
     serverRejectedRequest: 'BAD_REQUEST',
+    serverResponseLost: 'NETWORK_ERROR',
     serviceUnavailable: 'TRY_AGAIN_LATER',
     sessionExpired: 'AUTHENTICATION_REQUIRED',
+    shareIsPublic: 'BAD_REQUEST',
+    staleEpoch: 'TRY_AGAIN_LATER',
     storageFull: 'QUOTA_EXCEEDED',
+    takesOthers: 'VALIDATING_REFERENCE_ERROR',
+    tooManyParticipants: 'BAD_REQUEST',
     unknownItem: 'NOT_FOUND',
+    unknownScope: 'ZONE_NOT_FOUND',
     unsupported: 'BAD_REQUEST',
     userDeletedZone: 'ZONE_NOT_FOUND',
     verificationFailed: 'AUTHENTICATION_FAILED',
+    weakParameters: 'BAD_REQUEST',
     wrongPassphrase: 'AUTHENTICATION_FAILED',
     zoneBusy: 'TRY_AGAIN_LATER',
     zoneGone: 'ZONE_NOT_FOUND',
     zoneNotFound: 'ZONE_NOT_FOUND',
 }));
+
+/** The core's words for what does not verify: from it alone, since a server may say of itself what it likes. */
+const unverified = new Set([
+    'authenticationFailed', 'authorNotPermitted', 'backdated', 'changed', 'changeNotApplicable', 'changeNotPermitted', 'circle',
+    'coverageMismatch', 'epochRequired', 'fieldMismatch', 'foreignKeys', 'forked', 'integrityFailure', 'invalidIdentity', 'invalidKey',
+    'invalidNotice', 'invalidProof', 'invalidSignature', 'keyMismatch', 'malformed', 'mended', 'misplaced', 'notNextEntry', 'notSuccessor',
+    'otherContainer', 'otherServer', 'renewalRequired', 'rollback', 'shortened', 'unexpected', 'unknownEnd', 'unknownRosterHead',
+    'withheld', 'wrongContext',
+]);
+
+/** For tests: every word that the core or the server has is one of these. */
+export const known = (/** @type {string} */ word) => codes.has(word) || unverified.has(word);
 
 /**
  * A failure. `ckErrorCode` is CloudKit JS's, or `INTEGRITY_ERROR` for what does not verify: CloudKit has none.
@@ -55,14 +95,14 @@ const codes = new Map(Object.entries({
 export class CKError extends Error {
     /**
      * @param {string} serverErrorCode
-     * @param {{ reason?: string, remedy?: string, retryAfter?: number, recordName?: string, serverRecord?: import('./record.mjs').CKRecord }} [about]
+     * @param {{ reason?: string, remedy?: string, retryAfter?: number, recordName?: string, serverRecord?: import('./record.mjs').CKRecord, isServers?: boolean }} [about] `isServers`: it is the server's word
      */
     constructor(serverErrorCode, about = {}) {
-        const { reason = '', remedy = '', retryAfter = 0, recordName, serverRecord } = about;
+        const { reason = '', remedy = '', retryAfter = 0, recordName, serverRecord, isServers = false } = about;
         super([reason || serverErrorCode, remedy].filter(Boolean).join(' '));
         this.name = 'CKError';
         /** @type {string} */
-        this.ckErrorCode = codes.get(serverErrorCode) ?? 'INTEGRITY_ERROR';
+        this.ckErrorCode = codes.get(serverErrorCode) ?? (unverified.has(serverErrorCode) && !isServers ? 'INTEGRITY_ERROR' : 'INTERNAL_ERROR');
         this.serverErrorCode = serverErrorCode;
         this.reason = reason;
         /** Seconds. */
@@ -89,7 +129,7 @@ export function asCKError(error, recordName) {
     const { code, reason = '', remedy = '', wait = 0 } = /** @type {{ code?: unknown, reason?: string, remedy?: string, wait?: number }} */ (error);
     // What a browser or a fault of the program throws has a number there, or nothing.
     if (typeof code !== 'string') throw error;
-    return new CKError(code, { reason, remedy, retryAfter: wait / 1000, recordName });
+    return new CKError(code, { reason, remedy, retryAfter: wait / 1000, recordName, isServers: error instanceof ServerError });
 }
 
 /**

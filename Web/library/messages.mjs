@@ -25,6 +25,42 @@ export function callByMessage(account, route, message, place = {}) {
     });
 }
 
+/**
+ * A question that is no matter of the core, whose answer is: that comes as the module reads it.
+ * @param {import('../client/account.mjs').Account} account
+ * @param {string} route
+ * @param {object} message
+ * @param {Record<string, string>} place
+ * @returns {Promise<Uint8Array>}
+ * @throws {ServerError}
+ */
+export function exchange(account, route, message, place) {
+    const body = new TextEncoder().encode(JSON.stringify(message));
+    return account.inSession(async () => {
+        const { response, bytes } = await account.server.exchange(route, place, { accept: 'application/x-protobuf', 'content-type': media }, body);
+        if (response.ok) return bytes;
+        const answer = account.ask('failure', (/** @type {import('../client/canonical.mjs').Writer} */ writer) => writer.blob(bytes));
+        throw new ServerError({ code: answer.string(), reason: answer.string(), remedy: answer.string(), wait: answer.u32() });
+    });
+}
+
+/**
+ * The other way round: what the module has written, and an answer that nothing is believed of.
+ * @param {import('../client/account.mjs').Account} account
+ * @param {string} route
+ * @param {Uint8Array} body
+ * @param {Record<string, string>} place
+ * @returns {Promise<any>}
+ * @throws {ServerError}
+ */
+export function sendFromCore(account, route, body, place) {
+    return account.inSession(async () => {
+        const { response, bytes } = await account.server.exchange(route, place, { accept: media, 'content-type': 'application/x-protobuf' }, body);
+        if (!response.ok) throw refusal(bytes);
+        return parsed(bytes);
+    });
+}
+
 /** @param {Uint8Array} bytes @returns {any} */
 const parsed = bytes => JSON.parse(new TextDecoder().decode(bytes));
 
@@ -38,4 +74,7 @@ export function refusal(bytes) {
 }
 
 /** @param {{ code?: string, reason?: string, remedy?: string, retryAfter?: number }} answer the server's `Failure` */
-const failure = ({ code = 'serverRejectedRequest', reason, remedy, retryAfter = 0 }) => ({ code, reason, remedy, wait: retryAfter * 1000 });
+const failure = ({ code, reason, remedy, retryAfter }) => ({
+    code: typeof code === 'string' ? code : 'serverRejectedRequest', reason: String(reason ?? ''), remedy: String(remedy ?? ''),
+    wait: Number(retryAfter) * 1000 || 0,
+});

@@ -1,6 +1,11 @@
 // @ts-check
 // The core's module, wherever the library runs.
-import { asking, load } from '../client/core.mjs';
+import { asking as askingBy, load } from '../client/core.mjs';
+import { operations as pages } from '../client/operations.mjs';
+import { operations } from './operations.mjs';
+
+/** @param {Awaited<ReturnType<typeof load>>} core */
+const asking = core => askingBy(core, { ...pages, ...operations });
 
 /**
  * @param {string | URL | BufferSource} source where the module is, or its bytes

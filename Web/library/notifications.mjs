@@ -17,6 +17,8 @@ const [firstPause, longestPause] = [1_000, 30_000];
 const silence = 75_000;
 // An event is a few hundred bytes: a server that never ends one is not listened to.
 const mostOfEvent = 1 << 20;
+// No attempt helps against these.
+const final = new Set(['accountSuspended', 'keysReplaced', 'notAuthenticated', 'permissionFailure', 'badContainer']);
 
 /** @param {string} text of an event @returns {{ event: string, data: string, id?: string }} */
 export function parsed(text) {
@@ -37,6 +39,7 @@ export class NotificationStream {
     #account;
     #place;
     #tell;
+    #ended;
     /** @type {AbortController | undefined} */
     #stop;
     /** @type {string | undefined} */
@@ -47,8 +50,10 @@ export class NotificationStream {
      * @param {import('../client/account.mjs').Account} account
      * @param {{ container: string, environment: string }} place
      * @param {(notification: CKNotification | null) => void} tell null where something was missed: all is to be fetched
+     * @param {(error: unknown) => void} [ended] it does not go on by itself
      */
-    constructor(account, place, tell) {
+    constructor(account, place, tell, ended = () => {}) {
+        this.#ended = ended;
         this.#account = account;
         this.#place = place;
         this.#tell = tell;
@@ -78,15 +83,23 @@ export class NotificationStream {
                     ready();
                 }));
             } catch (error) {
-                if (isFirst) {
+                if (isFirst && !stop.signal.aborted) {
                     refuse(error);
                     return;
                 }
+                // What does not pass by itself is told, once.
+                if (!stop.signal.aborted && final.has(/** @type {{ code?: string }} */ (error).code ?? '')) {
+                    this.#stop = undefined;
+                    this.#ended(error);
+                    return;
+                }
             }
-            if (stop.signal.aborted) return;
+            if (stop.signal.aborted) break;
             await new Promise(resolve => setTimeout(resolve, this.#pause));
             this.#pause = Math.min(this.#pause * 2, longestPause);
         }
+        // Nobody waits for what was closed.
+        if (isFirst) refuse(new ServerError({ code: 'operationCancelled' }));
     }
 
     /** @param {AbortSignal} signal @param {() => void} ready */
@@ -114,10 +127,16 @@ export class NotificationStream {
                 const { done, value } = await reader.read();
                 if (done) return;
                 heard();
-                const parts = (left + decoder.decode(value, { stream: true })).split('\n\n');
-                left = parts.pop() ?? '';
+                const text = decoder.decode(value, { stream: true });
+                // The end may lie across two chunks; what was looked through is not looked through again.
+                if (!(left.slice(-1) + text).includes('\n\n')) {
+                    left += text;
+                } else {
+                    const parts = (left + text).split('\n\n');
+                    left = parts.pop() ?? '';
+                    for (const part of parts) this.#take(parsed(part), ready);
+                }
                 if (left.length > mostOfEvent) throw new ServerError({ code: 'endless' });
-                for (const part of parts) this.#take(parsed(part), ready);
             }
         } finally {
             clearTimeout(timer);

@@ -18,9 +18,18 @@ const plain = value => {
     if (value && typeof value === 'object' && 'recordName' in value) return value.recordName;
     return value;
 };
-/** @param {any} one @param {any} other */
-const equal = (one, other) => Array.isArray(one) && Array.isArray(other)
-    ? one.length === other.length && one.every((element, index) => plain(element) == plain(other[index])) : plain(one) == plain(other);
+/** @param {any} one @param {any} other @returns {boolean} */
+const equal = (one, other) => {
+    if (Array.isArray(one) || Array.isArray(other)) {
+        return Array.isArray(one) && Array.isArray(other) && one.length === other.length && one.every((element, index) => equal(element, other[index]));
+    }
+    if (one instanceof Uint8Array !== other instanceof Uint8Array) return false;
+    const [left, right] = [plain(one), plain(other)];
+    // Whole numbers come as either kind.
+    return typeof left === typeof right ? left === right : isNumber(left) && isNumber(right) && left == right;
+};
+/** @param {any} value */
+const isNumber = value => typeof value === 'number' || typeof value === 'bigint';
 /** @param {any} one @param {any} other whether the two have an order */
 const comparable = (one, other) => [typeof plain(one), typeof plain(other)].every(type => ['number', 'bigint'].includes(type))
     || (typeof plain(one) === 'string' && typeof plain(other) === 'string');
@@ -35,7 +44,7 @@ const comparators = {
     GREATER_THAN_OR_EQUALS: (there, asked) => comparable(there, asked) && plain(there) >= plain(asked),
     IN: (there, asked) => asked.some((/** @type {any} */ one) => equal(there, one)),
     NOT_IN: (there, asked) => !asked.some((/** @type {any} */ one) => equal(there, one)),
-    BEGINS_WITH: (there, asked) => typeof there === 'string' && there.startsWith(asked),
+    BEGINS_WITH: (there, asked) => typeof there === 'string' && typeof asked === 'string' && there.startsWith(asked),
     LIST_CONTAINS: (there, asked) => Array.isArray(there) && there.some(one => equal(one, asked)),
 };
 
@@ -80,4 +89,36 @@ export function matching(records, { recordType, filterBy, sortBy }) {
         }
         return one.recordName < other.recordName ? -1 : 1;
     });
+}
+
+/** @param {any} value @returns {object} as the server takes it, in JSON */
+function wireValue(value) {
+    if (Array.isArray(value)) return { list: { values: value.map(wireValue) } };
+    if (value instanceof Date) return { date: value.getTime() / 1000 - 978_307_200 };
+    if (value instanceof Uint8Array) return { data: btoa(String.fromCharCode(...value)) };
+    if (typeof value === 'bigint' || Number.isSafeInteger(value)) return { int64: String(value) };
+    if (typeof value === 'number') return { double: value };
+    if (typeof value === 'string') return { string: value };
+    if (value && typeof value === 'object' && 'recordName' in value) return { reference: { recordName: value.recordName } };
+    throw badRequest('A query compares with text, numbers, dates, bytes, references and lists of them.');
+}
+
+const systemNames = new Map([['___recordID', 'recordID'], ['___modTime', 'modificationDate']]);
+/** @param {string} name */
+const wireName = name => systemNames.get(name) ?? name;
+
+/** @param {Query} query @returns {object} as the server is asked it */
+export function wireQuery({ recordType, filterBy, sortBy }) {
+    matching([], { recordType, filterBy, sortBy });
+    return {
+        recordType,
+        filterBy: list(filterBy).map(({ fieldName, comparator, fieldValue: { value } }) => {
+            const many = comparator === 'IN' || comparator === 'NOT_IN';
+            return {
+                fieldName: wireName(fieldName), comparator: many ? 'IN' : comparator, values: (many ? value : [value]).map(wireValue),
+                ...comparator === 'NOT_IN' && { negated: true },
+            };
+        }),
+        sortBy: list(sortBy).map(({ fieldName, ascending = true }) => ({ fieldName: wireName(fieldName), descending: !ascending })),
+    };
 }

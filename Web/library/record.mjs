@@ -1,6 +1,6 @@
 // @ts-check
 // Records in CloudKit JS's shape, and what the core has of them.
-import { badRequest } from './errors.mjs';
+import { badRequest, CKError } from './errors.mjs';
 
 /**
  * @typedef {{ recordName: string, action?: 'NONE' | 'DELETE_SELF' }} CKReference
@@ -19,6 +19,7 @@ import { badRequest } from './errors.mjs';
  *     fields?: Record<string, CKField | CKValue>, encryptedFields?: Record<string, CKField | CKValue>,
  * }} CKRecordToSave
  * @typedef {{ recordName: string, deleted: true }} CKDeletedRecord
+ * @typedef {{ hasErrors: boolean, errors: CKError[], records: CKRecord[] }} RecordsResponse
  * @typedef {{ zoneName: string, ownerRecordName?: string, shareRecordName?: string }} CKZoneID
  */
 
@@ -89,20 +90,25 @@ function scalar(value) {
 /**
  * What becomes of a record's fields: those that are named get the value, or go with `null`; all others stay.
  * @param {CKRecordToSave} record
+ * @param {CKRecord} [there] as it was read: assets and places that come back as they are stay as they are
  * @returns {Change[]}
  */
-export function changes({ recordName, fields = {}, encryptedFields = {} }) {
+export function changes({ recordName, fields = {}, encryptedFields = {} }, there) {
     /** @type {Change[]} */
     const all = [];
     for (const [to, given] of /** @type {const} */ ([['plain', fields], ['sealed', encryptedFields]])) {
         for (const [name, one] of Object.entries(given)) {
             if (all.some(other => other.name === name)) throw badRequest(`“${name}” is in fields and in encryptedFields.`, recordName);
             const { value, type } = isField(one) ? one : { value: one, type: undefined };
+            if (isUnwritable(value) && [there?.fields, there?.encryptedFields].some(fields => fields?.[name]?.value === value)) continue;
             all.push(value === null ? { name, to: 'removed' } : { name, to, value: written(value, type, name, recordName) });
         }
     }
     return all;
 }
+
+/** @param {CKValue} value */
+const isUnwritable = value => typeof value === 'object' && value !== null && ('open' in value || 'latitude' in value);
 
 /** @param {CKField | CKValue} one @returns {one is CKField} */
 const isField = one => typeof one === 'object' && one !== null && 'value' in one;
@@ -157,4 +163,24 @@ function convert(value, kind) {
         return action < 0 ? undefined : { kind: 'reference', text: value.recordName, action };
     }
     return undefined;
+}
+
+/** @template {{ recordName: string }} One @param {string | One} one @returns {One | { recordName: string, recordChangeTag?: string }} */
+export const named = one => typeof one === 'string' ? { recordName: one } : one;
+/** @template T @param {T | T[]} given @returns {T[]} */
+export const list = given => Array.isArray(given) ? given : [given];
+
+/** @param {CKRecord} record @param {string[]} [keys] those of its fields that are wanted */
+export function only(record, keys) {
+    if (!keys) return record;
+    /** @param {Record<string, CKField>} fields */
+    const some = fields => Object.fromEntries(Object.entries(fields).filter(([name]) => keys.includes(name)));
+    return { ...record, fields: some(record.fields), encryptedFields: some(record.encryptedFields) };
+}
+
+/** @param {(CKRecord | CKError)[]} outcomes @param {string[]} [keys] @returns {RecordsResponse} */
+export function response(outcomes, keys) {
+    const errors = outcomes.filter(one => one instanceof CKError);
+    const records = outcomes.flatMap(one => one instanceof CKError ? [] : only(one, keys));
+    return { records, errors: /** @type {CKError[]} */ (errors), hasErrors: errors.length > 0 };
 }

@@ -7,12 +7,14 @@ import { changes, shown } from './record.mjs';
  * @typedef {import('./record.mjs').CKRecord} CKRecord
  * @typedef {import('./record.mjs').CKDeletedRecord} CKDeletedRecord
  * @typedef {import('./record.mjs').Opened} Opened
- * @typedef {{ version: number, text: string, record?: CKRecord, refusal?: string }} Known
+ * @typedef {{ version: number, tag: string, record?: CKRecord, refusal?: string }} Known `tag` is the version's own, and the same at each visit
  */
 
-const page = 200;
+/** @param {Uint8Array} bytes */
+const hex = bytes => [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
 
 export class Replica {
+    #account;
     /** @type {import('../client/zone.mjs').Zone} */
     #zone;
     /** @type {Map<string, Known>} by name; without record and refusal one that is gone */
@@ -24,8 +26,13 @@ export class Replica {
     #id = crypto.randomUUID();
     mayWrite = false;
 
-    /** @param {import('../client/zone.mjs').Zone} zone */
-    constructor(zone) { this.#zone = zone; }
+    /** @param {import('../client/account.mjs').Account} account @param {import('../client/zone.mjs').Zone} zone */
+    constructor(account, zone) {
+        this.#account = account;
+        this.#zone = zone;
+    }
+
+    get zone() { return this.#zone; }
 
     /**
      * One after the other: an answer that was asked for before a record was saved is older than what is known by then.
@@ -33,49 +40,50 @@ export class Replica {
      * @param {() => Promise<T>} body
      * @returns {Promise<T>}
      */
-    #next(body) {
+    next(body) {
         const next = this.#last.then(body, body);
         this.#last = next.catch(() => undefined);
         return next;
     }
 
     /** Reads what has changed. @returns {Promise<void>} */
-    refresh() { return this.#next(() => this.#refresh()); }
+    refresh() { return this.next(() => this.#refresh()); }
 
     async #refresh() {
-        const { count, mayWrite } = await this.#zone.fetchRecords();
-        this.mayWrite = mayWrite;
-        this.#read(count);
+        ({ mayWrite: this.mayWrite } = await this.#zone.fetchRecords());
+        this.#read();
     }
 
-    /** @param {number} [count] how many there are; until no more come where it is not known */
-    #read(count = Infinity) {
+    /** Opens what is new or another version; all else is as it was. */
+    #read() {
         const version = this.#version + 1;
         const seen = new Set();
-        for (let first = 0; first < count;) {
+        let hasChanged = false;
+        /** @type {{ name: string, refusal: string, tag: string }[]} */
+        const versions = this.#account.handle('recordVersions', this.#zone.handle).list((/** @type {import('../client/canonical.mjs').Reader} */ reader) =>
+            ({ name: reader.string(), refusal: reader.string(), tag: hex(reader.raw(16)) }));
+        for (const [first, { name, refusal, tag }] of versions.entries()) {
+            seen.add(name);
+            const known = this.#known.get(name);
+            if (known && known.tag === tag && (known.refusal ?? '') === refusal) continue;
             /** @type {Opened[]} */
-            const part = this.#zone.records({ first, count: page });
-            if (part.length === 0) break;
-            first += part.length;
-            for (const record of part) {
-                seen.add(record.name);
-                this.#note(record, version);
-            }
+            const [record] = refusal ? [] : this.#zone.records({ first, count: 1 });
+            this.#known.set(name, { version, tag, ...this.#told(record, refusal, tag) });
+            hasChanged = true;
         }
         for (const [name, known] of this.#known) {
-            if (!seen.has(name) && (known.record || known.refusal)) this.#known.set(name, { version, text: '' });
+            if (seen.has(name) || !(known.record || known.refusal)) continue;
+            this.#known.set(name, { version, tag: '' });
+            hasChanged = true;
         }
-        if ([...this.#known.values()].some(known => known.version === version)) this.#version = version;
+        if (hasChanged) this.#version = version;
     }
 
-    /** @param {Opened} record @param {number} version */
-    #note(record, version) {
-        const text = JSON.stringify(record, (_, value) => value instanceof Uint8Array ? [...value].join() : value);
-        if (this.#known.get(record.name)?.text === text) return;
-        const known = record.refusal !== ''
-            ? { refusal: record.refusal }
-            : { record: shown(record, String(version), field => this.#next(() => this.#openAsset(record.name, field))) };
-        this.#known.set(record.name, { version, text, ...known });
+    /** @param {Opened | undefined} record @param {string} refusal @param {string} tag */
+    #told(record, refusal, tag) {
+        const why = refusal || record?.refusal || '';
+        if (!record || why) return { refusal: why || 'unknownItem' };
+        return { record: shown(record, tag, field => this.next(() => this.#openAsset(record.name, field))) };
     }
 
     /** @param {string} record @param {string} field @returns {Promise<Uint8Array>} */
@@ -121,8 +129,8 @@ export class Replica {
      * @returns {Promise<CKRecord>}
      */
     save(record) {
-        return this.#next(async () => {
-            const wanted = changes(record);
+        return this.next(async () => {
+            const wanted = changes(record, this.#known.get(record.recordName ?? '')?.record);
             const { recordName = '', recordType, recordChangeTag } = record;
             if (recordChangeTag === undefined) {
                 if (!recordType) throw badRequest('A record that is to be made has a recordType.', recordName);
@@ -142,12 +150,12 @@ export class Replica {
      * @returns {Promise<CKDeletedRecord>}
      */
     remove({ recordName, recordChangeTag }) {
-        return this.#next(async () => {
+        return this.next(async () => {
             this.#requireNewest(recordName, recordChangeTag);
             const { edit } = this.#zone.beginEdit({ record: recordName });
             const outcome = await this.#zone.remove({ edit, record: recordName });
             this.#read();
-            if (outcome === 'changed') throw new CKError('changed', { recordName, serverRecord: this.#known.get(recordName)?.record });
+            if (outcome === 'changed') throw new CKError('serverRecordChanged', { recordName, serverRecord: this.#known.get(recordName)?.record });
             return { recordName, deleted: true };
         });
     }
@@ -156,7 +164,7 @@ export class Replica {
     #requireNewest(recordName, tag) {
         const there = this.record(recordName);
         if (there instanceof CKError) throw there;
-        if (tag !== undefined && tag !== there.recordChangeTag) throw new CKError('changed', { recordName, serverRecord: there });
+        if (tag !== undefined && tag !== there.recordChangeTag) throw new CKError('serverRecordChanged', { recordName, serverRecord: there });
     }
 
     /** @param {string} recordName @param {'stored' | 'changed' | 'deleted'} outcome @returns {CKRecord} */
@@ -165,6 +173,6 @@ export class Replica {
         const there = this.record(recordName);
         if (outcome === 'stored' && !(there instanceof CKError)) return there;
         if (outcome === 'deleted' || there instanceof CKError) throw new CKError('deleted', { recordName });
-        throw new CKError('changed', { recordName, serverRecord: there });
+        throw new CKError('serverRecordChanged', { recordName, serverRecord: there });
     }
 }

@@ -1,4 +1,5 @@
-// Messages of shares: their URLs, their beginning and end: sealkit.proto and sharing.proto in SealWire say what each field means.
+// Messages of shares: their URLs, their beginning and end: sealkit.proto and sharing.proto in SealWire say what each
+// field means.
 
 extension Wire {
     public struct ShareOpening: WireMessage {

@@ -1,0 +1,29 @@
+import SealPrimitives
+
+extension Core {
+    mutating func perform(
+        _ operation: LibraryOperation, _ reader: inout CanonicalReader, _ writer: inout CanonicalWriter
+    ) throws(Refusal) {
+        switch operation {
+        case .shareRefresh: try shareRefresh(&reader)
+        case .linksRequest: try linksRequest(&reader, &writer)
+        case .linksAnswer: try linksAnswer(&reader, &writer)
+        case .shareShown: try shareShown(&reader, &writer)
+        case .lookupRequest: try lookupRequest(&reader, &writer)
+        case .lookupAnswer: try lookupAnswer(&reader, &writer)
+        case .shareRequest: try shareRequest(&reader, &writer)
+        case .previewRequest: try previewRequest(&reader, &writer)
+        case .shareEndRequest: try shareEndRequest(&reader, &writer)
+        case .leaveRequest: try leaveRequest(&reader, &writer)
+        case .publicZone: try publicZone(&reader, &writer)
+        case .publicLookupAnswer: try publicLookupAnswer(&reader, &writer)
+        case .publicQueryAnswer: try publicQueryAnswer(&reader, &writer)
+        case .publicRecord: try publicRecord(&reader, &writer)
+        case .publicRequest: try publicRequest(&reader, &writer)
+        case .publicAnswer: try publicAnswer(&reader, &writer)
+        case .recordVersions: try recordVersions(&reader, &writer)
+        case .zoneRequest: try zoneRequest(&reader, &writer)
+        case .zoneEndRequest: try zoneEndRequest(&reader, &writer)
+        }
+    }
+}

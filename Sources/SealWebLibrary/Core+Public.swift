@@ -1,0 +1,144 @@
+import SealClient
+import SealEnvelope
+import SealPrimitives
+import SealStatements
+
+/// A container's public database: records by name and by query, and one at a time changed, made or deleted.
+extension Core {
+    /// A container, an environment → the handle of its public database.
+    mutating func publicZone(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let zone = try core { () throws(SealError) -> PublicZone in
+            let container = try reader.string(atMost: Limits.nameBytes)
+            guard let environment = Environment(name: try reader.string(atMost: 16)) else { throw .malformed }
+            return PublicZone(container: container, environment: environment)
+        }
+        writer.number(publicZones.insert(zone, &last))
+    }
+
+    /// A public database, the names that were asked for, the answer → of each why it is not there or not believed, or
+    /// nothing.
+    func publicLookupAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let (zone, names, answer) = try core {
+            () throws(SealError) -> (PublicZone, [String], Wire.LookupRecordsResponse) in
+            let zone = try publicZones[try reader.number()]
+            var names: [String] = []
+            for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 4)) {
+                names.append(try reader.string(atMost: Limits.nameBytes))
+            }
+            return (zone, names, try Wire.LookupRecordsResponse(protobuf: try reader.blob(atMost: reader.remaining)))
+        }
+        guard answer.results.count == names.count else { throw Refusal("unexpected") }
+        writer.number(UInt32(names.count))
+        for (result, name) in zip(answer.results, names) {
+            // Of one that is gone the failure has what shows that.
+            var shown = result.serverRecord
+            if case .record(let record)? = result.outcome { shown = record }
+            guard let shown else {
+                // What this module has seen is not taken back without a word that is signed.
+                let wasThere = zone.shown(name).map { !$0.read.isGone } ?? false
+                writer.string(wasThere ? "withheld" : Refusal(code: result.failureCode ?? "").name)
+                continue
+            }
+            let refusal = try zone.take([shown], by: answer.authors, asked: [name])[0]
+            let isGone = zone.shown(name)?.read.isGone ?? true
+            writer.string(refusal?.name ?? (isGone ? "unknownItem" : ""))
+        }
+    }
+
+    /// A public database, the answer → where the next page begins, or nothing; of each record its name, and why it is
+    /// not believed, or nothing.
+    func publicQueryAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let (zone, answer) = try core { () throws(SealError) -> (PublicZone, Wire.QueryRecordsResponse) in
+            (
+                try publicZones[try reader.number()],
+                try Wire.QueryRecordsResponse(protobuf: try reader.blob(atMost: reader.remaining))
+            )
+        }
+        guard answer.matches.count <= Limits.itemsPerRequest else { throw Refusal("endless") }
+        var records: [Wire.Record] = []
+        for match in answer.matches {
+            guard let record = match.record else { throw Refusal("unexpected") }
+            records.append(record)
+        }
+        let refusals = try zone.take(records, by: answer.authors, asked: nil)
+        writer.blob(answer.cursor)
+        writer.number(UInt32(records.count))
+        for (record, refusal) in zip(records, refusals) {
+            writer.string(record.recordName)
+            let isGone = zone.shown(record.recordName)?.read.isGone ?? true
+            writer.string(refusal?.name ?? (isGone ? "unexpected" : ""))
+        }
+    }
+
+    /// A public database, the name of a record that was read → its change tag, and the record, as `records` shows one.
+    func publicRecord(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let (zone, name) = try core { () throws(SealError) in
+            (try publicZones[try reader.number()], try reader.string(atMost: Limits.nameBytes))
+        }
+        guard let shown = zone.shown(name), !shown.read.isGone else { throw Refusal("unknownItem") }
+        writer.string(shown.changeTag)
+        writer.string(name)
+        writer.string("")
+        writer.string(shown.read.statement.recordType)
+        writer.string(shown.read.statement.author.recordName)
+        writer.number(shown.modified)
+        writer.number(UInt32(shown.fields.count))
+        for (name, field) in shown.fields {
+            writer.string(name)
+            guard case .plain(let value) = field, let bytes = try? value.canonicalBytes() else {
+                writer.number(UInt8(3))
+                continue
+            }
+            writer.number(UInt8(0))
+            writer.blob(bytes)
+        }
+    }
+
+    /// A public database, an identity, a record's name, which is drawn where it is none; whether it is to be deleted;
+    /// the type of one that is to be made, or nothing; what becomes of its fields (as of `saveRequest`), time → its
+    /// name, and the request.
+    mutating func publicRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let zone = try core { () throws(SealError) in try publicZones[try reader.number()] }
+        let own = try core { () throws(SealError) in try identities[try reader.number()].own }
+        var name = ""
+        var (isDeletion, type, time) = (false, "", Int64(0))
+        var changes: [String: RecordEdit.Change] = [:]
+        try core { () throws(SealError) in
+            name = try reader.string(atMost: Limits.nameBytes)
+            isDeletion = try reader.flag()
+            type = try reader.string(atMost: Limits.nameBytes)
+            for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 9)) {
+                guard changes.count < Core.fieldsAtMost else { throw .invalidLength }
+                let name = try reader.string(atMost: Limits.nameBytes)
+                guard changes.updateValue(try change(&reader), forKey: name) == nil else { throw .malformed }
+            }
+            time = try reader.number()
+        }
+        if name.isEmpty { name = Hex.encode(ID16(random: &random).bytes) }
+        let (record, signature) = try zone.write(
+            name, type: type.isEmpty ? nil : type, isDeletion ? nil : changes, as: own, at: time, random: &random)
+        var request = Wire.ModifyRecordsRequest()
+        request.operationID = ID16(random: &random).bytes
+        var zoneID = Wire.ZoneID()
+        zoneID.zoneName = Names.defaultZone
+        request.zone = zoneID
+        request.atomic = true
+        request.records = [record]
+        request.signature = signature
+        writer.string(name)
+        writer.blob(request.protobuf())
+    }
+
+    /// The answer to a change → why it is not stored, or nothing.
+    func publicAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let answer = try core { () throws(SealError) in
+            try Wire.ModifyRecordsResponse(protobuf: try reader.blob(atMost: reader.remaining))
+        }
+        guard answer.results.count == 1 else { throw Refusal("unexpected") }
+        guard case .record? = answer.results[0].outcome else {
+            writer.string(Refusal(code: answer.results[0].failureCode ?? "").name)
+            return
+        }
+        writer.string("")
+    }
+}

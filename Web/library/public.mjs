@@ -1,0 +1,195 @@
+// @ts-check
+// A container's public database, in CloudKit JS's shape: everybody may read it as far as its schema says, and whoever has an account may write.
+// Nothing there is sealed; each record is signed, and verified here.
+import { micros } from '../client/account.mjs';
+import { readRecord } from '../client/zone.mjs';
+import { writeValue } from '../client/values.mjs';
+import { RecordsBatch } from './batch.mjs';
+import { asCKError, badRequest, CKError, told } from './errors.mjs';
+import { exchange } from './messages.mjs';
+import { matching, wireQuery } from './query.mjs';
+import { changes, list, named, response, shown } from './record.mjs';
+
+/**
+ * @typedef {import('./record.mjs').CKRecord} CKRecord
+ * @typedef {import('./record.mjs').CKDeletedRecord} CKDeletedRecord
+ * @typedef {import('./record.mjs').CKRecordToSave} CKRecordToSave
+ * @typedef {import('./record.mjs').RecordsResponse} RecordsResponse
+ * @typedef {import('../client/canonical.mjs').Writer} Writer
+ * @typedef {import('../client/canonical.mjs').Reader} Reader
+ * @typedef {import('../client/account.mjs').Account} Account
+ */
+
+const kinds = { plain: 0, sealed: 1, removed: 2 };
+const notHere = async () => { throw new CKError('unsupported', { reason: 'Assets of the public database are not read here yet.' }); };
+
+export class PublicDatabase {
+    #container;
+    /** @type {Promise<{ account: Account, handle: number }> | undefined} */
+    #opening;
+
+    /** @param {import('./container.mjs').Container} container */
+    constructor(container) { this.#container = container; }
+
+    get databaseScope() { return 'PUBLIC'; }
+
+    get #place() {
+        const { containerIdentifier: container, environment } = this.#container;
+        return { container, environment, database: 'public' };
+    }
+
+    /** What was seen is this module's: after somebody else has signed in it begins anew. */
+    forget() { this.#opening = undefined; }
+
+    async #open() {
+        this.#opening ??= this.#container.account().then(account => {
+            const { containerIdentifier: container, environment } = this.#container;
+            return { account, handle: account.ask('publicZone', (/** @type {Writer} */ writer) => writer.string(container).string(environment)).u32() };
+        });
+        return this.#opening;
+    }
+
+    /** @param {string} route @param {object} message @returns {Promise<Uint8Array>} the answer as the module reads it */
+    async #ask(route, message) {
+        const { account } = await this.#open();
+        return exchange(account, route, message, this.#place);
+    }
+
+    /** @param {string} name @returns {Promise<CKRecord>} as it was verified */
+    async #record(name) {
+        const { account, handle } = await this.#open();
+        const answer = account.ask('publicRecord', (/** @type {Writer} */ writer) => writer.u32(handle).string(name));
+        const tag = answer.string();
+        return shown(readRecord(answer), tag, notHere);
+    }
+
+    /** @param {string[]} names @returns {Promise<(CKRecord | CKError)[]>} */
+    async #look(names) {
+        if (names.length === 0) return [];
+        const { account, handle } = await this.#open();
+        const bytes = await this.#ask('records/lookup', { zone: { zoneName: '_defaultZone' }, recordNames: names });
+        /** @type {string[]} */
+        const refusals = account.ask('publicLookupAnswer', (/** @type {Writer} */ writer) => writer.u32(handle)
+            .list(names, (/** @type {Writer} */ writer, /** @type {string} */ name) => writer.string(name)).blob(bytes))
+            .list((/** @type {Reader} */ reader) => reader.string());
+        return Promise.all(names.map((recordName, index) => refusals[index] ? new CKError(refusals[index], { recordName }) : this.#record(recordName)));
+    }
+
+    /**
+     * @param {string | { recordName: string } | (string | { recordName: string })[]} names
+     * @param {{ desiredKeys?: string[] }} [options]
+     * @returns {Promise<RecordsResponse>}
+     */
+    fetchRecords(names, options = {}) {
+        const { desiredKeys } = options;
+        return told(async () => response(await this.#look(list(names).map(name => named(name).recordName)), desiredKeys));
+    }
+
+    /**
+     * The server searches, over fields that its schema has an index of; what it finds is verified and held against the query here. What it leaves
+     * out cannot be noticed: this database has no roster.
+     * @param {import('./query.mjs').Query} query
+     * @param {{ desiredKeys?: string[], resultsLimit?: number, continuationMarker?: string }} [options]
+     * @returns {Promise<RecordsResponse & { continuationMarker?: string, moreComing: boolean }>}
+     */
+    performQuery(query, options = {}) {
+        const { desiredKeys, resultsLimit = 0, continuationMarker = '' } = options;
+        return told(async () => {
+            const { account, handle } = await this.#open();
+            const bytes = await this.#ask('records/query', { query: wireQuery(query), zone: { zoneName: '_defaultZone' }, cursor: continuationMarker, resultsLimit });
+            const answer = account.ask('publicQueryAnswer', (/** @type {Writer} */ writer) => writer.u32(handle).blob(bytes));
+            const marker = btoa(String.fromCharCode(...answer.blob()));
+            /** @type {{ recordName: string, refusal: string }[]} */
+            const found = answer.list((/** @type {Reader} */ reader) => ({ recordName: reader.string(), refusal: reader.string() }));
+            const outcomes = await Promise.all(found.map(async ({ recordName, refusal }) => {
+                if (refusal) return new CKError(refusal, { recordName });
+                const record = await this.#record(recordName);
+                return matching([record], { ...query, sortBy: [] }).length > 0 ? record : new CKError('unexpected', { recordName, reason: 'The query does not ask for that record.' });
+            }));
+            return { ...response(outcomes, desiredKeys), moreComing: marker !== '', ...marker && { continuationMarker: marker } };
+        });
+    }
+
+    /**
+     * One after the other, and not all or nothing. Fields that are not named stay as they are; with `null` one goes.
+     * @param {CKRecordToSave | CKRecordToSave[]} records with recordChangeTag those that are there, without it those that are to be made
+     * @returns {Promise<RecordsResponse>}
+     */
+    saveRecords(records) {
+        return told(async () => {
+            /** @type {(CKRecord | CKError)[]} */
+            const outcomes = [];
+            for (const record of list(records)) outcomes.push(await this.#save(record).catch(error => asCKError(error, record.recordName)));
+            return response(outcomes);
+        });
+    }
+
+    /** @param {CKRecordToSave} record */
+    async #save(record) {
+        const { recordName = '', recordType = '', recordChangeTag } = record;
+        const wanted = changes(record);
+        if (wanted.some(({ to }) => to === 'sealed')) throw badRequest('The public database has no encryptedFields: whoever may read there has no key.', recordName);
+        if (recordChangeTag === undefined && !recordType) throw badRequest('A record that is to be made has a recordType.', recordName);
+        if (recordName) await this.#requireNewest(recordName, recordChangeTag);
+        const { name, refusal } = await this.#write(recordName, recordChangeTag === undefined ? recordType : '', wanted);
+        const [there] = await this.#look([name]);
+        if (refusal === 'serverRecordChanged' && !(there instanceof CKError)) throw new CKError(refusal, { recordName: name, serverRecord: there });
+        if (refusal) throw new CKError(refusal, { recordName: name });
+        if (there instanceof CKError) throw there;
+        return there;
+    }
+
+    /** @param {string} recordName @param {string} [tag] what the app has seen; without it there is to be no such record */
+    async #requireNewest(recordName, tag) {
+        const [there] = await this.#look([recordName]);
+        if (there instanceof CKError) {
+            if (tag === undefined && there.serverErrorCode === 'unknownItem') return;
+            throw there;
+        }
+        if (tag === undefined) throw new CKError('exists', { recordName, serverRecord: there, reason: 'There is such a record: give its recordChangeTag to change it.' });
+        if (tag !== there.recordChangeTag) throw new CKError('serverRecordChanged', { recordName, serverRecord: there });
+    }
+
+    /** @param {string} recordName @param {string} type @param {import('./record.mjs').Change[] | null} wanted null for its deletion */
+    async #write(recordName, type, wanted) {
+        const { account, handle } = await this.#open();
+        this.#container.requireSignedIn();
+        const { identity } = await account.identify(this.#container.containerIdentifier);
+        const request = account.ask('publicRequest', (/** @type {Writer} */ writer) => writer.u32(handle).u32(identity).string(recordName).flag(wanted === null).string(type)
+            .list(wanted ?? [], (/** @type {Writer} */ writer, /** @type {import('./record.mjs').Change} */ { name, to, value }) =>
+                writer.string(name).byte(kinds[to]).blob(value ? writeValue(value) : new Uint8Array(0)))
+            .i64(micros()));
+        const name = request.string();
+        const answer = await account.call('records/modify', request.blob(), this.#place);
+        const refusal = account.ask('publicAnswer', (/** @type {Writer} */ writer) => writer.blob(answer)).string();
+        return { name, refusal };
+    }
+
+    /**
+     * @param {string | { recordName: string, recordChangeTag?: string } | (string | { recordName: string, recordChangeTag?: string })[]} records
+     * @returns {Promise<{ hasErrors: boolean, errors: CKError[], records: CKDeletedRecord[] }>}
+     */
+    deleteRecords(records) {
+        return told(async () => {
+            /** @type {CKDeletedRecord[]} */
+            const deleted = [];
+            /** @type {CKError[]} */
+            const errors = [];
+            for (const { recordName, recordChangeTag } of list(records).map(named)) {
+                try {
+                    const [there] = await this.#look([recordName]);
+                    if (there instanceof CKError) throw there;
+                    if (recordChangeTag !== undefined && recordChangeTag !== there.recordChangeTag) throw new CKError('serverRecordChanged', { recordName, serverRecord: there });
+                    const { refusal } = await this.#write(recordName, '', null);
+                    if (refusal) throw new CKError(refusal, { recordName });
+                    deleted.push({ recordName, deleted: true });
+                } catch (error) {
+                    errors.push(asCKError(error, recordName));
+                }
+            }
+            return { records: deleted, errors, hasErrors: errors.length > 0 };
+        });
+    }
+
+    newRecordsBatch() { return new RecordsBatch(this); }
+}
