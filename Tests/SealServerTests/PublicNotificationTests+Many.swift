@@ -181,6 +181,26 @@ extension PublicNotificationTests {
         }
     }
 
+    /// Words are read by positions before the transaction that tells: a position that came back, once all changes had
+    /// gone, would have those of another's change.
+    @Test func positionsAreGivenOutOnce() async throws {
+        try await withPeople { anna, bert, server in
+            try await bert.subscribe(.query(), in: "public")
+            let positions = try await server.services.database.write(at: .everything) { connection in
+                let (zone, caller) = (try PublicZone.find(Self.path, in: connection), try anna.caller(connection))
+                return try (0..<3).flatMap { index in
+                    try PublicChanges.note(
+                        [Self.change("n\(index)", by: anna.user)], in: zone, by: caller, now: server.clock.now,
+                        connection: QuietConnection(base: connection))
+                    return try connection.rows("DELETE FROM public_change RETURNING position") {
+                        try $0.int64("position")
+                    }
+                }
+            }
+            #expect(positions.count == 3 && positions == positions.sorted() && Set(positions).count == 3)
+        }
+    }
+
     @Test func whoWouldHaveToHearOfTooMuchIsToldToFetch() async throws {
         try await withPeople { anna, bert, server in
             _ = try await anna.savePublic([PublicWrite("first")])

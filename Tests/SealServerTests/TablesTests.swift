@@ -87,6 +87,36 @@ import Testing
         }
     }
 
+    /// What waited to be told when the database was of an older version is told, and its positions go on from there.
+    @Test func changesThatWaitStayWithTheirPositions() async throws {
+        let path = folder.file("old.sqlite")
+        let insert = """
+            INSERT INTO public_change (zone_owner, origin, changed, reason, record, record_type, creator, author, created,
+                modified, fields, told_owner, told_id)
+            VALUES (-1, x'00', 1, 1, $1, 'Note', '', '', 1, 1, x'', 0, '')
+            """
+        let old = try SQLiteDatabase(path: path, migrations: Array(Migration.all.prefix(7)))
+        try await old.write(at: .everything) { connection in
+            for name in ["a", "b", "c"] { try connection.execute(insert, [.text(name)]) }
+            try connection.execute("DELETE FROM public_change WHERE record = 'a'")
+        }
+        try await old.close()
+        let new = try SQLiteDatabase(path: path, migrations: Migration.all)
+        let rows = try await new.write(at: .everything) { connection in
+            let kept = try connection.rows("SELECT position, record FROM public_change ORDER BY position") {
+                "\(try $0.int64("position")) \(try $0.text("record"))"
+            }
+            try connection.execute("DELETE FROM public_change")
+            try connection.execute(insert, [.text("d")])
+            let next = try connection.rows("SELECT position FROM public_change") { "\(try $0.int64("position")) d" }
+            return kept + next
+        }
+        #expect(rows == ["2 b", "3 c", "4 d"])
+        #expect(
+            try await new.read { try $0.exists("SELECT 1 FROM sqlite_master WHERE name = 'public_change_zone'") })
+        try await new.close()
+    }
+
     /// Databases remember these names, and with them what the steps did: one that is there never changes.
     @Test func theHistoryStaysAsItIs() {
         let names = [

@@ -7,4 +7,5 @@ enum MigrationStep: String, CaseIterable, Sendable {
     case logQueries = "005-log-queries"
     case managementEvents = "006-management-events"
     case alerts = "007-alerts"
+    case positionsOfPublicChanges = "008-positions-of-public-changes"
 }

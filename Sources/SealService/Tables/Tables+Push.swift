@@ -112,7 +112,36 @@ extension Tables {
                     told_id TEXT NOT NULL
                 );
                 CREATE INDEX public_change_zone ON public_change (zone_owner, record_type, reason);
-                """
-            ]),
+                """,
+                // What was read by a position is another change's once it is given out again.
+                .positionsOfPublicChanges: """
+                ALTER TABLE public_change RENAME TO former_public_change;
+                DROP INDEX public_change_zone;
+                CREATE TABLE public_change (
+                    position INTEGER PRIMARY KEY AUTOINCREMENT,
+                    zone_owner BIGINT NOT NULL,
+                    origin BLOB NOT NULL,
+                    changed BIGINT NOT NULL,
+                    reason BIGINT NOT NULL,
+                    record TEXT NOT NULL,
+                    record_type TEXT NOT NULL,
+                    creator TEXT NOT NULL,
+                    author TEXT NOT NULL,
+                    created BIGINT NOT NULL,
+                    modified BIGINT NOT NULL,
+                    fields BLOB NOT NULL,
+                    told_owner BIGINT NOT NULL,
+                    told_id TEXT NOT NULL
+                );
+                INSERT INTO public_change (position, zone_owner, origin, changed, reason, record, record_type, creator,
+                    author, created, modified, fields, told_owner, told_id)
+                SELECT position, zone_owner, origin, changed, reason, record, record_type, creator, author, created,
+                    modified, fields, told_owner, told_id FROM former_public_change;
+                DROP TABLE former_public_change;
+                CREATE INDEX public_change_zone ON public_change (zone_owner, record_type, reason);
+                """,
+            ],
+            // What PostgreSQL numbers by itself it numbers once.
+            postgres: [.positionsOfPublicChanges: ""]),
     ]
 }
