@@ -17,6 +17,7 @@ final class AlertWatch: Sendable {
     private let origin: ServerOrigin
     private let clock: @Sendable () -> Int64
     private let logger: Logger
+    private let averages = AlertAverages()
     private let firing = Atomic(0)
 
     private static let minute: Int64 = 60_000_000
@@ -84,11 +85,11 @@ final class AlertWatch: Sendable {
         let counted = rules.filter { $0.measure != .freeBytes }
         guard telemetry.recorder != nil, !counted.isEmpty else { return (readings, nil) }
         do {
-            let found = try await telemetry.reading { [logger] file in
+            let found = try await telemetry.reading { [logger, averages] file in
                 var found: [String: AlertReading] = [:]
                 for rule in counted {
                     do {
-                        found[rule.name] = try await rule.reading(file, now: now / 1_000_000)
+                        found[rule.name] = try await rule.reading(file, averages: averages, now: now / 1_000_000)
                     } catch TelemetryFileError.tooMuch {
                         logger.warning(
                             "an alert has more to look at than can be read", metadata: ["alert": "\(rule.name)"])

@@ -123,7 +123,9 @@ extension AlertRule {
     /// Of the last whole minutes; nil where nothing can be said.
     /// - Parameter now: seconds since 1970.
     /// - Throws: `TelemetryFileError`, `StorageError`.
-    package func reading(_ file: TelemetryFile, now: Int64) async throws -> AlertReading? {
+    package func reading(
+        _ file: TelemetryFile, averages: AlertAverages, now: Int64
+    ) async throws -> AlertReading? {
         let minute = TelemetryFile.Step.minute.rawValue
         let until = TelemetryFile.Step.minute.start(of: now)
         let from = until - Int64(message.minutes) * minute
@@ -134,18 +136,22 @@ extension AlertRule {
         switch threshold {
         case .value(let threshold): return AlertReading(value: value, threshold: threshold)
         case .factor(let factor):
-            guard let average = try await average(file, before: from) else { return nil }
+            guard let average = try await average(file, averages, before: from) else { return nil }
             return AlertReading(value: value, threshold: factor * average)
         }
     }
 
     /// Of the whole hours of the day before, since there was anything; nil where there was nothing.
-    private func average(_ file: TelemetryFile, before time: Int64) async throws -> Double? {
+    private func average(
+        _ file: TelemetryFile, _ averages: AlertAverages, before time: Int64
+    ) async throws -> Double? {
         let hour = TelemetryFile.Step.hour.rawValue
         let until = TelemetryFile.Step.hour.start(of: time)
-        let series = try await sum(file, .hour, until - Self.averagedHours * hour, until)
-        guard let first = series.parts.keys.min() else { return nil }
-        return measure.value(of: series.total, minutes: Double((until - first) / 60))
+        let hours = try await averages.hours(filters, until: until) {
+            let series = try await sum(file, .hour, until - Self.averagedHours * hour, until)
+            return series.parts.keys.min().map { AlertAverages.Hours(total: series.total, first: $0) }
+        }
+        return hours.flatMap { measure.value(of: $0.total, minutes: Double((until - $0.first) / 60)) }
     }
 
     private func sum(

@@ -106,6 +106,27 @@ extension TelemetryFile {
         return Array(found.sorted { $0.place.isBefore($1.place) }.prefix(query.limit))
     }
 
+    /// What a query asks of words: looked for in the series, of which there are few, and not in each entry.
+    private static func series(
+        _ query: LogQuery, of kind: LogEntry.Kind
+    ) -> (condition: String, arguments: [(any DatabaseValueConvertible)?]) {
+        var conditions: [String] = []
+        var arguments: [(any DatabaseValueConvertible)?] = []
+        if let hasFailed = query.hasFailed, kind == .stranger { conditions.append("(s.code <> '') = \(hasFailed)") }
+        for (dimension, word) in query.filters {
+            conditions.append("s.\(dimension.column) = ?")
+            arguments.append(word)
+        }
+        if !query.text.isEmpty {
+            // A word never holds what separates them here.
+            let words = ["operation", "container", "client", "group_name", "code"].map { "s.\($0)" }
+                .joined(separator: "||char(10)||")
+            conditions.append("instr(lower(\(words)),lower(?))>0")
+            arguments.append(query.text)
+        }
+        return (conditions.joined(separator: " AND "), arguments)
+    }
+
     private static func entries(_ kind: LogEntry.Kind, _ query: LogQuery, _ database: Database) throws -> [LogEntry] {
         // Strangers' are of both sorts; the others say it by their kind.
         if let hasFailed = query.hasFailed, kind != .stranger, hasFailed != (kind == .failed) { return [] }
@@ -120,17 +141,14 @@ extension TelemetryFile {
             condition += " AND \(text)"
             arguments.append(value)
         }
-        if let hasFailed = query.hasFailed, kind == .stranger { condition += " AND (s.code <> '') = \(hasFailed)" }
-        for (dimension, word) in query.filters { require("s.\(dimension.column) = ?", word) }
         if query.leastMicroseconds > 0 { require("l.microseconds >= ?", query.leastMicroseconds) }
         if let user = query.user { require("l.user = ?", Int64(user)) }
         if let request = query.request { require("l.request = ?", request) }
         if let groupID = query.groupID { require("l.group_id = ?", Data(groupID)) }
-        if !query.text.isEmpty {
-            // A word never holds what separates them here.
-            let words = ["operation", "container", "client", "group_name", "code"].map { "s.\($0)" }
-                .joined(separator: "||char(10)||")
-            require("instr(lower(\(words)),lower(?))>0", query.text)
+        let (words, sought) = Self.series(query, of: kind)
+        if !words.isEmpty {
+            condition += " AND l.series IN (SELECT s.id FROM series s WHERE \(words))"
+            arguments += sought
         }
         arguments.append(Int64(query.limit))
         let rows = try Row.fetchCursor(

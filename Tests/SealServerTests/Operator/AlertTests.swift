@@ -297,9 +297,45 @@ import Testing
     private static let day: Int64 = 1_700_006_400
 
     private static func read(
-        _ file: TelemetryFile, _ now: Int64, _ change: (inout Sealkit_V1_AlertRule) -> Void
+        _ file: TelemetryFile, _ now: Int64, averages: AlertAverages = AlertAverages(),
+        _ change: (inout Sealkit_V1_AlertRule) -> Void
     ) async throws -> AlertReading? {
-        try await AlertRule(rule("a", change)).reading(file, now: now)
+        try await AlertRule(rule("a", change)).reading(file, averages: averages, now: now)
+    }
+
+    /// The hours of a day are read once, and again when another one is over.
+    @Test func anAverageIsReadOnceAnHour() async throws {
+        let folder = TemporaryFolder()
+        let file = try TelemetryFile(path: folder.file("t.sqlite"))
+        defer { file.close() }
+        func write(_ start: Int64, _ count: Int, container: String = "org.example") async throws {
+            var minute = TelemetryMinute(start: start)
+            let key = TelemetryCountingTests.key(container: container)
+            for _ in 0..<count {
+                minute.sums[key, default: TelemetrySum()].add(bytesIn: 1, bytesOut: 1, microseconds: 1)
+            }
+            try await file.write([minute], now: Self.day + 7_200)
+        }
+        let averages = AlertAverages()
+        func threshold(_ now: Int64, container: String = "") async throws -> Double? {
+            try await Self.read(file, now, averages: averages) {
+                ($0.measure, $0.minutes, $0.factor) = ("requests", 1, 1)
+                if !container.isEmpty {
+                    $0.filters = [.with { ($0.dimension, $0.word) = ("container", container) }]
+                }
+            }?.threshold
+        }
+        let hour: Int64 = 3_600
+        #expect(try await threshold(Self.day + hour + 120) == nil)
+        try await write(Self.day, 60)
+        #expect(try await threshold(Self.day + hour + 120) == 1)
+        // What is in the file is not asked for again in that hour, each container by itself.
+        try await write(Self.day + 60, 60)
+        #expect(try await threshold(Self.day + hour + 180) == 1)
+        #expect(try await threshold(Self.day + hour + 180, container: "org.example") == 2)
+        #expect(try await threshold(Self.day + hour + 180, container: "org.example.none") == nil)
+        #expect(try await threshold(Self.day + 2 * hour + 120) == 1)
+        #expect(try await threshold(Self.day + 2 * hour + 120, container: "org.example") == 1)
     }
 
     @Test func measuresAreThoseOfTheLastMinutes() async throws {

@@ -1,0 +1,39 @@
+import SealStorage
+import Synchronization
+
+/// What alerts compare with, by what they look at: hours that are over, read once an hour and not once a minute.
+package final class AlertAverages: Sendable {
+    private struct Key: Hashable {
+        let filters: [TelemetryDimension: String]
+        /// The end of the last hour, in seconds since 1970.
+        let until: Int64
+    }
+
+    /// All of the hours together, and when the first that has anything began.
+    struct Hours: Sendable {
+        let total: TelemetrySeries.Part
+        let first: Int64
+    }
+
+    private let known = Mutex<[Key: Hours]>([:])
+
+    package init() {}
+
+    /// - Parameters:
+    ///   - until: the end of the last of them, in seconds since 1970.
+    ///   - read: gets them; nil where there was nothing, which is asked for again.
+    func hours(
+        _ filters: [TelemetryDimension: String], until: Int64, _ read: () async throws -> Hours?
+    ) async throws -> Hours? {
+        let key = Key(filters: filters, until: until)
+        if let known = known.withLock({ $0[key] }) { return known }
+        guard let read = try await read() else { return nil }
+        known.withLock { known in
+            // A rule of many minutes is still at the hour before.
+            known = known.filter { $0.key.until >= until - 2 * TelemetryFile.Step.hour.rawValue }
+            if known.count >= AlertRule.most { known.removeAll() }
+            known[key] = read
+        }
+        return read
+    }
+}
