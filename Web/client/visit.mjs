@@ -42,7 +42,7 @@ export class Visit {
     // The share
 
     /** What the URL leads to; `participantMayNeedVerification` where an address is to be proven first. */
-    async look(check = () => {}) {
+    async look({ check = () => {} } = {}) {
         const answer = await this.#call('share/place', this.#account.handle('placeRequest', this.#url).blob());
         const place = this.#ask('placeAnswer', writer => writer.blob(answer));
         const container = place.string();

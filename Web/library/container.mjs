@@ -263,14 +263,14 @@ export class Container {
             if (container !== this.containerIdentifier || environment !== this.environment) throw new CKError('otherContainer', { reason: `The share is of ${container}, ${environment}.` });
         };
         try {
-            return await visit.look(check);
+            return await visit.look({ check });
         } catch (error) {
             if (!verify || /** @type {{ code?: string }} */ (error).code !== 'participantMayNeedVerification') throw error;
         }
         const address = (await verify.address()).trim();
         await visit.sendCode({ address, language: verify.language ?? 'en' });
         await visit.proveCode({ code: await verify.code(address) });
-        return visit.look(check);
+        return visit.look({ check });
     }
 
     // People, and what is shared with them
