@@ -59,6 +59,14 @@ class SharingTests:
             expect(share.get_by_role("heading", name="Our notes")).to_be_visible(timeout=30_000)
             expect(share.get_by_text("Nobody but you so far")).to_be_visible()
             that(owner("share", "show", "Notes")[0]["title"] == "Our notes", "the command line sees another share")
+            # Another zone and this one again, while it is busy with the first.
+            share.evaluate("share => { const zone = share.zoneID; share.zoneID = { ...zone, zoneName: 'Elsewhere' }; share.zoneID = zone; }")
+            expect(share.get_by_text("Nobody but you so far")).to_be_visible(timeout=30_000)
+            refused = share.evaluate("""async element => {
+                const share = await element.container.share(element.zoneID);
+                return share.invite({ expirationDate: new Date(0) }).then(() => 'nobody', error => error.message);
+            }""")
+            that("after 1970" in refused, f"an invitation that ends in 1970 was made, or refused otherwise: {refused}")
 
             # By address, of somebody who is not known: only the proof of it opens the seat.
             share.get_by_label("E-mail address").fill("ben@example.org")

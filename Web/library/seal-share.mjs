@@ -142,6 +142,7 @@ export class SealShareElement extends HTMLElement {
         const generation = ++this.#generation;
         this.#share = undefined;
         await this.#speak();
+        if (generation !== this.#generation) return;
         await this.#attempt('', async () => {
             const share = await container.share(zoneID);
             await share.refresh();
@@ -156,6 +157,7 @@ export class SealShareElement extends HTMLElement {
      */
     async #attempt(said, body) {
         if (this.#isBusy) return;
+        const generation = this.#generation;
         this.#isBusy = true;
         this.#problem = undefined;
         this.#said = '';
@@ -174,6 +176,8 @@ export class SealShareElement extends HTMLElement {
             this.#isBusy = false;
             this.#draw();
         }
+        // Another zone was named meanwhile, for which this one was busy.
+        if (generation !== this.#generation) void this.#open();
     }
 
     /** @param {string} name @param {unknown} detail */

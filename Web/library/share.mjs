@@ -250,6 +250,8 @@ export class Share {
     invite(invitation = {}) {
         return this.#next(async () => {
             const { permission = 'READ_ONLY', expirationDate } = invitation;
+            // 0 is an invitation's for "never", and nobody's date.
+            if (expirationDate && !(expirationDate.getTime() > 0)) throw badRequest('An invitation ends at a date after 1970, or has none.');
             const handle = handleOf(invitation);
             const found = handle ? await lookUp(this.#account, this.#container, handle) : null;
             if (found?.userRecordName === this.#user) throw badRequest('You are in the share already.');
