@@ -84,17 +84,33 @@ import Testing
         }
     }
 
+    /// In a process of its own: what a process was told is told once, and other tests ask operations for its default.
     @Test func containersOfOneIdentifierAreOne() async throws {
-        try await Cloud.run { cloud in
-            let device = try await cloud.device(of: "ann")
-            CKContainer.configure(device.setup)
-            CKContainer.configure(device.setup)
-            #expect(CKContainer.default() == CKContainer(identifier: "org.example.app"))
-            #expect(CKContainer.default() != CKContainer(identifier: "org.example.other"))
-            #expect(CKContainer.default().containerIdentifier == "org.example.app")
-            let zones = try await CKContainer.default().privateCloudDatabase.allRecordZones()
-            #expect(zones.map(\.zoneID) == [.default])
+        await #expect(processExitsWith: .success) {
+            try await Cloud.run { cloud in
+                let device = try await cloud.device(of: "ann")
+                CKContainer.configure(device.setup)
+                CKContainer.configure(device.setup)
+                #expect(CKContainer.default() == CKContainer(identifier: "org.example.app"))
+                #expect(CKContainer.default() != CKContainer(identifier: "org.example.other"))
+                #expect(CKContainer.default().containerIdentifier == "org.example.app")
+                let zones = try await CKContainer.default().privateCloudDatabase.allRecordZones()
+                #expect(zones.map(\.zoneID) == [.default])
+            }
         }
+    }
+
+    @Test func whoSpeaksAfterTheFirstContainerIsStopped() async throws {
+        let ended = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try await Cloud.run { cloud in
+                let ann = try await cloud.device(of: "ann")
+                let bob = try await cloud.device(of: "bob")
+                CKContainer.configure(ann.setup)
+                CKContainer.configure(bob.setup)
+            }
+        }
+        let told = String(decoding: ended?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(told.contains("CKContainer.configure has to come before the first container"))
     }
 }
 
