@@ -26,10 +26,8 @@ public final class TrustStore: Sendable {
                         atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
                 }
                 var configuration = Configuration()
-                configuration.busyMode = .timeout(10)
-                configuration.prepareDatabase {
-                    try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-                }
+                configuration.busyMode = .timeout(TrustStore.patience)
+                configuration.prepareDatabase { try TrustStore.keepLog($0) }
                 database = try DatabaseQueue(path: file.path, configuration: configuration)
             } else {
                 database = try DatabaseQueue()
@@ -37,6 +35,21 @@ public final class TrustStore: Sendable {
             try database.write { [file] db in try TrustStore.migrate(db, file) }
         } catch {
             throw TrustStore.failure(error, file)
+        }
+    }
+
+    private static let patience = 10.0
+
+    /// Two that open a new file at once would wait for each other here, which SQLite sees and ends at once, whatever
+    /// its patience: the one that it ended tries again.
+    private static func keepLog(_ db: GRDB.Database) throws {
+        let end = ContinuousClock.now + .seconds(patience)
+        while true {
+            do {
+                return try db.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < end {
+                Thread.sleep(forTimeInterval: 0.01)
+            }
         }
     }
 
