@@ -38,6 +38,7 @@ public final class TrustStore: Sendable {
         }
     }
 
+    /// Seconds that others of this device are waited for.
     private static let patience = 10.0
 
     /// Two that open a new file at once would wait for each other here, which SQLite sees and ends at once, whatever
