@@ -91,9 +91,7 @@ extension ServerOperator {
                 case .timesAverage(let factor): $0.factor = factor
                 }
                 ($0.minutes, $0.leastRequests) = (UInt32(clamping: minutes), UInt32(clamping: leastRequests))
-                $0.filters = filters.sorted { $0.key.rawValue < $1.key.rawValue }.map { dimension, word in
-                    .with { ($0.dimension, $0.word) = (dimension.rawValue, word) }
-                }
+                $0.filters = [Sealkit_V1_TelemetryFilter](filters)
                 ($0.mail, $0.webhooks) = (mailAddresses, webhooks)
             }
         }
@@ -228,11 +226,8 @@ extension ServerOperator {
             Sealkit_V1_AlertHistoryRequest.with {
                 ($0.name, $0.cursor, $0.limit) = (name ?? "", cursor ?? Data(), UInt32(clamping: limit ?? 0))
             }, token: token.text())
-        guard answer.cursor.isEmpty || answer.cursor != cursor else {
-            throw SealKitError(
-                .serverRejectedRequest, "the server's list of alerts' changes does not go on where it says so")
-        }
         return AlertHistory(
-            changes: answer.changes.map(AlertChange.init), cursor: answer.cursor.isEmpty ? nil : answer.cursor)
+            changes: answer.changes.map(AlertChange.init),
+            cursor: try Self.next(answer.cursor, after: cursor, in: "list of alerts' changes"))
     }
 }

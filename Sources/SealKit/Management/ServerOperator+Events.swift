@@ -92,9 +92,8 @@ extension ServerOperator {
                 $0.cursor = cursor ?? Data()
                 $0.limit = UInt32(clamping: limit ?? 0)
             }, token: token.text())
-        guard answer.cursor.isEmpty || answer.cursor != cursor else {
-            throw SealKitError(.serverRejectedRequest, "the server's list of events does not go on where it says so")
-        }
-        return EventPage(events: answer.events.map(Event.init), cursor: answer.cursor.isEmpty ? nil : answer.cursor)
+        return EventPage(
+            events: answer.events.map(Event.init),
+            cursor: try Self.next(answer.cursor, after: cursor, in: "list of events"))
     }
 }

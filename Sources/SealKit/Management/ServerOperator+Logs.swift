@@ -67,9 +67,7 @@ extension ServerOperator {
                 $0.until = until?.systemTime ?? 0
                 $0.last = UInt64(clamping: last?.components.seconds ?? 0)
                 $0.outcome = outcome?.rawValue ?? ""
-                $0.filters = filters.sorted { $0.key.rawValue < $1.key.rawValue }.map { dimension, word in
-                    .with { ($0.dimension, $0.word) = (dimension.rawValue, word) }
-                }
+                $0.filters = [Sealkit_V1_TelemetryFilter](filters)
                 ($0.text, $0.user, $0.request, $0.groupID) = (text, user, request, groupID)
                 if let leastDuration { $0.microseconds = leastDuration.clampedMicroseconds }
             }
@@ -149,11 +147,8 @@ extension ServerOperator {
         message.cursor = cursor ?? Data()
         message.limit = UInt32(clamping: limit ?? 0)
         let answer = try await client.call(Endpoints.monitoring.logs, message, token: token.text())
-        guard answer.cursor.isEmpty || answer.cursor != cursor else {
-            throw SealKitError(.serverRejectedRequest, "the server's log does not go on where it says so")
-        }
         return LogPage(
-            entries: answer.entries.map(LogEntry.init), cursor: answer.cursor.isEmpty ? nil : answer.cursor,
+            entries: answer.entries.map(LogEntry.init), cursor: try Self.next(answer.cursor, after: cursor, in: "log"),
             state: Telemetry.State(rawValue: answer.state) ?? .unknown, unlogged: answer.unlogged)
     }
 

@@ -213,9 +213,7 @@ extension ServerOperator {
                 $0.step = step?.rawValue ?? 0
                 $0.kind = kind.rawValue
                 $0.by = dimension?.rawValue ?? ""
-                $0.filters = filters.sorted { $0.key.rawValue < $1.key.rawValue }.map { dimension, word in
-                    .with { ($0.dimension, $0.word) = (dimension.rawValue, word) }
-                }
+                $0.filters = [Sealkit_V1_TelemetryFilter](filters)
                 $0.limit = UInt32(clamping: limit ?? 0)
             }, token: token.text())
         return try Telemetry(answer)

@@ -102,11 +102,22 @@ public struct ServerOperator: Sendable {
                 $0.cursor = cursor ?? Data()
                 $0.limit = UInt32(clamping: limit ?? 0)
             }, token: token.text())
-        guard answer.cursor.isEmpty || answer.cursor != cursor else {
-            throw SealKitError(.serverRejectedRequest, "the server's list of accounts does not go on where it says so")
-        }
         return Page(
-            accounts: answer.accounts.map(Account.init), cursor: answer.cursor.isEmpty ? nil : answer.cursor)
+            accounts: answer.accounts.map(Account.init),
+            cursor: try Self.next(answer.cursor, after: cursor, in: "list of accounts"))
+    }
+
+    /// Where a list goes on; nil at its end.
+    /// - Parameters:
+    ///   - answered: as the server says it, empty at the end.
+    ///   - cursor: that it was asked to go on from.
+    ///   - list: what it is of, for people.
+    /// - Throws: `serverRejectedRequest` for a list that goes on where it was, so that no server goes in circles.
+    static func next(_ answered: Data, after cursor: Data?, in list: String) throws(SealKitError) -> Data? {
+        guard answered.isEmpty || answered != cursor else {
+            throw SealKitError(.serverRejectedRequest, "the server's \(list) does not go on where it says so")
+        }
+        return answered.isEmpty ? nil : answered
     }
 
     /// Sums of what is stored.

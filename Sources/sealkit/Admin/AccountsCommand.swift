@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import SealKit
 
 struct AccountsCommand: AdministeringCommand {
@@ -27,25 +26,17 @@ struct AccountsCommand: AdministeringCommand {
 
     @OptionGroup var options: OperatorOptions
 
-    func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on.") }
-    }
-
-    /// In one answer.
-    private static let page = 500
+    func validate() throws { try PageOptions.check(limit) }
 
     func run(_ server: ServerOperator) async throws {
-        var (left, cursor) = (limit ?? Int.max, Data?.none)
-        repeat {
+        try await PageOptions.pages(atMost: limit ?? .max, output) { cursor, limit in
             let page = try await server.accounts(
-                matching: text, suspendedOnly: suspended, after: cursor, limit: min(left, Self.page))
+                matching: text, suspendedOnly: suspended, after: cursor, limit: limit)
             for account in page.accounts {
                 try output.result(
                     OperatedAccountText.lines(account), bare: account.name, json: OperatedAccountText.json(account))
             }
-            left -= page.accounts.count
-            cursor = page.cursor
-        } while cursor != nil && left > 0
-        if cursor != nil { output.note("there are more") }
+            return (page.accounts.count, page.cursor)
+        }
     }
 }

@@ -166,19 +166,12 @@ struct AlertsHistory: AdministeringCommand {
     func validate() throws { try pages.check(options) }
 
     func run(_ server: ServerOperator) async throws {
-        if pages.csv { try Output.standardOutput("time,name,state,value,threshold") }
-        try await pages.pages(output) { cursor, limit in
+        let form = PageOptions.Form<ServerOperator.AlertChange>(
+            csvHeader: "time,name,state,value,threshold", csv: { AlertText.csv($0) }, line: { AlertText.line($0) },
+            bare: { "\($0.name.escaped) \(AlertText.state($0))" }, json: { AlertText.json($0) })
+        try await pages.list(output, in: form) { cursor, limit in
             let page = try await server.alertHistory(of: name, after: cursor, limit: limit)
-            for change in page.changes {
-                if pages.csv {
-                    try Output.standardOutput(AlertText.csv(change))
-                } else {
-                    try output.result(
-                        AlertText.line(change), bare: "\(change.name.escaped) \(AlertText.state(change))",
-                        json: AlertText.json(change))
-                }
-            }
-            return (page.changes.count, page.cursor)
+            return (page.changes, page.cursor)
         }
     }
 }

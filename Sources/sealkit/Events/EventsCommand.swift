@@ -33,21 +33,14 @@ struct EventsCommand: AdministeringCommand {
     func validate() throws { try pages.check(options) }
 
     func run(_ server: ServerOperator) async throws {
-        if pages.csv { try Output.standardOutput("time,kind,container,environment,account,detail") }
-        try await pages.pages(output) { cursor, limit in
+        let form = PageOptions.Form(
+            csvHeader: "time,kind,container,environment,account,detail", csv: Self.csv, line: Self.line,
+            bare: { "\(Timestamp.text($0.date)) \($0.name.escaped)" }, json: Self.json)
+        try await pages.list(output, in: form) { cursor, limit in
             let page = try await server.events(
                 of: Set(kind), containerIdentifier: container, account: account, from: time.beginning,
                 until: time.end, after: cursor, limit: limit)
-            for event in page.events {
-                if pages.csv {
-                    try Output.standardOutput(Self.csv(event))
-                } else {
-                    try output.result(
-                        Self.line(event), bare: "\(Timestamp.text(event.date)) \(event.name.escaped)",
-                        json: Self.json(event))
-                }
-            }
-            return (page.events.count, page.cursor)
+            return (page.events, page.cursor)
         }
     }
 

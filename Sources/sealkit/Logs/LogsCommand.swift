@@ -98,19 +98,14 @@ struct LogsSearch: AdministeringCommand {
         }
         var query = what.query(over: kept)
         if query.from == nil, query.last == nil { query.last = .seconds(86_400) }
-        if pages.csv { try Output.standardOutput(LogText.csvHeader) }
         var last: ServerOperator.LogPage?
-        try await pages.pages(output) { cursor, limit in
+        let form = PageOptions.Form(
+            csvHeader: LogText.csvHeader, csv: LogText.csv, line: LogText.line, bare: LogText.bare,
+            json: { LogText.json($0) })
+        try await pages.list(output, in: form) { cursor, limit in
             let page = try await server.log(query, after: cursor, limit: limit)
-            for entry in page.entries {
-                if pages.csv {
-                    try Output.standardOutput(LogText.csv(entry))
-                } else {
-                    try output.result(LogText.line(entry), bare: LogText.bare(entry), json: LogText.json(entry))
-                }
-            }
             last = page
-            return (page.entries.count, page.cursor)
+            return (page.entries, page.cursor)
         }
         if let last { note(last) }
     }

@@ -26,15 +26,46 @@ struct PageOptions: ParsableArguments {
         if csv, options.json { throw ValidationError("Give --csv or --json, not both.") }
     }
 
-    /// Page by page, as far as was asked for.
-    /// - Parameter show: gets and shows the next page, of so many at most; says how many came, and where the next one
-    ///   begins.
-    func pages(
-        _ output: Output, _ show: (_ cursor: Data?, _ limit: Int) async throws -> (count: Int, cursor: Data?)
+    /// A list's entries in each of the forms that it can be asked for in.
+    struct Form<Entry> {
+        let csvHeader: String
+        let csv: (Entry) -> String
+        let line: (Entry) -> String
+        let bare: (Entry) -> String
+        let json: (Entry) -> [String: JSONValue]
+    }
+
+    /// Page by page, as far as was asked for, in the form that was asked for.
+    /// - Parameter page: gets the page after a cursor, of so many at most; says where the next one begins.
+    func list<Entry>(
+        _ output: Output, in form: Form<Entry>,
+        _ page: (_ cursor: Data?, _ limit: Int) async throws -> (entries: [Entry], cursor: Data?)
     ) async throws {
-        var (left, cursor) = (limit ?? Self.usualLimit, Data?.none)
+        if csv { try Output.standardOutput(form.csvHeader) }
+        try await Self.pages(atMost: limit ?? Self.usualLimit, output) { cursor, limit in
+            let (entries, next) = try await page(cursor, limit)
+            for entry in entries {
+                if csv {
+                    try Output.standardOutput(form.csv(entry))
+                } else {
+                    try output.result(form.line(entry), bare: form.bare(entry), json: form.json(entry))
+                }
+            }
+            return (entries.count, next)
+        }
+    }
+
+    /// Page by page, as far as was asked for.
+    /// - Parameters:
+    ///   - limit: of all together.
+    ///   - show: gets and shows the next page, of so many at most; says how many came, and where the next one begins.
+    static func pages(
+        atMost limit: Int, _ output: Output,
+        _ show: (_ cursor: Data?, _ limit: Int) async throws -> (count: Int, cursor: Data?)
+    ) async throws {
+        var (left, cursor) = (limit, Data?.none)
         repeat {
-            let (count, next) = try await show(cursor, min(left, Self.page))
+            let (count, next) = try await show(cursor, min(left, page))
             left -= count
             cursor = next
         } while cursor != nil && left > 0
