@@ -5,8 +5,8 @@ import SealPrimitives
 struct SealBench {
     /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, `SealBench first-sync`,
     /// `SealBench streams`, `SealBench sharing`, `SealBench removal`, `SealBench verification`, `SealBench cloudkit`,
-    /// or
-    /// one part of the first two alone (`records`, `assets`; `sealing`, `statements`, `grants`, `rosters`, `chunks`).
+    /// `SealBench telemetry`, or one part of the first two alone (`records`, `assets`; `sealing`, `statements`,
+    /// `grants`, `rosters`, `chunks`).
     /// Nothing fails on a slow machine: what misses its aim says so.
     static func main() async throws {
         Sodium.start()
@@ -26,6 +26,7 @@ struct SealBench {
             try await EndToEndBenchmark().run(part, &report)
         }
         if part == nil || part == "server" { try await ServerBenchmark().run(&report) }
+        if part == nil || part == "telemetry" { try await TelemetryBenchmark().run(&report) }
         if part == nil || part == "changes" { try await ChangesBenchmark().run(&report) }
         if part == nil || part == "streams" { try await StreamsBenchmark().run(&report) }
         if part == nil || part == "first-sync" { try await FirstSyncBenchmark().run(&report) }
@@ -49,7 +50,7 @@ struct SealBench {
 
     private static let whole = [
         "end-to-end", "server", "changes", "first-sync", "streams", "sharing", "removal", "verification",
-        "cloudkit",
+        "cloudkit", "telemetry",
     ]
     /// Of the whole path and of the core.
     private static let parts = ["records", "assets", "sealing", "statements", "grants", "rosters", "chunks"]

@@ -39,6 +39,20 @@ struct Report {
         print(line)
     }
 
+    /// A share of something, in percent.
+    /// - Parameter aim: what it may be at most.
+    mutating func cost(_ name: String, _ share: Double, aim: Double) {
+        row(name, share * 100, "%", aim: .atMost(aim * 100))
+    }
+
+    /// How far shares lie apart, from the smallest over quartiles to the largest, in percent.
+    func spread(_ name: String, _ shares: [Double]) {
+        let sorted = shares.sorted()
+        guard let last = sorted.indices.last else { return }
+        let quartiles = (0...4).map { Report.number(sorted[last * $0 / 4] * 100) }
+        print("    \(name): \(quartiles.joined(separator: " … ")) %")
+    }
+
     /// One ratio for each column, under one aim.
     mutating func ratios(_ name: String, _ values: [(column: String, ratio: Double)], aim: Aim) {
         var line = "  " + name.padding(toLength: 26, withPad: " ", startingAt: 0)
