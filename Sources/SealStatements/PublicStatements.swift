@@ -30,6 +30,27 @@ public enum PublicStatements {
         }
     }
 
+    /// A record's next statement, as long as nothing is known of its fields: its salt and their digest are zero.
+    /// - Parameters:
+    ///   - time: of its author's clock, microseconds since 1970.
+    ///   - base: what it follows; nil for a record that was never there. One that is made again after its deletion
+    ///     goes on counting, with a new creator.
+    public static func next(
+        _ kind: Statement.Kind, of recordName: String, type: String, in container: String, _ environment: Environment,
+        by author: UserID, at time: Int64, after base: (statement: Statement, hash: Digest)?, parent: String?
+    ) -> Statement {
+        let context = EpochContext.publicDatabase
+        let creator = base.flatMap { $0.statement.kind == .save ? $0.statement.creator : nil }
+        return Statement(
+            kind: kind, container: container, environment: environment, owner: UserID(.zero),
+            zoneName: Names.defaultZone, zoneIncarnation: context.incarnations.zone, recordName: recordName,
+            recordType: type, creator: creator ?? author, author: author, clientTime: time,
+            revision: (base?.statement.revision ?? 0) + 1, previous: base?.hash ?? .zero, scopeID: context.scopeID,
+            scopeIncarnation: context.incarnations.scope, epoch: context.epoch, wrappedKey: [], rosterSequence: 0,
+            rosterHead: .zero, checkpoint: Checkpoint.none, parent: parent, share: nil, salt: .zero,
+            fieldsDigest: .zero)
+    }
+
     /// One statement by itself; `PublicVerifier` verifies many at less cost.
     /// - Throws: as `PublicVerifier.verify`.
     public static func verify(

@@ -50,14 +50,8 @@ public struct PublicWriting: Sendable {
     private func statement(
         _ kind: Statement.Kind, _ recordName: String, _ type: String, _ base: RecordWriting.Base?, parent: String?
     ) -> Statement {
-        let context = EpochContext.publicDatabase
-        return Statement(
-            kind: kind, container: scope.container, environment: scope.environment, owner: scope.owner,
-            zoneName: scope.zoneName, zoneIncarnation: context.incarnations.zone, recordName: recordName,
-            recordType: type, creator: base?.creator ?? author, author: author, clientTime: time,
-            revision: RecordWriting.revision(after: base), previous: base?.hash ?? .zero, scopeID: context.scopeID,
-            scopeIncarnation: context.incarnations.scope, epoch: context.epoch, wrappedKey: [], rosterSequence: 0,
-            rosterHead: .zero, checkpoint: Checkpoint.none, parent: parent, share: nil, salt: .zero,
-            fieldsDigest: .zero)
+        PublicStatements.next(
+            kind, of: recordName, type: type, in: scope.container, scope.environment, by: author, at: time,
+            after: base.map { ($0.statement, $0.hash) }, parent: parent)
     }
 }

@@ -103,8 +103,8 @@ extension Container {
             return (key, SignedIdentity(bytes: bytes, signature: key.sign(Identity.signedBytes(bytes))))
         }
         let credential = try ServerCredential(
-            server: core.account.server, container: container,
-            environment: core.environment == .production ? .production : .development, seed: seed, identity: identity)
+            server: core.account.server, container: container, environment: core.environment, seed: seed,
+            identity: identity)
         try core.requireSignedIn()
         let registration = IdentityRegistration(
             credential.chain, container: container, loginKey: core.account.session.publicKey, by: key)

@@ -9,46 +9,26 @@ import SealWire
 /// The key is a user of its own, and the creator of what it saves. It opens nothing, is nobody's account, and reaches
 /// nothing but its public database; its account's owner can revoke it at any time.
 public struct ServerCredential: Sendable {
-    private struct Content: Codable {
-        var format = "sealkit-server-credential"
-        var version = 1
-        var server: String
-        var container: String
-        var environment: String
-        var keyID: String
-        /// Seed of the Ed25519 key that signs requests and records.
-        var signingSeed: String
-        /// The identity's statement and its signature: public.
-        var identity: String
-        var identitySignature: String
-    }
-
     /// Scheme, host and port.
-    public let server: String
+    public var server: String { file.server }
     /// The one container that it is good for.
-    public let containerIdentifier: String
+    public var containerIdentifier: String { file.container }
     /// The one environment that it is good for.
-    public let environment: Container.Environment
+    public var environment: Container.Environment { file.environment == .production ? .production : .development }
     /// Its user record name, which is also the key's id.
     public var userRecordID: Record.ID { Record.ID(recordName: chain.userID.recordName) }
 
-    let signingKey: SigningKey
-    let chain: IdentityChain
-    private let seed: SecretBytes
+    var signingKey: SigningKey { file.signingKey }
+    var chain: IdentityChain { file.chain }
+    private let file: ServerCredentialFile
 
     init(
-        server: String, container: String, environment: Container.Environment, seed: SecretBytes,
+        server: String, container: String, environment: SealStatements.Environment, seed: SecretBytes,
         identity: SignedIdentity
     ) throws(SealKitError) {
-        self.server = server
-        containerIdentifier = container
-        self.environment = environment
-        self.seed = seed
-        (signingKey, chain) = try verifying("the server credential") { () throws(SealError) in
-            let key = try SigningKey(seed: seed)
-            let chain = try IdentityChain(verifying: [identity], container: container)
-            guard chain.current.signingKey == key.verificationKey else { throw .invalidIdentity }
-            return (key, chain)
+        file = try verifying("the server credential") { () throws(SealError) in
+            try ServerCredentialFile(
+                server: server, container: container, environment: environment, seed: seed, identity: identity)
         }
     }
 
@@ -56,30 +36,26 @@ public struct ServerCredential: Sendable {
     ///   `incompatibleVersion`; `integrityFailure` when its parts do not belong together; `permissionFailure` when
     ///   others can read it, or replace it.
     public init(contentsOf url: URL) throws(SealKitError) {
-        guard let file = try PrivateFile.read(url) else {
+        guard let content = try PrivateFile.read(url) else {
             throw SealKitError(
                 .notAuthenticated, "there is no server credential at \(url.path)",
                 remedy: "make one with createServerKey(name:)")
         }
-        guard let content = try? JSONDecoder().decode(Content.self, from: file.bytes),
-            content.format == "sealkit-server-credential",
-            let environment = Container.Environment(rawValue: content.environment),
-            let seed = try? Base64URL.decodeSecret(content.signingSeed),
-            let bytes = try? Base64URL.decode(content.identity),
-            let signature = try? Base64URL.decode(content.identitySignature)
-        else {
-            throw SealKitError(.invalidArguments, "\(url.path) is not a server credential", remedy: "name another file")
-        }
-        try PrivateFile.checkAccess(file, of: url, isSecret: true)
-        guard content.version == 1 else {
-            throw SealKitError(
-                .incompatibleVersion, "\(url.path) was made by a newer version", remedy: "update SealKit")
-        }
-        try self.init(
-            server: content.server, container: content.container, environment: environment, seed: seed,
-            identity: SignedIdentity(bytes: bytes, signature: signature))
-        guard content.keyID == chain.userID.recordName else {
-            throw SealKitError(
+        let read = Result { () throws(ServerCredentialFile.Fault) in try ServerCredentialFile(content.bytes) }
+        if case .failure(.malformed) = read { throw Self.error(.malformed, url) }
+        try PrivateFile.checkAccess(content, of: url, isSecret: true)
+        do { file = try read.get() } catch { throw Self.error(error, url) }
+    }
+
+    private static func error(_ fault: ServerCredentialFile.Fault, _ url: URL) -> SealKitError {
+        switch fault {
+        case .malformed:
+            SealKitError(.invalidArguments, "\(url.path) is not a server credential", remedy: "name another file")
+        case .version:
+            SealKitError(.incompatibleVersion, "\(url.path) was made by a newer version", remedy: "update SealKit")
+        case .inconsistent(let error): SealKitError.integrity(error, "the server credential")
+        case .otherKey:
+            SealKitError(
                 .integrityFailure, "\(url.path) names another key than it holds", remedy: "make a new credential")
         }
     }
@@ -88,16 +64,8 @@ public struct ServerCredential: Sendable {
     /// - Throws: `constraintViolation` when there is one already; `storageFull` or `internalError` when it cannot be
     ///   written.
     public func write(to url: URL) throws(SealKitError) {
-        let identity = chain.signed[0]
-        let content = Content(
-            server: server, container: containerIdentifier, environment: environment.rawValue,
-            keyID: chain.userID.recordName,
-            signingSeed: Base64URL.encode(seed), identity: Base64URL.encode(identity.bytes),
-            identitySignature: Base64URL.encode(identity.signature))
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
-            try PrivateFile.create(at: url, content: try encoder.encode(content) + Data("\n".utf8))
+            try PrivateFile.create(at: url, content: try file.encoded())
         } catch let error as SealKitError {
             throw error
         } catch {

@@ -54,8 +54,11 @@ extension ConsoleServices {
         self.init(
             configuration: services.configuration, origin: services.origin, clock: services.clock,
             logger: services.logger, metrics: services.metrics, transactions: services.transactions,
-            sessions: services.sessions, jobs: services.jobs, rates: services.rates, schemas: services.schemas,
-            outbox: services.outbox, streams: services.streams, tokenKeys: services.tokenIssuer.keys,
+            sessions: services.sessions, jobs: services.jobs, rates: services.rates, randomBytes: services.randomBytes,
+            door: services.door, schemas: services.schemas, query: services.query, modification: services.modification,
+            consoleKeys: ConsoleKeys(secretsFolder: services.configuration.secretsFolder), webhooks: services.webhooks,
+            webhookTargets: services.webhookTargets, outbox: services.outbox, streams: services.streams,
+            tokenKeys: services.tokenIssuer.keys,
             webhookKeys: services.webhookKeys, operatorGate: services.operatorGate,
             operatedAccounts: services.operatedAccounts, telemetry: services.telemetry,
             alertWatch: services.alertWatch, alertMessages: services.alertMessages)

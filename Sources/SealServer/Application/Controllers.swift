@@ -64,11 +64,7 @@ enum Controllers {
             transactions: services.transactions, modification: services.modification, feedNames: services.feedNames,
             rosters: services.rosters, schemas: services.schemas
         ).addRoutes(to: router)
-        QueriesController(
-            query: QueryRecords(
-                transactions: services.transactions, schemas: services.schemas,
-                cursorKey: services.addresses.cursorKey(), jobs: services.jobs)
-        ).addRoutes(to: router)
+        QueriesController(query: services.query).addRoutes(to: router)
         RostersController(
             transactions: services.transactions, rates: services.rates, addresses: services.addresses,
             clock: services.clock, jobs: services.jobs, quotas: services.quotas, rosters: services.rosters

@@ -38,6 +38,7 @@ final class Services: Sendable {
     let rosters: RosterCache
     let schemas: SchemaStore
     let modification: ModifyRecords
+    let query: QueryRecords
     let feedNames: FeedNames
 
     // Push
@@ -148,6 +149,8 @@ final class Services: Sendable {
         modification = ModifyRecords(
             transactions: transactions, sessions: sessions, addresses: addresses, clock: clock, quotas: quotas,
             rosters: rosters, schemas: schemas, jobs: jobs)
+        query = QueryRecords(
+            transactions: transactions, schemas: schemas, cursorKey: secrets.addresses.cursorKey(), jobs: jobs)
         operatorGate = OperatorGate(token: secrets.operatorToken, rates: rates, metrics: metrics, logger: logger)
         door = ServedDoor(
             transactions: transactions, management: secrets.management,

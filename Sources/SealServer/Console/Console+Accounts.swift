@@ -1,7 +1,5 @@
-import Foundation
 import Hummingbird
 import Logging
-import SealPrimitives
 import SealService
 import SealWire
 import SwiftProtobuf
@@ -53,21 +51,13 @@ extension Console {
     private func accounts(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
         var message = Sealkit_V1_ListAccountsRequest()
         (message.find, message.suspendedOnly) = (fields["find"], fields["suspended"] == "only")
-        if !fields["after"].isEmpty {
-            guard let cursor = try? Hex.decode(fields["after"]) else {
-                throw ServerError(.invalidArguments, "The link goes nowhere.", remedy: "Begin again without it.")
-            }
-            message.cursor = Data(cursor)
-        }
+        message.cursor = try Self.cursor(fields)
         let asked = message
         let answer = try await services.transactions.read { [accounts = services.operatedAccounts] in
             try accounts.list(asked, in: $0)
         }
         journal.note(.accounts, ["count": "\(answer.accounts.count)"])
         let link = FormFields.query([("find", fields["find"]), ("suspended", fields["suspended"])])
-        let older = Hex.encode([UInt8](answer.cursor))
-        let more: Markup? =
-            answer.cursor.isEmpty ? nil : "<p><a href=\"/accounts?\(link)&amp;after=\(older)\">More</a></p>"
         let which = [("", "all"), ("only", "suspended")]
         let body: Markup = """
             <form class="fields" method="get" action="/accounts">
@@ -78,7 +68,7 @@ extension Console {
                 "Accounts",
                 ["account", "made", "seen", "devices", "stored", "quota", "another quota", "standing"],
                 answer.accounts.map { row($0, session) }, numbers: [3, 4, 5], empty: "No account fits."))
-            \(more)
+            \(Self.more("/accounts", link, after: answer.cursor, "More"))
             """
         return ConsolePage(title: "Accounts", body: body, session: session).response()
     }

@@ -43,9 +43,7 @@ extension Console {
             if fields["side"].hasSuffix("average") { $0.factor = number } else { $0.value = number }
             $0.mail = fields.all("mail")
             $0.webhooks = fields.all("webhook")
-            $0.filters = filters(fields).sorted { $0.key.rawValue < $1.key.rawValue }.map { dimension, word in
-                .with { ($0.dimension, $0.word) = (dimension.rawValue, word) }
-            }
+            $0.filters = [Sealkit_V1_TelemetryFilter](filters(fields))
         }
     }
 

@@ -1,7 +1,5 @@
-import Foundation
 import Hummingbird
 import Logging
-import SealPrimitives
 import SealService
 import SealWire
 import SwiftProtobuf
@@ -25,12 +23,7 @@ extension Console {
         var message = Sealkit_V1_ListEventsRequest()
         if !fields["kind"].isEmpty { message.kinds = [fields["kind"]] }
         (message.container, message.account) = (fields["container"], fields["account"])
-        if !fields["after"].isEmpty {
-            guard let cursor = try? Hex.decode(fields["after"]) else {
-                throw ServerError(.invalidArguments, "The link goes nowhere.", remedy: "Begin again without it.")
-            }
-            message.cursor = Data(cursor)
-        }
+        message.cursor = try Self.cursor(fields)
         let (asked, now) = (message, services.clock())
         let answer = try await services.transactions.read { [accounts = services.operatedAccounts] connection in
             try ManagementEvents.list(
@@ -39,16 +32,13 @@ extension Console {
         journal.note(.events, ["count": "\(answer.events.count)"])
         let kinds = [("", "all")] + ManagementEvent.Kind.allCases.map { ($0.rawValue, $0.rawValue) }
         let link = FormFields.query(["kind", "container", "account"].map { ($0, fields[$0]) })
-        let older = Hex.encode([UInt8](answer.cursor))
-        let more: Markup? =
-            answer.cursor.isEmpty ? nil : "<p><a href=\"/events?\(link)&amp;after=\(older)\">Older</a></p>"
         let body: Markup = """
             <form class="fields" method="get" action="/events">
             \(Self.choice("Event", "kind", kinds, fields["kind"]))\(Self.field("Container", "container", fields["container"]))\
             \(Self.field("Account", "account", fields["account"]))<button>Show</button>
             </form>
             \(Self.eventTable(answer.events))
-            \(more)
+            \(Self.more("/events", link, after: answer.cursor, "Older"))
             """
         return ConsolePage(title: "Events", body: body, session: session).response()
     }

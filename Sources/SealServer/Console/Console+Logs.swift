@@ -1,7 +1,5 @@
-import Foundation
 import Hummingbird
 import Logging
-import SealPrimitives
 import SealService
 import SealStorage
 import SealWire
@@ -51,9 +49,7 @@ extension Console {
         }
         (message.outcome, message.text, message.user) = (fields["outcome"], fields["text"], fields["user"])
         (message.request, message.groupID) = (fields["request"], fields["group-id"])
-        message.filters = filters(fields).sorted { $0.key.rawValue < $1.key.rawValue }.map { dimension, word in
-            .with { ($0.dimension, $0.word) = (dimension.rawValue, word) }
-        }
+        message.filters = [Sealkit_V1_TelemetryFilter](filters(fields))
         if !fields["slower"].isEmpty {
             guard let milliseconds = UInt32(fields["slower"]) else {
                 throw ServerError(.invalidArguments, "That is no number of milliseconds.", remedy: "Give a whole one.")
@@ -84,29 +80,16 @@ extension Console {
 
     private func logPage(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
         var message = try Self.query(fields)
-        if !fields["after"].isEmpty {
-            guard let cursor = try? Hex.decode(fields["after"]) else {
-                throw ServerError(.invalidArguments, "The link goes nowhere.", remedy: "Begin again without it.")
-            }
-            message.cursor = Data(cursor)
-        }
+        message.cursor = try Self.cursor(fields)
         let answer = try await logs.entries(message)
         let link = Self.link(fields)
         let saved = try await logs.saved().map { query in savedQuery(query, session) }
-        let hidden = (Self.queryNames + TelemetryDimension.allCases.map(\.rawValue)).map { name -> Markup in
-            "<input type=\"hidden\" name=\"\(name)\" value=\"\(fields[name])\">"
-        }
-        let older = Hex.encode([UInt8](answer.cursor))
-        let more: Markup? =
-            answer.cursor.isEmpty ? nil : "<p><a href=\"/logs?\(link)&amp;after=\(older)\">Older</a></p>"
+        let names = Self.queryNames + TelemetryDimension.allCases.map(\.rawValue)
         let kept: Markup = saved.isEmpty ? "<p>None.</p>" : "<ul>\(Markup(saved))</ul>"
         let time: Markup =
             Self.hasOtherTime(fields)
             ? Self.choice("Time", "hours", [("", "as kept")] + Self.lengths, "")
-                + Markup(
-                    Self.timeNames.map { name in
-                        "<input type=\"hidden\" name=\"\(name)\" value=\"\(fields[name])\">"
-                    }) : Self.lengthChoice(try Self.hours(fields["hours"]))
+                + Self.hidden(fields, Self.timeNames) : Self.lengthChoice(try Self.hours(fields["hours"]))
         let outcomes = [("", "both"), ("failed", "failed"), ("answered", "answered")]
         let body: Markup = """
             <form class="fields" method="get" action="/logs">
@@ -119,12 +102,12 @@ extension Console {
             </form>
             \(Self.state(answer))
             \(Self.table("Requests", Self.columns, answer.entries.map(row), numbers: [6, 7, 8], empty: "No request fits."))
-            \(more)
+            \(Self.more("/logs", link, after: answer.cursor, "Older"))
             <p><a href="/logs.csv?\(link)">The first thousand as CSV</a></p>
             <h2>Kept queries</h2>
             \(kept)
             <form class="fields" method="post" action="/logs/save">
-            \(ConsolePage.formToken(session, "/logs/save"))\(Markup(hidden))\(Self.field("Keep this one as", "name"))\
+            \(ConsolePage.formToken(session, "/logs/save"))\(Self.hidden(fields, names))\(Self.field("Keep this one as", "name"))\
             <button>Keep</button>
             </form>
             """

@@ -33,12 +33,13 @@ extension Console {
 
             """
         }
+        let counted = try await counted(hours: 24, filters: [:], by: .container)
         let body: Markup = """
             <h2>Alerts</h2>
             \(firing.isEmpty ? quiet : "<ul>\(Markup(firing))</ul>")
             <h2>The last day</h2>
-            \(try await charts(hours: 24, filters: [:]))
-            \(try await sums(hours: 24, filters: [:], by: .container, limit: 10) { word in
+            \(Self.charts(counted))
+            \(Self.sums(counted, limit: 10) { word in
                 "/telemetry?" + FormFields.query([("container", word)])
             })
             <h2>Stored</h2>

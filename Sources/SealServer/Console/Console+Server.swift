@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import SealService
+import SealStatements
 import SealStorage
 import SealSystem
 import SealWire
@@ -37,8 +38,11 @@ extension Console {
         return ConsolePage(title: "Server", body: body, session: session).response()
     }
 
-    func zones(_ session: ConsoleSessions.Session) async throws -> Response {
-        let largest = try await services.transactions.read { try LargestZones.list(limit: 100, in: $0) }
+    func zones(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
+        let (container, environment) = (fields["container"], Environment(name: fields["environment"]))
+        let largest = try await services.transactions.read {
+            try LargestZones.list(of: container, environment, limit: 100, in: $0)
+        }
         let rows = largest.map { zone -> Markup in
             """
             <tr><th scope="row">\(zone.name)</th><td>\(zone.container)</td><td>\(zone.environment)</td>\
@@ -47,6 +51,10 @@ extension Console {
             """
         }
         let body: Markup = """
+            <form class="fields" method="get" action="/zones">
+            \(Self.field("Container", "container", container))\
+            \(Self.choice("Environment", "environment", Self.environments, fields["environment"]))<button>Show</button>
+            </form>
             <p>The hundred largest. What is sealed in them the server cannot read.</p>
             \(Self.table(
                 "Zones",

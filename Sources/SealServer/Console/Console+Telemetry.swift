@@ -5,11 +5,12 @@ import SealWire
 
 /// What was counted, as charts.
 extension Console {
-    /// A line's sums, by stretches.
-    private struct Counted {
-        let series: [TelemetrySeries]
-        let starts: [Int64]
-        let step: TelemetryFile.Step
+    /// Sums by stretches, a line for each word: read once for a page, which shows them together and each by itself.
+    struct Counted: Sendable {
+        fileprivate let series: [TelemetrySeries]
+        fileprivate let starts: [Int64]
+        fileprivate let step: TelemetryFile.Step
+        let by: TelemetryDimension
     }
 
     private static func step(_ hours: Int64) -> TelemetryFile.Step {
@@ -17,8 +18,8 @@ extension Console {
     }
 
     /// Nil where nothing is counted, or the file has just been put aside.
-    private func counted(
-        hours: Int64, filters: [TelemetryDimension: String], by: TelemetryDimension?
+    func counted(
+        hours: Int64, filters: [TelemetryDimension: String], by: TelemetryDimension
     ) async throws -> Counted? {
         guard services.telemetry.recorder != nil else { return nil }
         let step = Self.step(hours)
@@ -28,7 +29,7 @@ extension Console {
             let series = try await services.telemetry.reading { try await $0.series(query) }
             return Counted(
                 series: series, starts: Array(stride(from: from, to: until, by: Int64.Stride(step.rawValue))),
-                step: step)
+                step: step, by: by)
         } catch TelemetryFileError.tooMuch {
             throw ServerError(
                 .limitExceeded, "Telemetry has too many rows for one page.",
@@ -47,9 +48,9 @@ extension Console {
     private static func failures(_ part: TelemetrySeries.Part) -> Int64 { part.codes.values.reduce(0, +) }
 
     /// Requests, latency and bytes, of everything or of what was chosen.
-    func charts(hours: Int64, filters: [TelemetryDimension: String]) async throws -> Markup {
-        guard let counted = try await counted(hours: hours, filters: filters, by: nil) else { return Self.nothing }
-        let all = Self.together(counted.series, named: "")
+    static func charts(_ counted: Counted?) -> Markup {
+        guard let counted else { return nothing }
+        let all = together(counted.series, named: "")
         func chart(
             _ title: String, stacked: Bool, _ lines: [(String, (TelemetrySeries.Part) -> Double)],
             _ text: @escaping (Double) -> String
@@ -67,7 +68,7 @@ extension Console {
         return chart(
             "Requests \(stretch)", stacked: true,
             [
-                ("answered", { Double($0.sum.count - Self.failures($0)) }), ("failed", { Double(Self.failures($0)) }),
+                ("answered", { Double($0.sum.count - failures($0)) }), ("failed", { Double(failures($0)) }),
             ], { "\(Int64($0))" })
             + chart(
                 "Milliseconds until the answer", stacked: false,
@@ -76,23 +77,20 @@ extension Console {
             + chart(
                 "Bytes \(stretch)", stacked: true,
                 [("in", { Double($0.sum.bytesIn) }), ("out", { Double($0.sum.bytesOut) })],
-                { Self.bytes(Int64($0)) })
+                { bytes(Int64($0)) })
     }
 
     static let nothing: Markup = "<p>This server counts nothing: it runs with <code>--telemetry off</code>.</p>"
 
     /// - Parameter link: of a word.
-    func sums(
-        hours: Int64, filters: [TelemetryDimension: String], by: TelemetryDimension, limit: Int,
-        link: (String) -> String
-    ) async throws -> Markup {
-        guard let counted = try await counted(hours: hours, filters: filters, by: by) else { return .none }
+    static func sums(_ counted: Counted?, limit: Int, link: (String) -> String) -> Markup {
+        guard let counted else { return .none }
         var shown = Array(counted.series.prefix(limit))
         if counted.series.count > limit {
-            shown.append(Self.together(counted.series.dropFirst(limit), named: "(the rest)"))
+            shown.append(together(counted.series.dropFirst(limit), named: "(the rest)"))
         }
         let rows = shown.enumerated().map { index, series -> Markup in
-            let (sum, failures) = (series.total.sum, Self.failures(series.total))
+            let (sum, failures) = (series.total.sum, failures(series.total))
             let share = sum.count > 0 ? (Double(failures) / Double(sum.count) * 1_000).rounded() / 10 : 0
             let name: Markup =
                 index == limit || series.name.isEmpty
@@ -102,13 +100,13 @@ extension Console {
                 <tr><th scope="row">\(name)</th><td class="n">\(sum.count)</td><td class="n">\(failures)</td>\
                 <td class="n">\("\(share) %")</td><td class="n">\("\(Double(sum.latency.quantile(0.5)) / 1_000)")</td>\
                 <td class="n">\("\(Double(sum.latency.quantile(0.95)) / 1_000)")</td>\
-                <td class="n">\(Self.bytes(sum.bytesIn))</td><td class="n">\(Self.bytes(sum.bytesOut))</td></tr>
+                <td class="n">\(bytes(sum.bytesIn))</td><td class="n">\(bytes(sum.bytesOut))</td></tr>
 
                 """
         }
-        return Self.table(
-            "Requests by \(by.rawValue)",
-            [by.rawValue, "requests", "failed", "share", "p50 ms", "p95 ms", "in", "out"], rows,
+        return table(
+            "Requests by \(counted.by.rawValue)",
+            [counted.by.rawValue, "requests", "failed", "share", "p50 ms", "p95 ms", "in", "out"], rows,
             numbers: [1, 2, 3, 4, 5, 6, 7], empty: "Nothing was asked in this time.")
     }
 
@@ -129,14 +127,15 @@ extension Console {
             \(Self.filterFields(fields))<button>Show</button>
             </form>
             """
+        let counted = try await counted(hours: hours, filters: filters, by: by)
         let body =
-            form + (try await charts(hours: hours, filters: filters))
-            + (try await sums(hours: hours, filters: filters, by: by, limit: 50) { word in
+            form + Self.charts(counted)
+            + Self.sums(counted, limit: 50) { word in
                 "/telemetry?"
                     + FormFields.query(
                         [("hours", "\(hours)"), ("by", by.rawValue)]
                             + chosen.filter { $0.0 != by.rawValue } + [(by.rawValue, word)])
-            })
+            }
         let logs = "/logs?" + FormFields.query([("hours", "\(hours)")] + chosen)
         journal.note(.telemetry)
         return ConsolePage(

@@ -1,6 +1,8 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import SealPrimitives
 import SealService
 import SealStorage
 import SealWire
@@ -11,12 +13,17 @@ struct Console: Sendable {
     let sessions: ConsoleSessions
     let journal: OperatorJournal
     let schema: SchemaManagement
+    let records: ConsoleRecords
 
     init(_ services: ConsoleServices, sessions: ConsoleSessions) {
         (self.services, self.sessions) = (services, sessions)
         journal = OperatorJournal(metrics: services.metrics, logger: services.logger)
         schema = SchemaManagement(
             transactions: services.transactions, schemas: services.schemas, jobs: services.jobs, clock: services.clock)
+        records = ConsoleRecords(
+            transactions: services.transactions, sessions: services.sessions, rates: services.rates,
+            schemas: services.schemas, query: services.query, modification: services.modification,
+            keys: services.consoleKeys, clock: services.clock)
     }
 
     /// Seconds since 1970.
@@ -41,7 +48,10 @@ struct Console: Sendable {
         get("/events", &routes) { fields, session in try await events(fields, session) }
         addAccountRoutes(to: &routes)
         addSchemaRoutes(to: &routes)
-        get("/zones", &routes) { _, session in try await zones(session) }
+        addDataRoutes(to: &routes)
+        get("/zones", &routes) { fields, session in try await zones(fields, session) }
+        addSubscriptionRoutes(to: &routes)
+        addAccessRoutes(to: &routes)
         get("/server", &routes) { _, session in try await server(session) }
     }
 
@@ -58,8 +68,9 @@ struct Console: Sendable {
     }
 
     /// A form that does something: of whoever has signed in, from a page that was made for them.
+    /// - Parameter limit: of its fields, in bytes.
     func post(
-        _ path: String, _ routes: inout RouteTable,
+        _ path: String, atMost limit: Int = FormFields.mostBytes, _ routes: inout RouteTable,
         _ action: @escaping @Sendable (FormFields, ConsoleSessions.Session) async throws -> Response
     ) {
         routes.add(.post, path, name: Self.name(path)) { request, _ in
@@ -67,7 +78,7 @@ struct Console: Sendable {
                 throw ServerError(
                     .notAuthenticated, "Nobody has signed in, or it was too long ago.", remedy: "Sign in again.")
             }
-            let fields = try await Self.form(request)
+            let fields = try await Self.form(request, atMost: limit)
             guard session.allows(fields["token"], for: path) else {
                 throw ServerError(
                     .permissionFailure, "The form is none of this session's.",
@@ -89,11 +100,10 @@ struct Console: Sendable {
         return nil
     }
 
-    private static func form(_ request: Request) async throws -> FormFields {
+    private static func form(_ request: Request, atMost limit: Int = FormFields.mostBytes) async throws -> FormFields {
         let body: ByteBuffer
-        do { body = try await request.body.collect(upTo: FormFields.mostBytes) } catch is NIOTooManyBytesError {
-            throw ServerError(
-                .limitExceeded, "A form has at most \(FormFields.mostBytes) bytes.", remedy: "Say less.")
+        do { body = try await request.body.collect(upTo: limit) } catch is NIOTooManyBytesError {
+            throw ServerError(.limitExceeded, "A form has at most \(limit) bytes.", remedy: "Say less.")
         }
         return try FormFields(String(buffer: body)[...])
     }
@@ -145,6 +155,11 @@ extension Console {
             """
     }
 
+    /// What a form sends along as it came.
+    static func hidden(_ fields: FormFields, _ names: [String]) -> Markup {
+        Markup(names.map { name in "<input type=\"hidden\" name=\"\(name)\" value=\"\(fields[name])\">" })
+    }
+
     /// A label with its field.
     static func field(_ label: String, _ name: String, _ value: String = "", type: String = "text") -> Markup {
         "<label>\(label) <input name=\"\(name)\" type=\"\(type)\" value=\"\(value)\"></label>\n"
@@ -158,6 +173,25 @@ extension Console {
             return "<option value=\"\(value)\"\(selected)>\(shown)</option>"
         }
         return "<label>\(label) <select name=\"\(name)\">\(Markup(options))</select></label>\n"
+    }
+
+    /// Where a list goes on, of a link's `after`; empty for its beginning.
+    /// - Throws: `invalidArguments`.
+    static func cursor(_ fields: FormFields) throws(ServerError) -> Data {
+        guard let cursor = try? Hex.decode(fields["after"]) else {
+            throw ServerError(.invalidArguments, "The link goes nowhere.", remedy: "Begin again without it.")
+        }
+        return Data(cursor)
+    }
+
+    /// The link to what comes after a page; nil for the last one.
+    /// - Parameters:
+    ///   - query: what the page was asked for.
+    ///   - word: what the link says.
+    static func more(_ path: String, _ query: String, after cursor: Data, _ word: String) -> Markup? {
+        guard !cursor.isEmpty else { return nil }
+        let fields = (query.isEmpty ? "" : query + "&") + "after=" + Hex.encode([UInt8](cursor))
+        return "<p><a href=\"\(path)?\(fields)\">\(word)</a></p>"
     }
 
     static func bytes(_ count: some BinaryInteger) -> String {

@@ -12,8 +12,8 @@ struct ConsolePage {
 
     static let places: [(path: String, name: String)] = [
         ("/", "Overview"), ("/telemetry", "Telemetry"), ("/logs", "Logs"), ("/alerts", "Alerts"),
-        ("/events", "Events"), ("/accounts", "Accounts"), ("/schema", "Schema"), ("/zones", "Zones"),
-        ("/server", "Server"),
+        ("/events", "Events"), ("/accounts", "Accounts"), ("/schema", "Schema"), ("/data", "Data"), ("/zones", "Zones"),
+        ("/subscriptions", "Subscriptions"), ("/access", "Access"), ("/server", "Server"),
     ]
 
     func response(status: HTTPResponse.Status = .ok) -> Response {

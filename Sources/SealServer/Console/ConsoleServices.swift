@@ -14,7 +14,14 @@ struct ConsoleServices: Sendable {
     let sessions: Sessions
     let jobs: Jobs
     let rates: RequestRates
+    let randomBytes: @Sendable (Int) -> [UInt8]
+    let door: ServedDoor
     let schemas: SchemaStore
+    let query: QueryRecords
+    let modification: ModifyRecords
+    let consoleKeys: ConsoleKeys
+    let webhooks: WebhookSender
+    let webhookTargets: WebhookTargets
     let outbox: Outbox
     let streams: EventStreams
     let tokenKeys: TokenKeys

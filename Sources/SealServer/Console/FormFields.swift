@@ -26,7 +26,10 @@ struct FormFields: Sendable {
     init() { fields = [] }
 
     /// Empty where there is none.
-    subscript(_ name: String) -> String { fields.first { $0.name == name }?.value ?? "" }
+    subscript(_ name: String) -> String { value(name) ?? "" }
+
+    /// Nil where there is none.
+    func value(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
     /// Of a field that may be there several times, or has a word a line.
     func all(_ name: String) -> [String] {
@@ -35,45 +38,14 @@ struct FormFields: Sendable {
     }
 
     private static func decode(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(0x20)
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                    return nil
-                }
-                bytes.append(high << 4 | low)
-            default: bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
+        PercentEncoding.decode(String(text.replacing("+", with: " ")))
     }
 
     /// A query of these, for a link.
     static func query(_ fields: [(name: String, value: String)]) -> String {
-        fields.filter { !$0.value.isEmpty }.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")
-    }
-
-    private static func encode(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF")
-        return text.utf8.reduce(into: "") { result, byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default: result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-            }
-        }
+        fields.filter { !$0.value.isEmpty }.map { name, value in
+            "\(PercentEncoding.encode(name))=\(PercentEncoding.encode(value))"
+        }.joined(separator: "&")
     }
 }
 

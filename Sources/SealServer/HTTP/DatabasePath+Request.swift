@@ -42,12 +42,3 @@ extension DatabasePath {
         return environment
     }
 }
-
-/// Percent-encoding in a path's parts: zone names hold any printable ASCII, slashes included.
-enum PercentEncoding {
-    /// Nil for a broken escape or anything that is not UTF-8.
-    static func decode(_ text: String) -> String? {
-        guard text.utf8.contains(0x25) else { return text }
-        return text.removingPercentEncoding
-    }
-}

@@ -12,7 +12,14 @@ struct OperatorJournal: Sendable {
         case removeAlert = "remove-alert"
         case testAlert = "test-alert"
         case signIn = "sign-in"
-        case deploy
+        case deploy, data, access, subscriptions
+        case changeRecord = "change-record"
+        case deleteRecord = "delete-record"
+        case makeToken = "make-token"
+        case revokeToken = "revoke-token"
+        case revokeKey = "revoke-key"
+        case testWebhook = "test-webhook"
+        case hurryWebhook = "hurry-webhook"
     }
 
     let metrics: ServerMetrics

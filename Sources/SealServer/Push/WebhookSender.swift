@@ -57,13 +57,30 @@ final class WebhookSender: Sendable {
     /// Sends all that is due, and what becomes due meanwhile.
     /// - Returns: when the next one will be due, in microseconds since 1970.
     func run(_ turn: JobTurn) async throws -> Int64? {
-        let client = client.withLock { client in
+        state.withLock { $0.failure = nil }
+        return try await send(turn, made()).get()
+    }
+
+    private func made() -> SignedClient {
+        client.withLock { client in
             let made = client ?? SignedClient(keys: keys, clock: clock)
             client = made
             return made
         }
-        state.withLock { $0.failure = nil }
-        return try await send(turn, client).get()
+    }
+
+    /// Sends a webhook a delivery of no notifications, signed like any other.
+    /// - Returns: what came of it, in words; nothing of the URL is in them.
+    func test(_ webhook: WebhookRow) async -> (isTaken: Bool, answer: String) {
+        guard targets.allows(webhook.url) else { return (false, "its origin is not allowed any more") }
+        let delivery = Sealkit_V1_WebhookDelivery.with { $0.deliveryID = webhook.testID(at: clock()) }
+        do {
+            let (isTaken, status) = try await made().post(delivery, to: webhook.url)
+            return (isTaken, "it answered with status \(status)")
+        } catch {
+            // Whatever the client says of it could repeat the URL, which may hold a secret.
+            return (false, "it did not answer")
+        }
     }
 
     /// Once nothing runs any more.

@@ -1,5 +1,5 @@
+package import SealStatements
 package import SealStorage
-import SealStatements
 
 /// Which zones take the most room: their names, whose they are, and sums. Nothing of what is in them.
 package enum LargestZones {
@@ -14,14 +14,20 @@ package enum LargestZones {
     }
 
     /// It reads the sums of all zones.
-    package static func list(limit: Int, in connection: any SQLConnection) throws -> [Zone] {
+    /// - Parameters:
+    ///   - container: empty for all.
+    ///   - environment: nil for both.
+    package static func list(
+        of container: String, _ environment: Environment?, limit: Int, in connection: any SQLConnection
+    ) throws -> [Zone] {
         try connection.rows(
             """
             SELECT z.name, z.container, z.environment, z.owner_name, SUM(u.records) AS records, SUM(u.bytes) AS bytes
             FROM storage_usage u JOIN zone z ON z.owner = u.owner AND z.zone = u.zone
             WHERE u.owner <> 0 AND u.zone <> 0 AND z.closed = 0
+                AND (z.container = $2 OR $2 = '') AND (z.environment = $3 OR $3 = 0)
             GROUP BY z.owner, z.zone ORDER BY bytes DESC, z.name LIMIT $1
-            """, [.integer(Int64(limit))]
+            """, [.integer(Int64(limit)), .text(container), .integer(Int64(environment?.rawValue ?? 0))]
         ) { row in
             Zone(
                 name: try row.text("name"), container: try row.text("container"),

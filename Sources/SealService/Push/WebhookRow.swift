@@ -64,6 +64,13 @@ package struct WebhookRow: Sendable {
         Base64URL.encode(
             ServerHash.digest(.webhookDelivery, Array(name.utf8), ServerBytes.of(delivered), ServerBytes.of(number)))
     }
+
+    /// Of a delivery without notifications: another one each time.
+    /// - Parameter time: microseconds since 1970.
+    package func testID(at time: Int64) -> String {
+        Base64URL.encode(
+            ServerHash.digest(.webhookDelivery, Array(name.utf8), Array("test".utf8), ServerBytes.of(time)))
+    }
 }
 
 extension WebhookRow: CustomStringConvertible, CustomReflectable {

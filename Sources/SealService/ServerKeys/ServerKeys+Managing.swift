@@ -89,36 +89,59 @@ extension ServerKeys {
 
     /// From now on its requests are refused; what it saved stays, signed by it.
     /// - Parameter now: microseconds since 1970.
+    /// - Throws: `unknownItem` for one that is none of the session's here.
     package static func revoke(
         _ user: String, by session: Session, _ path: DatabasePath, now: Int64, in connection: any SQLConnection
     ) throws {
-        let isName = (try? UserID(recordName: user)) != nil
-        let gone =
-            !isName
-            ? nil
-            : try connection.first(
-                """
-                DELETE FROM server_key WHERE owner = $1 AND user_name = $2 AND container = $3 AND environment = $4
-                RETURNING account, name
-                """,
-                [
-                    .integer(session.accountID), .text(user), .text(path.container),
-                    .integer(Int64(path.environment.rawValue)),
-                ]
-            ) { (account: try $0.int64("account"), name: try $0.text("name")) }
-        guard let (account, name) = gone else {
+        let isGone = try revoke(
+            user, where: "AND owner = $2 AND container = $3 AND environment = $4",
+            [
+                .integer(session.accountID), .text(path.container), .integer(Int64(path.environment.rawValue)),
+            ], now: now, in: connection)
+        guard isGone else {
             throw ServerError(
                 .unknownItem, "The account has no such server-to-server key here.",
                 remedy: "List the keys of this container and environment.")
         }
+    }
+
+    /// The same by the server's operator, whosever it is.
+    /// - Throws: `unknownItem`.
+    package static func revoke(_ user: String, now: Int64, in connection: any SQLConnection) throws {
+        guard try revoke(user, where: "", [], now: now, in: connection) else {
+            throw ServerError(
+                .unknownItem, "There is no such server-to-server key any more.", remedy: "Load the list again.")
+        }
+    }
+
+    /// - Returns: whether there was one.
+    private static func revoke(
+        _ user: String, where condition: String, _ values: [SQLValue], now: Int64, in connection: any SQLConnection
+    ) throws -> Bool {
+        guard (try? UserID(recordName: user)) != nil else { return false }
+        let gone = try connection.first(
+            """
+            DELETE FROM server_key WHERE user_name = $1 \(condition)
+            RETURNING owner, account, name, container, environment
+            """, [.text(user)] + values
+        ) { row in
+            (
+                owner: try row.int64("owner"), account: try row.int64("account"), name: try row.text("name"),
+                path: DatabasePath(
+                    container: try row.text("container"), environment: try row.environment("environment"),
+                    database: .public)
+            )
+        }
+        guard let (owner, account, name, path) = gone else { return false }
         try ManagementEvents.note(
             .init(
-                .serverKeyRevoked, container: path.container, environment: path.environment.rawValue,
-                account: session.accountID, detail: name), now: now, in: connection)
+                .serverKeyRevoked, container: path.container, environment: path.environment.rawValue, account: owner,
+                detail: name), now: now, in: connection)
         connection.announce(.sessions(account: account))
         // Its webhooks hear no more.
         let key = try Caller(Session(accountID: account, tokenHash: []), container: path.container, in: connection)
         var subscriptions = Subscriptions(caller: key, path: path, connection: connection)
         try subscriptions.deleteAll()
+        return true
     }
 }

@@ -13,80 +13,11 @@ import Testing
 
 /// The console: who gets in, what others have a browser send, and that words of others show as such.
 @Suite(.timeLimit(.minutes(60))) struct ConsoleTests {
-    private struct Answer: Sendable {
-        let status: Int
-        let headers: [String: String]
-        let body: String
-    }
-
-    /// A browser without script, which follows no redirect by itself.
-    private struct Browser: Sendable {
-        let origin: String
-        var cookie = ""
-
-        func send(
-            _ method: String, _ path: String, _ fields: [(String, String)] = [], headers: [String: String] = [:]
-        ) async throws -> Answer {
-            var settings = HTTPClient.Configuration()
-            settings.redirectConfiguration = .disallow
-            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
-            var request = HTTPClientRequest(url: origin + path)
-            request.method = .init(rawValue: method)
-            if !cookie.isEmpty { request.headers.add(name: "Cookie", value: "other=1; \(cookie)") }
-            for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
-            if method == "POST" { request.body = .bytes(ByteBuffer(string: FormFields.query(fields))) }
-            do {
-                let response = try await client.execute(request, timeout: .seconds(60))
-                let body = String(buffer: try await response.body.collect(upTo: 1 << 22))
-                let answer = Answer(
-                    status: Int(response.status.code),
-                    headers: Dictionary(
-                        response.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 }), body: body
-                )
-                try await client.shutdown()
-                return answer
-            } catch {
-                try await client.shutdown()
-                throw error
-            }
-        }
-
-        func get(_ path: String) async throws -> Answer { try await send("GET", path) }
-
-        /// As the page's own form does.
-        func submit(_ page: String, to path: String, _ fields: [(String, String)] = []) async throws -> Answer {
-            let html = try await get(page).body
-            let token = try #require(ConsoleTests.token(of: path, in: html))
-            return try await send("POST", path, fields + [("token", token)], headers: ["Origin": origin])
-        }
-
-        static func signedIn(_ server: RunningServer) async throws -> Browser {
-            var browser = Browser(origin: server.console)
-            let token = try OperatorClient(server).token
-            let answer = try await browser.send("POST", "/sign-in", [("operator-token", token)])
-            #expect(answer.status == 303)
-            let cookie = try #require(answer.headers["set-cookie"])
-            for word in ["__Host-", "Path=/;", "Secure", "HttpOnly", "SameSite=Strict"] {
-                #expect(cookie.contains(word), "\(cookie)")
-            }
-            browser.cookie = String(cookie.prefix { $0 != ";" })
-            return browser
-        }
-    }
-
-    /// Of the form that goes to this path.
-    private static func token(of path: String, in html: String) -> String? {
-        guard let form = html.range(of: "action=\"\(path)\""),
-            let field = html.range(of: "name=\"token\" value=\"", range: form.upperBound..<html.endIndex)
-        else { return nil }
-        return String(html[field.upperBound...].prefix { $0 != "\"" })
-    }
-
     private static let pages = ConsolePage.places.map(\.path)
 
     @Test func onlyWhoHasTheTokenGetsIn() async throws {
         try await RunningServer.with(hasOperator: true, hasTelemetry: true, hasConsole: true) { server in
-            let stranger = Browser(origin: server.console)
+            let stranger = ConsoleBrowser(origin: server.console)
             for page in Self.pages + ["/logs.csv"] {
                 let answer = try await stranger.get(page)
                 #expect(answer.status == 303, "\(page)")
@@ -104,7 +35,7 @@ import Testing
                 forged.cookie = "\(ConsoleSessions.cookie)=\(cookie)"
                 #expect(try await forged.get("/").status == 303)
             }
-            let browser = try await Browser.signedIn(server)
+            let browser = try await ConsoleBrowser.signedIn(server)
             for page in Self.pages + ["/logs.csv", "/schema?container=org.example.notes", "/none"] {
                 let answer = try await browser.get(page)
                 #expect(answer.status == (page == "/none" ? 404 : 200), "\(page): \(answer.body)")
@@ -123,7 +54,7 @@ import Testing
             }
             // The listeners of clients and of commands have none of it, and this one nothing of theirs.
             for origin in [server.origin, server.operatorListener] {
-                let browser = Browser(origin: origin)
+                let browser = ConsoleBrowser(origin: origin)
                 #expect(try await browser.get("/sign-in").status == 404)
             }
             let routes = Endpoints.operatorFamily.routes.map(\.template) + ["/health"]
@@ -131,7 +62,7 @@ import Testing
             // Twelve hours, or until it is ended.
             server.clock.advance(seconds: 12 * 3_600 + 1)
             #expect(try await browser.get("/").status == 303)
-            let again = try await Browser.signedIn(server)
+            let again = try await ConsoleBrowser.signedIn(server)
             #expect(try await again.submit("/", to: "/sign-out").status == 303)
             #expect(try await again.get("/").status == 303)
         }
@@ -142,13 +73,14 @@ import Testing
         try await RunningServer.with(hasOperator: true, hasTelemetry: true, hasConsole: true) { server in
             let anna = try await Person.ready(server)
             let account = try await anna.client.me().account
-            let browser = try await Browser.signedIn(server)
-            let other = try await Browser.signedIn(server)
+            let browser = try await ConsoleBrowser.signedIn(server)
+            let other = try await ConsoleBrowser.signedIn(server)
             let path = "/accounts/suspend"
             let fields = [("account", account)]
-            let own = try #require(Self.token(of: path, in: try await browser.get("/accounts").body))
-            let foreign = try #require(Self.token(of: path, in: try await other.get("/accounts").body))
-            let elsewhere = try #require(Self.token(of: "/accounts/quota", in: try await browser.get("/accounts").body))
+            let own = try #require(ConsoleBrowser.token(of: path, in: try await browser.get("/accounts").body))
+            let foreign = try #require(ConsoleBrowser.token(of: path, in: try await other.get("/accounts").body))
+            let page = try await browser.get("/accounts").body
+            let elsewhere = try #require(ConsoleBrowser.token(of: "/accounts/quota", in: page))
             #expect(Set([own, foreign, elsewhere]).count == 3)
             for token in ["", "x", foreign, elsewhere, own.uppercased()] {
                 #expect(try await browser.send("POST", path, fields + [("token", token)]).status == 403)
@@ -208,7 +140,7 @@ import Testing
                 })
             _ = try await boss.call(
                 Endpoints.monitoring.saveLogQuery, .with { ($0.query.name, $0.query.query.text) = ("<u>\"", hostile) })
-            let browser = try await Browser.signedIn(server)
+            let browser = try await ConsoleBrowser.signedIn(server)
             let query = FormFields.query([("text", hostile), ("group", hostile), ("container", hostile)])
             var seen = ""
             for page in Self.pages + [
@@ -237,7 +169,7 @@ import Testing
             _ = try await anna.makeZone("notes")
             let account = try await anna.client.me().account
             let (boss, manager) = (try OperatorClient(server), try Management(server))
-            let browser = try await Browser.signedIn(server)
+            let browser = try await ConsoleBrowser.signedIn(server)
             func submit(_ page: String, _ path: String, _ fields: [(String, String)], status: Int = 303) async throws {
                 let answer = try await browser.submit(page, to: path, fields)
                 #expect(answer.status == status, "\(path): \(answer.body)")

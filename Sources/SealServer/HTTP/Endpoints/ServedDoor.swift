@@ -19,6 +19,12 @@ final class ServedDoor: Sendable {
         self.maximumMessageSize = maximumMessageSize
     }
 
+    /// For a form of the console's that needs the operator's management token beside the session.
+    /// - Throws: `notAuthenticated`; `permissionFailure` for a container's token.
+    func requireOperator(managementToken token: String) async throws {
+        try await management.requireOperator(token[...], transactions, now: clock())
+    }
+
     /// For calls about one container.
     /// - Throws: `notAuthenticated`; `permissionFailure` for another container's token.
     func requireManager(of container: String, _ request: Request) async throws {

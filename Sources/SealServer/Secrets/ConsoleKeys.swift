@@ -1,0 +1,80 @@
+import Foundation
+import SealCoding
+import SealPrimitives
+import SealService
+import SealStorage
+import SealSystem
+import SealWire
+
+/// Server-to-server keys that the operator lets the console use: credentials in `console-keys` of the secrets folder,
+/// named by their files. They are read when a page asks for them, so that one that is put there or taken away needs no
+/// restart, and no key stays in memory.
+struct ConsoleKeys: Sendable {
+    static let folderName = "console-keys"
+    private static let ending = ".json"
+    private static let most = 100
+
+    /// One, by what its file says, or why that cannot be used.
+    struct Named: Sendable {
+        let name: String
+        let credential: Result<ServerCredentialFile, ServerError>
+    }
+
+    private let folder: String
+
+    init(secretsFolder: String) { folder = secretsFolder + "/" + Self.folderName }
+
+    /// By name.
+    /// - Throws: `FileError` where the folder is there and cannot be read.
+    func all() throws -> [Named] {
+        guard FileStatus(path: folder)?.isFolder == true else { return [] }
+        return try PrivateFiles.names(in: folder).filter { $0.hasSuffix(Self.ending) && !$0.hasPrefix(".") }
+            .prefix(Self.most).map { file in
+                let name = String(file.dropLast(Self.ending.count))
+                do throws(ServerError) { return Named(name: name, credential: .success(try read(file))) } catch {
+                    return Named(name: name, credential: .failure(error))
+                }
+            }
+    }
+
+    /// Those of one container and environment.
+    func all(in path: DatabasePath) throws -> [String] {
+        try all().filter { named in
+            guard case .success(let credential) = named.credential else { return false }
+            return credential.container == path.container && credential.environment == path.environment
+        }.map(\.name)
+    }
+
+    /// - Parameter name: as a form has it: it is looked for among those that are there, and leads to no other file.
+    /// - Throws: `unknownItem`, `permissionFailure` for one of another place; what keeps it from being used.
+    func key(named name: String, in path: DatabasePath) throws -> ServerCredentialFile {
+        guard let named = try all().first(where: { $0.name == name }) else {
+            throw ServerError(
+                .unknownItem, "The console has no key of this name.",
+                remedy: "Put its credential into console-keys of the secrets folder, or choose one that is there.")
+        }
+        let credential = try named.credential.get()
+        guard credential.container == path.container, credential.environment == path.environment else {
+            throw ServerKeys.outOfReach
+        }
+        return credential
+    }
+
+    private func read(_ file: String) throws(ServerError) -> ServerCredentialFile {
+        let path = folder + "/" + file
+        var bytes: [UInt8]
+        do { bytes = try SecretFile.contents(of: path, atMost: ServerCredentialFile.mostBytes) } catch {
+            let isOpen = if case .readableByOthers? = error as? SecretFileError { true } else { false }
+            throw ServerError(
+                .permissionFailure,
+                isOpen ? "Others than the server can read this key's file." : "This key's file cannot be read.",
+                remedy: "Give it to the server's user, mode 0600.")
+        }
+        defer { wipe(&bytes) }
+        do throws(ServerCredentialFile.Fault) { return try ServerCredentialFile(Data(bytes)) } catch {
+            throw ServerError(
+                .invalidArguments, "This key's file is no server-to-server key's credential.",
+                remedy: "Make one with sealkit server-key create.")
+        }
+    }
+}
