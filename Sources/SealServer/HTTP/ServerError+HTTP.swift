@@ -44,7 +44,8 @@ extension ServerError {
                     retryAfter: 1), false
             )
         case StorageError.overBudget: return (overBudget, false)
-        case StorageError.unavailable:
+        // The one that was there at the start is gone, and what is found in its place is a standby, say.
+        case StorageError.unavailable, StorageError.unsuitable:
             return (
                 ServerError(
                     .serviceUnavailable, "The server cannot reach its database.", remedy: "Try again.", retryAfter: 5),

@@ -161,7 +161,7 @@ package struct Uploads {
         var leaves: [Digest] = []
         leaves.reserveCapacity(Int(row.layout.chunkCount))
         var next: Int64 = 0
-        try connection.run(
+        try connection.stream(
             "SELECT part, leaves FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND stored = 1 ORDER BY part",
             key
         ) { part in

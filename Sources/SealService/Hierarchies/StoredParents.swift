@@ -65,7 +65,7 @@ package final class StoredParents {
         }
         var names: [String] = []
         var isFound = false
-        try connection.run(
+        try connection.stream(
             "SELECT name FROM record WHERE owner = $1 AND zone = $2 AND parent = $3 AND deleted = 0",
             zone.key + [.text(name)]
         ) { row in

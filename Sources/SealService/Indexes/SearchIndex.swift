@@ -79,7 +79,7 @@ struct SearchIndex {
         from zone: [SQLValue], rows: inout Int, bytes: inout Int, in connection: any SQLConnection
     ) throws {
         var documents: [(id: Int64, terms: String)] = []
-        try connection.run(
+        try connection.stream(
             "SELECT id, terms FROM search_document WHERE owner = $1 AND zone = $2 LIMIT $3",
             zone + [.integer(Int64(rows))]
         ) { row in
@@ -119,9 +119,10 @@ struct SearchIndex {
             return try connection.rows(
                 """
                 SELECT id, record FROM search_document
-                WHERE string_to_array(terms, ' ') \(all ? "@>" : "&&") string_to_array($1, ' ') AND id > $2
-                ORDER BY id LIMIT $3
-                """, [.text(terms), .integer(id), .integer(Int64(limit))]
+                WHERE owner = $1 AND zone = $2 AND string_to_array(terms, ' ') \(all ? "@>" : "&&") string_to_array($3, ' ')
+                    AND id > $4
+                ORDER BY id LIMIT $5
+                """, zone.key + [.text(terms), .integer(id), .integer(Int64(limit))]
             ) { (try $0.int64("id"), try $0.text("record")) }
         }
         // Words are letters and digits, and quoted: nothing of them is taken for an operator.

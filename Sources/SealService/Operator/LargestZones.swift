@@ -22,7 +22,8 @@ package enum LargestZones {
     ) throws -> [Zone] {
         try connection.rows(
             """
-            SELECT z.name, z.container, z.environment, z.owner_name, SUM(u.records) AS records, SUM(u.bytes) AS bytes
+            SELECT z.name, z.container, z.environment, z.owner_name, CAST(SUM(u.records) AS BIGINT) AS records,
+                CAST(SUM(u.bytes) AS BIGINT) AS bytes
             FROM storage_usage u JOIN zone z ON z.owner = u.owner AND z.zone = u.zone
             WHERE u.owner <> 0 AND u.zone <> 0 AND z.closed = 0
                 AND (z.container = $2 OR $2 = '') AND (z.environment = $3 OR $3 = 0)

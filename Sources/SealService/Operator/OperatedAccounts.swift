@@ -78,9 +78,10 @@ package struct OperatedAccounts: Sendable {
     static func looksLikeAnAddress(_ text: String) -> Bool { text.utf8.contains(0x40) || text.utf8.first == 0x2B }
 
     private static let hasAddress = "a.id IN (SELECT account FROM linked_address WHERE address_hash = $2)"
+    /// Without the part it is another text: both dialects have `REPLACE`, and each another word for looking for one.
     private static let hasPart = """
-        (INSTR(a.name, $2) > 0 OR EXISTS (SELECT 1 FROM identity i
-            WHERE i.account = a.id AND INSTR(i.container || '/' || i.user_name, $2) > 0))
+        ($2 = '' OR REPLACE(a.name, $2, '') <> a.name OR EXISTS (SELECT 1 FROM identity i WHERE i.account = a.id
+            AND REPLACE(i.container || '/' || i.user_name, $2, '') <> i.container || '/' || i.user_name))
         """
 
     private static let columns = """

@@ -94,7 +94,8 @@ package struct ServerUsage: Sendable {
         }
         usage.rows = UInt64(
             clamping: try connection.first(
-                "SELECT CAST(SUM(count) AS BIGINT) AS count FROM (\(counts.joined(separator: " UNION ALL ")))", values
+                "SELECT CAST(SUM(count) AS BIGINT) AS count FROM (\(counts.joined(separator: " UNION ALL "))) AS counts",
+                values
             ) { try $0.int64("count") } ?? 0)
     }
 }

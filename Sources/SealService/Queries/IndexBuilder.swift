@@ -54,7 +54,7 @@ package struct IndexPart: Sendable {
         guard let zone, build.isCleared, let type else { return }
         let search = SearchIndex(zone: zone, connection: connection)
         var room = (records: Self.mostRecords, bytes: Self.mostBytes, parts: Self.mostParts)
-        try connection.run(
+        try connection.stream(
             """
             SELECT \(StoredRecord.columns) FROM record WHERE owner = $1 AND zone = $2 AND name > $3 AND deleted = 0
             ORDER BY name

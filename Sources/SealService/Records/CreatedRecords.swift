@@ -49,7 +49,7 @@ package enum CreatedRecords {
         var count = 0
         var moreComing = false
         let values: [SQLValue] = zone.key + [.blob(creator.id.bytes), .text(name), .integer(Int64(limit + 1))]
-        try connection.run(query, values) { row in
+        try connection.stream(query, values) { row in
             guard count < limit else {
                 moreComing = true
                 return false

@@ -41,7 +41,7 @@ package enum RecordFeed {
                 for place in try places(in: shares, of: zone, after: place, limit: limit, connection) {
                     var goesOn = false
                     let values: [SQLValue] = [.integer(place.share), .integer(place.position)]
-                    try connection.run(place.query, zone.key + values) { row in
+                    try connection.stream(place.query, zone.key + values) { row in
                         goesOn = try take(row)
                         return goesOn
                     }
@@ -52,7 +52,7 @@ package enum RecordFeed {
             query = Self.query(of: shares[0])
             place = max(place, shares[0].began)
         }
-        try connection.run(query, zone.key + [.integer(place), .integer(Int64(limit))], eachRow: take)
+        try connection.stream(query, zone.key + [.integer(place), .integer(Int64(limit))], eachRow: take)
     }
 
     /// A serialized `RecordChangesResponse`.

@@ -45,7 +45,7 @@ package enum StaleRecords {
         var writer = WireWriter(capacity: 64 * 1024)
         var count = 0
         let query = query(of: scope.number)
-        try connection.run(query, scope.key + [.integer(place), .integer(opened), .integer(Int64(limit))]) { row in
+        try connection.stream(query, scope.key + [.integer(place), .integer(opened), .integer(Int64(limit))]) { row in
             let bytes = try StoredRecord(row).serialized(desired: desired, in: scope.zone, connection)
             guard count == 0 || writer.bytes.count + bytes.count <= RecordFeed.pageBytes else { return false }
             writer.blob(1, bytes)

@@ -25,7 +25,7 @@ package enum RosterLog {
         _ body: (SignedRosterEntry, _ position: UInt64) throws -> Bool
     ) throws {
         guard first <= last, let lower = Int64(exactly: first) else { return }
-        try connection.run(
+        try connection.stream(
             """
             SELECT entry, signature, position FROM roster_entry
             WHERE owner = $1 AND zone = $2 AND share = $3 AND sequence >= $4 AND sequence <= $5 ORDER BY sequence

@@ -21,7 +21,7 @@ extension RosterRestore {
         }
         guard wanted.head.count == Digest.byteCount else { return }
         // What there is no room for comes when the device asks with its new head.
-        _ = try connection.run(
+        try connection.stream(
             """
             SELECT e.entry, e.signature FROM abandoned_entry k JOIN abandoned_entry e ON e.owner = k.owner AND e.zone = k.zone
                 AND e.share = k.share AND e.branch = k.branch AND e.sequence > k.sequence

@@ -80,7 +80,7 @@ package enum StoredGrants {
         of subject: GrantSubject, before epoch: UInt32, scope: ScopeRow, in connection: any SQLConnection,
         _ body: (Sealkit_V1_Grant) throws -> Bool
     ) throws {
-        try connection.run(
+        try connection.stream(
             """
             SELECT epoch, sealed FROM epoch_grant WHERE owner = $1 AND zone = $2 AND share = $3 AND kind = $4 AND subject = $5
                 AND epoch < $6 ORDER BY epoch DESC

@@ -190,7 +190,7 @@ final class GroupWriter<Engine: WriterEngine>: Sendable {
             return nil
         } catch let error as StorageError {
             switch error {
-            case .full, .closed, .unavailable: return error
+            case .full, .closed, .unavailable, .unsuitable: return error
             default: return StorageError.commitFailed(message: "\(error)")
             }
         } catch {

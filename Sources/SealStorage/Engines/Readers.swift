@@ -91,10 +91,12 @@ final class Readers: Sendable {
         } catch {
             let stranded = state.withLock { state -> [any ReadJob] in
                 state.busy -= 1
-                // Somebody who is at work takes those that wait.
-                return state.busy > 0 ? [] : state.takeAllWaiting()
+                guard state.busy > 0 else { return [job] + state.takeAllWaiting() }
+                // Somebody who is at work takes those that wait, and this one: there may be no more connections.
+                state.waiting.append(job, of: nil)
+                return []
             }
-            for job in [job] + stranded { job.fail(error) }
+            for job in stranded { job.fail(error) }
         }
     }
 

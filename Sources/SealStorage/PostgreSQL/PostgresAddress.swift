@@ -15,6 +15,8 @@ package struct PostgresAddress: Sendable {
         /// It would show wherever the URL does: in lists of processes, for instance.
         case hasPassword
         case hasNoDatabase
+        /// A file elsewhere would say where the database is.
+        case hasService
     }
 
     /// - Parameters:
@@ -28,16 +30,40 @@ package struct PostgresAddress: Sendable {
         defer { PQfreemem(message) }
         guard let options = PQconninfoParse(url, &message) else { throw .unreadable }
         defer { PQconninfoFree(options) }
+        let found = Self.values(of: options)
+        guard found["password"] == nil else { throw .hasPassword }
+        guard found["dbname"]?.isEmpty == false else { throw .hasNoDatabase }
+        guard found["service"] == nil else { throw .hasService }
+        parameters = found
+        self.password = password
+    }
+
+    private static func values(of options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
         var found: [String: String] = [:]
         var next = options
         while let keyword = next.pointee.keyword {
             if let value = next.pointee.val { found[String(cString: keyword)] = String(cString: value) }
             next += 1
         }
-        guard found["password"] == nil else { throw .hasPassword }
-        guard found["dbname"]?.isEmpty == false else { throw .hasNoDatabase }
-        parameters = found
-        self.password = password
+        return found
+    }
+
+    /// The hosts, by name or address, that are reached over a network; sockets are none.
+    ///
+    /// What the URL does not say, libpq takes from the environment (`PGHOST`, `PGSSLMODE`), and so does this.
+    package var hosts: [String] {
+        let all = effective
+        let names = [all["hostaddr"], all["host"]].compactMap { $0 }.first { !$0.isEmpty } ?? ""
+        return names.split(separator: ",").map(String.init).filter { !$0.hasPrefix("/") && !$0.hasPrefix("@") }
+    }
+
+    /// Whether it is made sure who answers: by a certificate that is of an authority of ours.
+    package var verifiesHost: Bool { ["verify-full", "verify-ca"].contains(effective["sslmode"]) }
+
+    private var effective: [String: String] {
+        guard let options = PQconndefaults() else { return parameters }
+        defer { PQconninfoFree(options) }
+        return Self.values(of: options).merging(parameters) { $1 }
     }
 
     /// Without its password.

@@ -30,6 +30,11 @@ final class PostgresConnection: SQLConnection {
         return try session.run(sql, values, eachRow: eachRow)
     }
 
+    func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws {
+        guard deadline?.hasPassedBeforeStatement != true else { throw StorageError.overBudget }
+        try session.stream(sql, values, eachRow: eachRow)
+    }
+
     func runScript(_ sql: String) throws { try session.runScript(PostgresDialect.translate(sql)) }
 }
 
@@ -45,7 +50,7 @@ extension PostgresConnection: WriterConnection {
 
     func beginWrite(limit: Int64?) throws { session.beginWrite(limit: limit) }
 
-    func takeBackWrite() throws { session.defer("ROLLBACK TO job") }
+    func takeBackWrite() throws { session.takeBackWrite() }
     func endWrite() throws { session.defer("RELEASE job") }
     func commit() throws { try session.commit() }
     func rollBack() { session.rollBack() }

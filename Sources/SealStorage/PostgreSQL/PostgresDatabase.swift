@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The PostgreSQL implementation: one connection that writes, for groups of writes, and some that read.
 ///
@@ -9,7 +10,7 @@ package final class PostgresDatabase: EngineDatabase {
     private let readers: Readers
 
     /// How many read at once, where nothing else is said.
-    private static let mostReaders = max(4, ProcessInfo.processInfo.activeProcessorCount * 2)
+    private static let mostReaders = min(max(4, ProcessInfo.processInfo.activeProcessorCount * 2), 24)
 
     /// Connects, and brings the schema up to date.
     ///
@@ -21,9 +22,10 @@ package final class PostgresDatabase: EngineDatabase {
         _ address: PostgresAddress, migrations: [Migration],
         mostWaitingWrites: Int = WriteBudget.defaultMostWaiting, budget: WriteBudget = WriteBudget()
     ) throws {
-        let readers = Readers(most: Self.mostReaders) { PostgresReader(address) }
+        let era = PostgresEra()
+        let readers = Readers(most: Self.mostReaders) { PostgresReader(address, era) }
         self.readers = readers
-        let engine = PostgresWriter(address) { try readers.close() }
+        let engine = PostgresWriter(address, era) { try readers.close() }
         writer = GroupWriter(engine: engine, mostWaiting: mostWaitingWrites, budget: budget)
         do {
             try writer.writeNow { [migrations] connection in
@@ -70,8 +72,12 @@ final class PostgresWriter: WriterEngine, @unchecked Sendable {
     private let session: PostgresSession
     private let closeOthers: @Sendable () throws -> Void
 
-    init(_ address: PostgresAddress, closingAlso closeOthers: @escaping @Sendable () throws -> Void) {
-        session = PostgresSession(.writer, address, prepare: PostgresServer.prepareWriter)
+    init(_ address: PostgresAddress, _ era: PostgresEra, closingAlso closeOthers: @escaping @Sendable () throws -> Void)
+    {
+        session = PostgresSession(.writer, address) { session in
+            try PostgresServer.prepareWriter(session)
+            era.begin()
+        }
         self.closeOthers = closeOthers
     }
 
@@ -88,12 +94,25 @@ final class PostgresWriter: WriterEngine, @unchecked Sendable {
     }
 }
 
-/// A session that reads, used by the thread of its reader.
-private struct PostgresReader: ReaderConnection, @unchecked Sendable {
-    private let session: PostgresSession
+/// Counts the writer's connections. Another one may be to another server, since the one before has failed: who still reads
+/// there would see less than was acknowledged.
+final class PostgresEra: Sendable {
+    private let number = Atomic(0)
 
-    init(_ address: PostgresAddress) {
+    var current: Int { number.load(ordering: .acquiring) }
+    func begin() { number.add(1, ordering: .releasing) }
+}
+
+/// A session that reads, used by the thread of its reader.
+private final class PostgresReader: ReaderConnection, @unchecked Sendable {
+    private let session: PostgresSession
+    private let era: PostgresEra
+    /// When it was connected.
+    private var seen = 0
+
+    init(_ address: PostgresAddress, _ era: PostgresEra) {
         session = PostgresSession(.reader, address, prepare: PostgresServer.prepareReader)
+        self.era = era
     }
 
     func read<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
@@ -105,6 +124,9 @@ private struct PostgresReader: ReaderConnection, @unchecked Sendable {
     }
 
     private func readOnce<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
+        let now = era.current
+        if seen != now { session.close() }
+        seen = now
         try session.connectAgain()
         session.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         defer { session.rollBack() }

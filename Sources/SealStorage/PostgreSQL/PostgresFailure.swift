@@ -2,8 +2,9 @@ import CPQ
 
 /// What PostgreSQL, or the way to it, failed with.
 struct PostgresFailure {
-    /// Five letters and digits; empty where the connection is gone.
+    /// Five letters and digits; empty where the connection is gone, or libpq refuses something by itself.
     let state: String
+    private let isGone: Bool
     /// The first line alone: details quote values.
     let message: String
 
@@ -16,6 +17,7 @@ struct PostgresFailure {
         state = field(CInt(UInt8(ascii: "C")))
         let primary = field(CInt(UInt8(ascii: "M")))
         message = primary.isEmpty ? Self.firstLine(of: connection) : primary
+        isGone = PQstatus(connection) != CONNECTION_OK
     }
 
     private static func firstLine(of connection: OpaquePointer) -> String {
@@ -25,7 +27,7 @@ struct PostgresFailure {
 
     /// The server ended the connection, or will not have it: another one may do.
     var isAboutConnection: Bool {
-        state.isEmpty || state.hasPrefix("08") || state.hasPrefix("57P") || state == "53300"
+        isGone || state.hasPrefix("08") || state.hasPrefix("57P") || state == "53300"
     }
 
     /// The transaction, or the server, only reads.

@@ -2,8 +2,8 @@ import CPQ
 
 /// What a connection to PostgreSQL has on both of its ends: its statements there, and how its transaction stands.
 ///
-/// Rows come one by one, so that a long answer is never in memory as a whole. A statement that is run while another
-/// one's rows come has the rest of these kept meanwhile.
+/// Rows come one by one. Those of an answer that nobody has read yet are taken in before another statement is run, and
+/// where nobody wants them: an answer that may be long, and be left, comes in portions (`stream`).
 final class PostgresSession {
     enum Kind { case reader, writer }
 
@@ -25,8 +25,17 @@ final class PostgresSession {
     private var lost: PostgresFailure?
     private var lastFailure: StorageError?
     private(set) var mayBeginAnew = false
+    /// How many are open, one within another.
+    private var cursors = 0
     /// Whether the server ends statements that take too long.
     private var hasLimit = false
+    /// The server's process for the connection before this one, and when that began.
+    private(set) var former: Process?
+
+    struct Process {
+        let id: Int64
+        let began: String
+    }
 
     /// - Parameter prepare: looks at the server, and makes the session what it is to be.
     init(_ kind: Kind, _ address: PostgresAddress, prepare: @escaping (PostgresSession) throws -> Void) {
@@ -93,6 +102,9 @@ final class PostgresSession {
 
     var name: String { address.name }
 
+    /// What the server does for this connection is done by that process.
+    func note(_ process: Process?) { former = process }
+
     // MARK: Transactions
 
     func begin(_ sql: String) {
@@ -106,7 +118,14 @@ final class PostgresSession {
     ///   server ends those that take longer.
     func beginWrite(limit: Int64?) {
         hasLimit = limit != nil
+        lastFailure = nil
         deferred.append("SET LOCAL statement_timeout = \(limit.map { max(1, $0 / 1_000) } ?? 0); SAVEPOINT job")
+    }
+
+    func takeBackWrite() {
+        // Its cursors go with it, and after a statement that failed none can be closed.
+        deferred.removeAll { $0.hasPrefix("CLOSE") }
+        deferred.append("ROLLBACK TO job")
     }
 
     var isInTransaction: Bool { lost == nil }
@@ -115,7 +134,8 @@ final class PostgresSession {
     var failure: StorageError? {
         if let lost { return lost.error }
         guard isBegun, let connection, PQtransactionStatus(connection) == PQTRANS_INERROR else { return nil }
-        return deferred.contains { $0.hasPrefix("ROLLBACK TO") } ? nil : lastFailure
+        return deferred.contains { $0.hasPrefix("ROLLBACK TO") }
+            ? nil : lastFailure ?? .failed(code: 0, message: "a statement failed")
     }
 
     func commit() throws {
@@ -231,6 +251,52 @@ final class PostgresSession {
             }
         }
         return mine.changed
+    }
+
+    // MARK: Portions
+
+    private static let firstPortion = 8
+    private static let largestPortion = 256
+    /// Bytes: a portion that has more makes the next one smaller, one that has fewer a larger one.
+    private static let portionBytes = 1 << 18
+
+    /// By a cursor, whose rows are asked for in portions. Between two of them the connection is free.
+    func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws {
+        let name = "c\(cursors)"
+        cursors += 1
+        defer { cursors -= 1 }
+        _ = try run("DECLARE \(name) NO SCROLL CURSOR FOR \(sql)", values) { _ in true }
+        defer { deferred.append("CLOSE \(name)") }
+        var count = Self.firstPortion
+        while true {
+            let (portion, connection) = try fetch(count, of: name)
+            defer { PQclear(portion) }
+            let (rows, fields) = (PQntuples(portion), PQnfields(portion))
+            let columns = try SQLColumns(
+                (0..<fields).map { PQfname(portion, $0).map { String(cString: $0) } ?? "" })
+            var bytes = 0
+            for row in 0..<rows {
+                for field in 0..<fields { bytes += Int(PQgetlength(portion, row, field)) }
+                columns.begin()
+                guard try eachRow(PostgresRow(result: portion, row: row, columns: columns)) else { return }
+            }
+            guard rows == count, self.connection == connection else { return }
+            count = bytes > Self.portionBytes ? max(1, count / 2) : min(count * 2, Self.largestPortion)
+        }
+    }
+
+    /// - Returns: the rows, which the caller clears.
+    private func fetch(_ count: Int, of cursor: String) throws -> (OpaquePointer, OpaquePointer) {
+        do throws(PostgresError) {
+            try send()
+            guard let connection else { throw .told(.unavailable(message: "there is no connection")) }
+            let result = PQexecParams(connection, "FETCH \(count) FROM \(cursor)", 0, nil, nil, nil, nil, 1)
+            guard let result, PQresultStatus(result) == PGRES_TUPLES_OK else {
+                defer { PQclear(result) }
+                throw .failed(.init(result, of: connection))
+            }
+            return (result, connection)
+        } catch { throw noted(error) }
     }
 
     /// Takes in what is left of an answer that nobody wants to have.

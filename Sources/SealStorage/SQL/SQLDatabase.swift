@@ -39,6 +39,10 @@ package protocol SQLConnection {
     @discardableResult
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int
 
+    /// Runs a `SELECT` of whose rows many may be left unread, where `eachRow` returns false: an engine that does not read
+    /// them one by one takes no more of them than a portion.
+    func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws
+
     /// Runs several statements without parameters, separated by semicolons: for migrations.
     func runScript(_ sql: String) throws
 
@@ -62,6 +66,10 @@ extension SQLConnection {
     package var isWriter: Bool { false }
 
     package func checkBudget() throws(StorageError) {}
+
+    package func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws {
+        try run(sql, values, eachRow: eachRow)
+    }
 
     /// Runs a statement for its effect; returns how many rows it changed.
     @discardableResult

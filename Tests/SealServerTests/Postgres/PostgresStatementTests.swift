@@ -5,8 +5,8 @@ import Testing
 @testable import SealService
 @testable import SealStorage
 
-/// That PostgreSQL takes every statement that the server has, on the tables that its migrations make.
-@Suite(.withPostgres, .timeLimit(.minutes(60))) struct PostgresStatementTests {
+/// That both engines take every statement that the server has, on the tables that its migrations make.
+@Suite(.timeLimit(.minutes(60))) struct PostgresStatementTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
 
@@ -46,7 +46,25 @@ import Testing
         return found
     }
 
-    @Test func everyStatementIsPrepared() throws {
+    @Test func everyStatementIsPreparedBySQLite() async throws {
+        let folder = TemporaryFolder()
+        let database = try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: Migration.all)
+        let all = try statements()
+        let failures = try await database.read { connection in
+            all.compactMap { file, sql -> String? in
+                let values = Array(repeating: SQLValue.null, count: PostgresStatements.highestParameter(of: sql))
+                do {
+                    _ = try connection.run("EXPLAIN " + sql, values) { _ in false }
+                    return nil
+                } catch { return "\(file): \(sql): \(error)" }
+            }
+        }
+        #expect(failures == [])
+        #expect(all.count > 250)
+        try await database.close()
+    }
+
+    @Test(.withPostgres) func everyStatementIsPrepared() throws {
         let server = try #require(TestPostgres.shared)
         let folder = TemporaryFolder()
         let name = try server.database(of: folder.path, hasTables: true)

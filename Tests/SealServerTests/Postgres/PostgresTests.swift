@@ -74,13 +74,13 @@ import Testing
 
     @Test func aDatabaseOfAnotherVersionIsRefused() async throws {
         try await open().close()
-        #expect(throws: StorageError.unknownSchema(file: "the database \(name) at \(host)", migration: "001-t")) {
+        #expect(
+            throws: StorageError.unknownSchema(file: "the database \(name) at \(server.socket)", migration: "001-t")
+        ) {
             try open(migrations: [Migration(name: "001-other", sql: "CREATE TABLE other (id BIGINT)")])
         }
         try await open().close()
     }
-
-    private var host: String { server.url(of: name).split(separator: "host=").last.map(String.init) ?? "" }
 
     @Test func whatWasAcknowledgedIsOnTheDisk() async throws {
         try server.run("ALTER DATABASE \(name) SET synchronous_commit = off")
@@ -99,7 +99,7 @@ import Testing
             ("mysql://localhost/x", PostgresAddress.Malformed.notPostgres), ("host=x dbname=y", .notPostgres),
             ("postgres://u@[h/x", .unreadable), ("postgres://h/x?nonsense=1", .unreadable),
             ("postgres://u:secret@h/x", .hasPassword), ("postgres://h/x?password=secret", .hasPassword),
-            ("postgres://h", .hasNoDatabase),
+            ("postgres://h", .hasNoDatabase), ("postgres://h/x?service=other", .hasService),
         ] {
             #expect(throws: error) { try PostgresAddress(url, password: nil) }
         }
@@ -180,6 +180,61 @@ import Testing
             return seen + [after ?? 0]
         }
         #expect(seen == [2, 4, 6, 7])
+        try await database.close()
+    }
+
+    /// What nobody reads the database does not even look up; statements go between the rows, and other streams.
+    @Test func aLongAnswerThatIsLeftComesInPortions() async throws {
+        let database = try open()
+        let sql = "SELECT n, nextval('made') AS made FROM generate_series(1, 100000) AS n"
+        let (seen, made) = try await database.write(at: .everything) { connection in
+            try connection.execute("CREATE SEQUENCE made")
+            var seen: [Int64] = []
+            try connection.stream(sql, []) { row in
+                let n = try row.int64("n")
+                try connection.stream("SELECT $1 + m AS sum FROM generate_series(1, 40) AS m", [.integer(n)]) { inner in
+                    seen.append(try inner.int64("sum"))
+                    return seen.count % 2 == 1
+                }
+                return seen.count < 6
+            }
+            let made = try connection.first("SELECT last_value AS made FROM made") { try $0.int64("made") }
+            return (seen, made)
+        }
+        #expect(seen == [2, 3, 3, 4, 4, 5])
+        #expect(try #require(made) < 100)
+        let all = try await database.read { connection in
+            var all: [Int64] = []
+            try connection.stream("SELECT n FROM generate_series(1, 2000) AS n", []) { row in
+                all.append(try row.int64("n"))
+                return true
+            }
+            return all
+        }
+        #expect(all == Array(1...2_000))
+        try await database.close()
+    }
+
+    /// A write that fails between the rows of its answer is taken back alone.
+    @Test func aFailureBetweenRowsIsItsWritesAlone() async throws {
+        let database = try open()
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        await withTaskGroup(of: Void.self) { group in
+            for id in Int64(2)...9 {
+                group.addTask {
+                    let result = try? await database.write(at: .everything) { connection in
+                        try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(id)])
+                        try connection.stream("SELECT id FROM t", []) { _ in
+                            if id % 2 == 0 { try connection.execute("INSERT INTO t (id) VALUES (1)") }
+                            return true
+                        }
+                        return true
+                    }
+                    #expect((result == true) == (id % 2 == 1))
+                }
+            }
+        }
+        #expect(try await Self.ids(database) == [1, 3, 5, 7, 9])
         try await database.close()
     }
 

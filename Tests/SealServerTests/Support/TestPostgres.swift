@@ -40,6 +40,9 @@ final class TestPostgres: Sendable {
         self.dataFolder = dataFolder
     }
 
+    /// The folder of its socket.
+    var socket: String { url.split(separator: "host=").last.map(String.init) ?? "" }
+
     /// The URL of a database.
     func url(of database: String) -> String { url.replacing("@/?", with: "@/\(database)?") }
 
