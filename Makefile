@@ -23,7 +23,7 @@ DESTDIR ?=
 # Which command is installed and packaged.
 BINARY ?= .build/release/sealkit
 
-.PHONY: help setup build release demo test attacks parity cloudkit torture soak bench fuzz proofs vectors web web-core web-library web-test protobuf docs format clean
+.PHONY: help setup build release demo test test-postgres attacks parity cloudkit torture soak bench fuzz proofs vectors web web-core web-library web-test protobuf docs format clean
 .PHONY: install uninstall deb package-check deploy-test
 
 help: ## Lists these targets
@@ -62,6 +62,12 @@ demo: web build ## Four people share documents, one in a browser; a fifth, the s
 
 test: setup ## Runs everything that is tested, and prints the totals
 	@Tests/Support/run-tests
+
+test-postgres: setup ## Runs the tests of the server on a PostgreSQL of their own, and those of PostgreSQL
+	@Tests/Support/setup postgresql
+	@swift build --product sealkit && swift build --product SealKitPackageTests
+	@SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 FSYNC=off SEALKIT_TEST_DATABASE=postgres \
+	    Tests/Support/postgres swift test --skip-build --filter 'SealServerTests|DatabaseCommandTests'
 
 attacks: setup ## Tries everything that a hostile server, participant or network may, and prints the table of what became of it
 	@Tests/Support/attacks

@@ -30,21 +30,8 @@ extension AccountDeletionTests {
 
     @Test func everyTableThatSaysWhoseARowIsHasBeenLookedAt() async throws {
         try await RunningServer.with { server in
-            var found = try await server.services.database.read { connection in
-                let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'") {
-                    try $0.text("name")
-                }
-                var found: [String: Set<String>] = [:]
-                for table in tables {
-                    let columns = Set(
-                        try connection.rows("SELECT name FROM pragma_table_info($1)", [.text(table)]) {
-                            try $0.text("name")
-                        }
-                    )
-                    found[table] = columns.intersection(Self.telling)
-                }
-                return found.filter { !$0.value.isEmpty }
-            }
+            let columns = try await server.services.database.read { try $0.columnsOfTables() }
+            var found = columns.mapValues { $0.intersection(Self.telling) }.filter { !$0.value.isEmpty }
             // The account itself.
             found["account"] = ["id"]
             #expect(found == Self.ownership)

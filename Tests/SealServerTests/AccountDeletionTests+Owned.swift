@@ -86,14 +86,11 @@ extension AccountDeletionTests {
     /// How many rows an identity owns, by table.
     private func owned(by identity: Int64, _ server: RunningServer) async throws -> [String: Int64] {
         try await server.services.database.read { connection in
-            let tables = try connection.rows(
-                """
-                SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
-                WHERE m.type = 'table' AND c.name = 'owner' AND m.name <> 'server_key'
-                """
-            ) { try $0.text("name") }
+            let tables = try connection.columnsOfTables().filter {
+                $0.value.contains("owner") && $0.key != "server_key"
+            }
             var counts: [String: Int64] = [:]
-            for table in tables {
+            for table in tables.keys {
                 let count = try connection.first(
                     "SELECT COUNT(*) AS count FROM \(table) WHERE owner = $1", [.integer(identity)]
                 ) { try $0.int64("count") }

@@ -6,7 +6,7 @@ import Testing
 @testable import SealServer
 
 /// That a backup looks for room before it writes anything.
-@Suite(.timeLimit(.minutes(60))) struct BackupRoomTests {
+@Suite(.withDatabaseFile, .timeLimit(.minutes(60))) struct BackupRoomTests {
     /// - Parameter free: of each folder's disk; nil where nobody can tell.
     private func attempt(_ server: RunningServer, sealed: Bool, free: UInt64?) throws -> Backup.Outcome {
         let recipient = sealed ? try BackupKey.generate().recipient : nil

@@ -220,7 +220,7 @@ import Testing
 
     /// Changes-since is one range of an index: neither the zone's size comes into it, nor what lies in shares that its
     /// reader does not see.
-    @Test func theFeedReadsNothingBeforeTheTokenAndNothingThatIsHidden() async throws {
+    @Test(.withDatabaseFile) func theFeedReadsNothingBeforeTheTokenAndNothingThatIsHidden() async throws {
         try await RunningServer.withZone { _, _, server in
             func plan(_ query: String, _ values: Int) async throws -> [String] {
                 try await server.services.database.read { connection in

@@ -208,7 +208,7 @@ import Testing
     }
 
     /// Neither the others' records nor the zone's size come into it.
-    @Test func aPageIsOneRangeOfAnIndex() async throws {
+    @Test(.withDatabaseFile) func aPageIsOneRangeOfAnIndex() async throws {
         try await withPeople { anna, _, server in
             _ = try await anna.savePublic([PublicWrite("a")])
             let plan = try await server.services.database.read { connection in

@@ -10,7 +10,7 @@ import Testing
 
 /// A full disk as clients meet it. The database's file is kept from growing instead of filling a real disk: SQLite
 /// tells both alike.
-@Suite(.timeLimit(.minutes(60))) struct FullDiskTests {
+@Suite(.withDatabaseFile, .timeLimit(.minutes(60))) struct FullDiskTests {
     private func large(_ name: String) -> Write {
         var write = Write(name, nil)
         write.fields = [("bytes", .plain(.data([UInt8](repeating: 7, count: 80_000))))]

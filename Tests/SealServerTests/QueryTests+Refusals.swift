@@ -258,6 +258,7 @@ import Testing
                     limit: 400,
                     connection: counting)
                 #expect(try pager.page().found.count == 10)
+                guard connection.dialect == .sqlite else { return (counting.rows, "") }
                 let plan = try connection.rows(
                     "EXPLAIN QUERY PLAN " + QueryDriver.ascending,
                     row.key + [.integer(1), .blob([1]), .text(""), .blob([2]), .integer(10)]
@@ -267,6 +268,7 @@ import Testing
             // The matches are counted once, read once as entries and once as records; the other condition is counted as
             // far.
             #expect(rows <= 45, "\(rows)")
+            guard !TestPostgres.isForAll else { return }
             #expect(plan.contains("SEARCH record_index USING COVERING INDEX"), "\(plan)")
             #expect(plan.contains("(value,record)>(?,?) AND value<?"), "\(plan)")
             #expect(!plan.contains("TEMP B-TREE"), "\(plan)")

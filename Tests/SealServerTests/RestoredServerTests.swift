@@ -23,10 +23,9 @@ import Testing
         let folder = TemporaryFolder()
         let (kept, gone) = (Box<Kept>(), Box<Lost>())
         try await RunningServer.with(folder: folder) { kept.value = try await before($0) }
-        try FileManager.default.copyItem(atPath: folder.file("data"), toPath: folder.file("backup"))
+        try await folder.backUpServer()
         try await RunningServer.with(folder: folder) { gone.value = try await lost($0, try kept.held()) }
-        try FileManager.default.removeItem(atPath: folder.file("data"))
-        try FileManager.default.moveItem(atPath: folder.file("backup"), toPath: folder.file("data"))
+        try await folder.restoreServer()
         try await RunningServer.with(folder: folder) { try await after($0, try kept.held(), try gone.held()) }
     }
 
@@ -121,14 +120,13 @@ import Testing
                 zone: shared.zone)
             known.good = try await anna.zoneChanges().token
             // Nothing is written meanwhile.
-            try FileManager.default.copyItem(atPath: folder.file("data"), toPath: folder.file("backup"))
+            try await folder.backUpServer()
             try await move.make(by: anna, in: known.zone, asker: known.carl, name: "lost")
             known.lost = try await anna.zoneChanges().token
             known.lostZone = try await anna.changes(in: known.zone).token
             box.value = known
         }
-        try FileManager.default.removeItem(atPath: folder.file("data"))
-        try FileManager.default.moveItem(atPath: folder.file("backup"), toPath: folder.file("data"))
+        try await folder.restoreServer()
         try await RunningServer.with(folder: folder) { server in
             let known = try box.held()
             let anna = known.anna.at(server)

@@ -80,11 +80,11 @@ import Testing
                     try connection.execute(
                         """
                         INSERT INTO abandoned_entry (owner, zone, share, branch, sequence, hash, entry, signature)
-                        SELECT owner, zone, 0, $1, $2, $3, zeroblob($4), zeroblob(64) FROM zone WHERE name = $5
+                        SELECT owner, zone, 0, $1, $2, $3, $4, $5 FROM zone WHERE name = $6
                         """,
                         [
-                            .blob(hashes[5]), .integer(Int64(index + 1)), .blob(hash), .integer(Int64(400_000 + index)),
-                            .text(zone.name),
+                            .blob(hashes[5]), .integer(Int64(index + 1)), .blob(hash),
+                            .data(Data(count: 400_000 + index)), .data(Data(count: 64)), .text(zone.name),
                         ])
                 }
             }

@@ -25,10 +25,13 @@ import Testing
                 INSERT INTO record (owner, zone, name, type, position, revision, hash, creator, parent, created, modified,
                     deleted, assets, statement, proof, fields, tag, delete_references, share, key_known)
                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
-                SELECT z.owner, z.zone, 'r' || n.i, 'Note', n.i, 1, zeroblob(32), zeroblob(16), NULL, 0, 0, 0, 0, zeroblob(200),
-                    zeroblob(100), zeroblob($2), n.i, 0, 0, 0
+                SELECT z.owner, z.zone, 'r' || n.i, 'Note', n.i, 1, $5, $6, NULL, 0, 0, 0, 0, $7, $8, $2, n.i, 0, 0, 0
                 FROM zone z, n WHERE z.name = $3 AND z.owner_name = $4
-                """, [.integer(Int64(count)), .integer(Int64(bytes)), .text(zone.name), .text(zone.owner.recordName)])
+                """,
+                [
+                    .integer(Int64(count)), .data(Data(count: bytes)), .text(zone.name), .text(zone.owner.recordName),
+                    .data(Data(count: 32)), .data(Data(count: 16)), .data(Data(count: 200)), .data(Data(count: 100)),
+                ])
             try connection.execute(
                 """
                 INSERT INTO record_index (owner, zone, field, value, record, position)
@@ -256,7 +259,7 @@ import Testing
             try await anna.subscribe(.query("some"))
             try await server.services.database.write(at: .everything) { connection in
                 try connection.execute(
-                    "UPDATE subscription SET body = zeroblob($1)", [.integer(Int64(QueryNotifier.mostWork * 17))])
+                    "UPDATE subscription SET body = $1", [.data(Data(count: QueryNotifier.mostWork * 17))])
             }
             #expect(try await anna.codes([Write("note")], in: zone) == [nil])
             let place = try await server.services.database.read { connection in
@@ -277,12 +280,13 @@ import Testing
             // Of somebody else's device: whose number is limited of itself.
             _ = try await Person.ready(server)
             try await server.services.database.write(at: .everything) { connection in
-                try connection.execute(
-                    """
-                    INSERT INTO session (token_hash, account, device, created, expires)
-                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-                    SELECT randomblob(32), s.account, s.device, 0, 1 FROM n, (SELECT account, device FROM session LIMIT 1) s
-                    """)
+                for _ in 0..<1_000 {
+                    try connection.execute(
+                        """
+                        INSERT INTO session (token_hash, account, device, created, expires)
+                        SELECT $1, account, device, 0, 1 FROM session LIMIT 1
+                        """, [.blob(randomBytes(32))])
+                }
             }
             let anna = try await Person.ready(server)
             func left() async throws -> Int64 {

@@ -263,7 +263,7 @@ import Testing
             try await server.services.jobs.run(.sweep)
         }
         func held() async throws -> [Int64] {
-            let database = try SQLiteDatabase(path: folder.file("data/sealkit.sqlite"), migrations: Migration.all)
+            let database = try folder.openServerDatabase()
             let held = try await database.write(at: .everything) { connection in
                 let held = try connection.rows("SELECT until FROM job WHERE until > 0") { try $0.int64("until") }
                 // As if somebody had been killed.

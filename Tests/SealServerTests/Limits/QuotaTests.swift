@@ -173,7 +173,7 @@ import Testing
     }
 
     /// What an account has is no identity's: nothing is looked up for it.
-    @Test func whatAnAccountHasIsBilledWithoutALookUp() async throws {
+    @Test(.withDatabaseFile) func whatAnAccountHasIsBilledWithoutALookUp() async throws {
         try await RunningServer.with { server in
             let read = try await server.services.database.write(at: .everything) { connection in
                 let page = try connection.first("SELECT rootpage FROM sqlite_schema WHERE name = 'identity'") {
