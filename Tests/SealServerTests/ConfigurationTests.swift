@@ -45,6 +45,41 @@ import Testing
         #expect(try await ServerConfiguration.load(flags: [:], environment: [:], file: json).shutdownGrace == 5)
     }
 
+    @Test func aDatabaseElsewhere() async throws {
+        let file = folder.file("database.yaml")
+        try """
+        data: /d
+        database: {url: "postgresql://sealkit@db.example.org/notes?sslmode=verify-full", password: hidden-word}
+        """.write(toFile: file, atomically: true, encoding: .utf8)
+        let configuration = try await ServerConfiguration.load(flags: [:], environment: [:], file: file)
+        #expect(configuration.database?.password == "hidden-word")
+        for text in ["\(configuration)", String(reflecting: configuration)] { #expect(!text.contains("hidden-word")) }
+        let report = StartReport(configuration, certificateValidUntil: nil, webBundle: nil).metadata
+        #expect(report["database"] == "the database notes at db.example.org")
+        #expect(!"\(report)".contains("hidden-word"))
+        for url in [
+            "postgresql://localhost/d", "postgresql://127.0.0.1,[::1]/d", "postgresql:///d?host=/run/postgresql",
+            "postgresql:///d", "postgresql://db.example.org/d?sslmode=verify-ca",
+        ] {
+            let configuration = try await ServerConfiguration.load(
+                flags: ["data": "/d"], environment: ["SEALKIT_DATABASE_URL": url])
+            #expect(configuration.database?.url == url)
+        }
+        for url in ["postgresql://u:hidden-word@localhost/d", "postgresql://localhost/d?password=hidden-word"] {
+            let error = await #expect(throws: ConfigurationError.self) {
+                try await ServerConfiguration.load(flags: ["data": "/d", "database-url": url], environment: [:])
+            }
+            #expect("\(String(describing: error))".contains("--database-password-file"))
+            #expect(!"\(String(describing: error))".contains("hidden-word"))
+        }
+        for url in ["mysql://localhost/d", "postgresql://localhost", "postgresql://localhost/d?service=x", "nonsense"] {
+            let error = await #expect(throws: ConfigurationError.self) {
+                try await ServerConfiguration.load(flags: ["data": "/d", "database-url": url], environment: [:])
+            }
+            #expect("\(String(describing: error))".contains("postgresql://user@host/database"))
+        }
+    }
+
     @Test func whatCannotBeIsRefused() async {
         func check(_ flags: [String: String], _ expected: ConfigurationError, line: Int = #line) async {
             await #expect(throws: expected, "line \(line)") {
@@ -72,6 +107,14 @@ import Testing
             ["origin": "https://a%2Db.example"],
             .invalid(setting: "origin", expected: "an origin like https://notes.example.org, without a path"))
         await check(["smtp-url": "smtp://h"], .missing(setting: "smtp-from"))
+        await check(["database-password": "word"], .missing(setting: "database-url"))
+        for host in ["db.example.org", "192.0.2.1", "localhost,db.example.org", "[2001:db8::1]"] {
+            for parameters in ["", "?sslmode=require", "?sslmode=disable"] {
+                let bare = host.split(separator: ",").last.map { $0.filter { !"[]".contains($0) } } ?? ""
+                await check(
+                    ["database-url": "postgresql://u@\(host)/d\(parameters)"], .unprotectedDatabase(host: bare))
+            }
+        }
         // One alone would be a server that was meant to send mail, and does not.
         for (name, value) in [
             ("smtp-from", "a@example.org"), ("smtp-check", "required"), ("smtp-starttls", "off"),

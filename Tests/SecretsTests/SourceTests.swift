@@ -65,8 +65,8 @@ import Testing
                 // Fingerprints.
                 "SealServer/Backup/BackupManifest.swift: let secrets: [String: String]",
                 // Hidden by `DatabaseConfiguration`.
-                "SealServer/Configuration/DatabaseConfiguration.swift: var url: String",
-                "SealServer/Configuration/DatabaseConfiguration.swift: var password: String?",
+                "SealServer/Configuration/DatabaseConfiguration.swift: public var url: String",
+                "SealServer/Configuration/DatabaseConfiguration.swift: public var password: String?",
                 // Hidden by `MailConfiguration`, and by `SMSConfiguration`.
                 "SealServer/Configuration/MessageConfiguration.swift: public var url: String",
                 "SealServer/Configuration/MessageConfiguration.swift: public var password: String?",
@@ -86,6 +86,7 @@ import Testing
                 "sealkit/Backup/ServerPlacesOptions.swift: var secrets: String?",
                 "sealkit/Management/ManagementOptions.swift: var managementTokenFile: String?",
                 "sealkit/Serve/ServeCommand.swift: var secrets: String?",
+                "sealkit/Serve/ServeCommand.swift: var databasePasswordFile: String?",
                 "sealkit/Serve/ServeCommand.swift: var smtpPasswordFile: String?",
                 "sealkit/Serve/ServeCommand.swift: var smsTokenFile: String?",
                 "sealkit/Share/ShareURLArgument.swift: var url: String?",

@@ -10,7 +10,7 @@ struct OpenedServer: Sendable {
     let services: Services
     private let lock: DataFolderLock
 
-    /// Throws `DataFolderInUse`, `FileError`, or the database's error.
+    /// Throws `ConfigurationError`, `DataFolderInUse`, `FileError`, or the database's error.
     /// - Parameters:
     ///   - metrics: get every measurement.
     ///   - replacing: what tests put in the place of the real thing.
@@ -23,6 +23,9 @@ struct OpenedServer: Sendable {
         try PrivateFiles.createFolder(at: configuration.dataFolder)
         try PrivateFiles.createFolder(at: configuration.secretsFolder)
         lock = try DataFolderLock(folder: configuration.dataFolder)
+        let address = try configuration.database?.address()
+        let mark = DatabaseMark(in: configuration.dataFolder)
+        try mark.require(address)
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
         let messengers =
             try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
@@ -30,11 +33,13 @@ struct OpenedServer: Sendable {
         let metrics = ServerMetrics(factories: factories)
         let budget = configuration.limits.writeBudget
         let opened = try Self.open(
-            configuration, mostWaitingWrites: replacing.mostWaitingWrites ?? WriteBudget.defaultMostWaiting,
+            address, dataFolder: configuration.dataFolder,
+            mostWaitingWrites: replacing.mostWaitingWrites ?? WriteBudget.defaultMostWaiting,
             budget: WriteBudget(
                 limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock,
                 times: writeTimes,
                 metrics: metrics))
+        if let address { try mark.write(address) }
         metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
         metrics.observe(.residentBytes) { Int(clamping: residentBytes() ?? 0) }
         metrics.observe(.heapUsed) { Heap.now?.used ?? 0 }
@@ -60,16 +65,15 @@ struct OpenedServer: Sendable {
     }
 
     private static func open(
-        _ configuration: ServerConfiguration, mostWaitingWrites: Int, budget: WriteBudget
+        _ address: PostgresAddress?, dataFolder: String, mostWaitingWrites: Int, budget: WriteBudget
     ) throws -> any EngineDatabase {
-        guard let database = configuration.database else {
+        guard let address else {
             return try SQLiteDatabase(
-                path: configuration.dataFolder + "/sealkit.sqlite", migrations: Migration.all,
+                path: dataFolder + "/sealkit.sqlite", migrations: Migration.all,
                 mostWaitingWrites: mostWaitingWrites, budget: budget)
         }
         return try PostgresDatabase(
-            try PostgresAddress(database.url, password: database.password), migrations: Migration.all,
-            mostWaitingWrites: mostWaitingWrites, budget: budget)
+            address, migrations: Migration.all, mostWaitingWrites: mostWaitingWrites, budget: budget)
     }
 
     /// Closes what `init` opened.

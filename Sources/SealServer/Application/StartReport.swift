@@ -1,5 +1,6 @@
 import Logging
 import SealService
+import SealStorage
 
 /// What the log says of a server when it starts: what it is, where it keeps what, and what it was told. No secrets.
 struct StartReport {
@@ -16,6 +17,7 @@ struct StartReport {
             "web": "\(WebBundle.description(of: webBundle?.hash))",
             "data": "\(configuration.dataFolder)",
             "secrets": "\(configuration.secretsFolder)",
+            "database": "\((try? configuration.database?.address().name) ?? "SQLite, in the data folder")",
             "listen": "\(configuration.listen)",
             "telemetry": "\(configuration.telemetry.rawValue)",
             "metrics": "\(configuration.metrics.map { "\($0)" } ?? "none")",

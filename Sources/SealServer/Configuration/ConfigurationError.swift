@@ -30,6 +30,12 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     /// A console that others than this machine reach, without TLS.
     case unprotectedConsole(address: String)
     case unprotectedRelay(host: String)
+    /// A database on another machine, without TLS that makes sure of it.
+    case unprotectedDatabase(host: String)
+    /// The data folder has a database, and another one was named.
+    case databaseInFolder(path: String)
+    /// The data folder goes with a PostgreSQL database, and none was named.
+    case databaseElsewhere(database: String, mark: String)
     case tlsFile(path: String)
     case tlsMismatch(certificate: String, key: String)
     case secretsInsideData(path: String)
@@ -86,6 +92,15 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .unprotectedRelay(let host):
             "Sending by way of \(host) like this could show codes, or the password there, to the network. Set --smtp-starttls required, "
                 + "or use an smtps:// URL. Off, and opportunistic together with a password, are for a relay on this machine."
+        case .unprotectedDatabase(let host):
+            "Reaching the database at \(host) like this would show everything in it to whoever is between. Write "
+                + "sslmode=verify-full into the URL, with sslrootcert=FILE for the authority of its certificate."
+        case .databaseInFolder(let path):
+            "The data folder has a database of its own, \(path), and --database-url names another one. Start the server without "
+                + "--database-url, or with another data folder."
+        case .databaseElsewhere(let database, let mark):
+            "The data folder goes with \(database), and no database was named. Give --database-url; where that one was given up, and "
+                + "the assets beside it, remove \(mark)."
         case .tlsFile(let path): "\(path) is not a PEM file of the kind that TLS needs."
         case .tlsMismatch(let certificate, let key):
             "The private key in \(key) is not that of the first certificate in \(certificate)."

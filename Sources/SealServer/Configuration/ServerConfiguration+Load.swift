@@ -6,7 +6,9 @@ extension ServerConfiguration {
     /// The settings by name, as flags spell them; `--tls-key` is `SEALKIT_TLS_KEY` in the environment and `tls.key` in
     /// a file.
     static let settings: [String: [String]] = [
-        "data": ["data"], "secrets": ["secrets"], "listen": ["listen"], "metrics": ["metrics"],
+        "data": ["data"], "secrets": ["secrets"],
+        "database-url": ["database", "url"], "database-password": ["database", "password"], "listen": ["listen"],
+        "metrics": ["metrics"],
         "operator": ["operator"], "console": ["console"], "telemetry": ["telemetry"], "origin": ["origin"],
         "tls-certificate": ["tls", "certificate"], "tls-key": ["tls", "key"], "behind-proxy": ["behind", "proxy"],
         "smtp-url": ["smtp", "url"], "smtp-from": ["smtp", "from"], "smtp-username": ["smtp", "username"],
@@ -35,7 +37,9 @@ extension ServerConfiguration {
     static func fileName(of setting: String) -> String { settings[setting, default: [setting]].joined(separator: ".") }
 
     /// What shows in no error and no log.
-    private static let secretSettings: Set<String> = ["smtp-password", "sms-token", "sms-webhook"]
+    private static let secretSettings: Set<String> = [
+        "database-url", "database-password", "smtp-password", "sms-token", "sms-webhook",
+    ]
 
     /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, which JSON is
     /// as well), which wins over the defaults. The result is validated. Settings in the file that there are not are
@@ -68,6 +72,8 @@ extension ServerConfiguration {
         public let data: String?
         public let secrets: String?
         public let origin: String?
+        /// Whether the database is PostgreSQL.
+        public let hasDatabaseServer: Bool
     }
 
     /// Of these settings, what says where something is. All else is not looked at, but for a file's form.
@@ -84,7 +90,9 @@ extension ServerConfiguration {
         // Without the slashes at its end, to which a name could not be added.
         let folder = reader.text("data").map { ServerConfiguration(dataFolder: $0) }
         let secrets = reader.text("secrets").map { withoutTrailingSlashes($0) } ?? folder?.secretsFolder
-        return Places(data: folder?.dataFolder, secrets: secrets, origin: reader.text("origin"))
+        return Places(
+            data: folder?.dataFolder, secrets: secrets, origin: reader.text("origin"),
+            hasDatabaseServer: reader.text("database-url") != nil)
     }
 
     /// The secrets folder of a server that is started with these settings; nil where no folder is named.
@@ -203,6 +211,11 @@ extension ServerConfiguration {
                 result.console = address
             }
             result.telemetry = try choice("telemetry", Telemetry.self) ?? .on
+            switch (text("database-url"), text("database-password")) {
+            case (let url?, let password): result.database = DatabaseConfiguration(url: url, password: password)
+            case (nil, nil): break
+            case (nil, _): throw .missing(setting: "database-url")
+            }
             result.publicOrigin = text("origin")
             switch (text("tls-certificate"), text("tls-key")) {
             case (let certificate?, let key?): result.tls = TLSFiles(certificate: certificate, key: key)

@@ -1,6 +1,7 @@
 import SealStatements
 import Foundation
 import SealService
+import SealStorage
 import SealSystem
 
 extension ServerConfiguration {
@@ -36,6 +37,7 @@ extension ServerConfiguration {
             }
             guard tls != nil || address.isLoopback else { throw .unprotectedConsole(address: address.description) }
         }
+        if let database { try Self.validate(database) }
         if let mail { try Self.validate(mail) }
         if let sms { try Self.validate(sms) }
         guard fallbackURLs.allSatisfy({ Self.isFallback(container: $0.key, url: $0.value) }) else {
@@ -104,6 +106,12 @@ extension ServerConfiguration {
                 setting: "origin",
                 expected: "an https:// origin: clients speak plain http to a server on their own machine only")
         }
+    }
+
+    private static func validate(_ database: DatabaseConfiguration) throws(ConfigurationError) {
+        let address = try database.address()
+        guard !address.verifiesHost, let host = address.hosts.first(where: { !Loopback.contains($0) }) else { return }
+        throw .unprotectedDatabase(host: host)
     }
 
     private static func validate(_ mail: MailConfiguration) throws(ConfigurationError) {

@@ -2,7 +2,7 @@ public import SealService
 
 /// Everything that can be set about a server. Built in code, or by `load(flags:environment:file:)`.
 public struct ServerConfiguration: Sendable {
-    /// Holds the database and the blobs. Back it up.
+    /// Holds the blobs and, unless that is elsewhere, the database. Back it up.
     public var dataFolder: String
     /// Holds what must not lie on the database's disk or in its backups: the key of address hashes, the token signing
     /// keys.
@@ -53,9 +53,8 @@ public struct ServerConfiguration: Sendable {
     /// Whether requests are counted and logged, into `telemetry.sqlite` in the data folder, for `sealkit telemetry` and
     /// `sealkit logs`.
     public var telemetry: Telemetry
-
-    /// Nil: a file in the data folder.
-    var database: DatabaseConfiguration?
+    /// Where all but assets and telemetry is. Nil: a SQLite file in the data folder.
+    public var database: DatabaseConfiguration?
 
     public static let defaultMaximumMessageSize = 4 * 1024 * 1024
     public static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
@@ -84,7 +83,8 @@ public struct ServerConfiguration: Sendable {
         metrics: ListenAddress? = nil,
         operator: ListenAddress? = nil,
         console: ListenAddress? = nil,
-        telemetry: Telemetry = .on
+        telemetry: Telemetry = .on,
+        database: DatabaseConfiguration? = nil
     ) {
         self.dataFolder = Self.withoutTrailingSlashes(dataFolder)
         self.secretsFolder = Self.withoutTrailingSlashes(secretsFolder ?? self.dataFolder + ".secrets")
@@ -110,6 +110,7 @@ public struct ServerConfiguration: Sendable {
         self.operator = `operator`
         self.console = console
         self.telemetry = telemetry
+        self.database = database
     }
 
     /// PEM files: the certificate with its chain, and its private key.

@@ -60,9 +60,14 @@ struct BackupCreate: AsyncParsableCommand {
         }
     }
 
+    /// With a database of PostgreSQL.
+    private static let beside =
+        "the data folder while the same process holds its blobs.lock (flock), so that no asset goes meanwhile: PostgreSQL.md has the commands"
+
     func run() async throws {
         let made = try await OperatorFailure.telling {
-            let places = try server.resolved()
+            let places = try server.resolved(
+                instead: "copy it by pg_dump or pg_basebackup, and \(Self.beside)")
             let backup = try Backup(
                 dataFolder: places.data, secretsFolder: places.secrets, place: to,
                 recipient: try recipient.map { try BackupRecipient($0) }, origin: places.origin, now: Date())

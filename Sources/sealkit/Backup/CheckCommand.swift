@@ -22,7 +22,9 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let findings = try await OperatorFailure.telling {
-            let folder = try server.resolved().data.absolutePath
+            let folder = try server.resolved(
+                instead: "pg_amcheck looks at PostgreSQL's tables and indexes"
+            ).data.absolutePath
             try OwnUser.require(at: folder)
             let check = try DataCheck(dataFolder: folder)
             defer { check.close() }

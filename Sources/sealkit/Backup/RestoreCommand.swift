@@ -55,7 +55,9 @@ struct RestoreCommand: AsyncParsableCommand {
             let given = secrets?.absolutePath
             let isFolder = given.map { FileStatus(path: $0)?.isFolder == true } ?? true
             let places = try ServerPlacesOptions.resolved(
-                data: data, secrets: isFolder ? given : nil, config: config)
+                data: data, secrets: isFolder ? given : nil, config: config,
+                instead: "name another --data for a backup of SQLite's file; PostgreSQL's own is put back by pg_restore"
+            )
             return try await Restore(
                 place: from, name: backup, dataFolder: places.data,
                 key: try key.map { try BackupKey(file: $0.absolutePath) },

@@ -19,13 +19,14 @@ struct ServerPlacesOptions: ParsableArguments {
         completion: .file())
     var config: String?
 
-    /// - Throws: `Failure.Local` where no folder is named; what is wrong with the file.
-    func resolved() throws -> (data: String, secrets: String, origin: String?) {
-        try Self.resolved(data: data, secrets: secrets, config: config)
+    /// - Parameter instead: what to use where the database is no file.
+    /// - Throws: `Failure.Local` where no folder is named, or the database is PostgreSQL; what is wrong with the file.
+    func resolved(instead: String) throws -> (data: String, secrets: String, origin: String?) {
+        try Self.resolved(data: data, secrets: secrets, config: config, instead: instead)
     }
 
     static func resolved(
-        data: String?, secrets: String?, config: String?
+        data: String?, secrets: String?, config: String?, instead: String
     ) throws -> (data: String, secrets: String, origin: String?) {
         let places = try ServerConfiguration.places(
             data: data, secrets: secrets, environment: ProcessInfo.processInfo.environment, file: config)
@@ -33,6 +34,14 @@ struct ServerPlacesOptions: ParsableArguments {
             throw Failure.Local(
                 status: .badInput, reason: "no data folder was named",
                 remedy: "give the --data or --config that the server runs with")
+        }
+        if let database = DatabaseMark(in: data).database
+            ?? (places.hasDatabaseServer ? "a database of PostgreSQL" : nil)
+        {
+            throw Failure.Local(
+                status: .badInput,
+                reason: "the server at \(data) has \(database), and this command is for SQLite's file",
+                remedy: instead)
         }
         return (data, secrets, places.origin)
     }

@@ -23,8 +23,9 @@ struct ServeCommand: AsyncParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("Folder of the database and the assets. Back it up.", valueName: "folder"),
-        completion: .directory)
+        help: ArgumentHelp(
+            "Folder of the assets and, unless --database-url says otherwise, the database. Back it up.",
+            valueName: "folder"), completion: .directory)
     var data: String?
 
     @Option(
@@ -32,6 +33,18 @@ struct ServeCommand: AsyncParsableCommand {
             "Folder of what must not lie with the data: the key of address hashes, the token signing keys. Default: <data>.secrets.",
             valueName: "folder"), completion: .directory)
     var secrets: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A PostgreSQL database in the place of SQLite's file: postgresql://user@host/database?sslmode=verify-full&sslrootcert=ca.pem, as libpq has it, without a password. On another machine it is reached by TLS with sslmode=verify-full or verify-ca. Default: a file in the data folder.",
+            valueName: "url"))
+    var databaseUrl: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "File with the password at the database. $SEALKIT_DATABASE_PASSWORD serves too, and libpq's own password file; there is no flag for the password itself, which other users could see.",
+            valueName: "file"), completion: .file())
+    var databasePasswordFile: String?
 
     @Option(
         help: ArgumentHelp(
@@ -207,6 +220,8 @@ struct ServeCommand: AsyncParsableCommand {
             throw Failure.Local(status: .tryLater, reason: "\(error)")
         } catch let error as ListenFailure {
             throw Failure.Local(status: error.cause == .inUse ? .tryLater : .badInput, reason: "\(error)")
+        } catch let error as StorageError {
+            throw Failure.Local(status: Self.status(of: error), reason: "the server cannot run: \(error)")
         } catch let error as RelayFailure {
             throw Failure.Local(status: .network, reason: "\(error)")
         } catch {
@@ -216,10 +231,20 @@ struct ServeCommand: AsyncParsableCommand {
         if let error = unsaid.withLock({ $0 }) { throw error }
     }
 
+    private static func status(of error: StorageError) -> ExitStatus {
+        switch error {
+        case .unavailable: .network
+        case .unsuitable: .badInput
+        default: .cannotWrite
+        }
+    }
+
     private func flags() throws -> [String: String] {
         var flags: [String: String] = [:]
         flags["data"] = data
         flags["secrets"] = secrets
+        flags["database-url"] = databaseUrl
+        flags["database-password"] = try secret(in: databasePasswordFile, "password")
         flags["listen"] = listen
         flags["metrics"] = metrics
         flags["telemetry"] = telemetry

@@ -36,6 +36,7 @@ struct RunningServer: Sendable {
     ///     test that reaches the engine itself, or measures.
     ///   - hasTelemetry: false for most: each would make a file of its own.
     ///   - hasLog: whether it has single requests as well.
+    ///   - database: nil for the one that servers of tests have.
     ///   - jobLook: an hour, so that jobs do what they are woken for, and nothing between a test's own steps.
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false,
@@ -55,6 +56,7 @@ struct RunningServer: Sendable {
         registry: MetricsRegistry? = nil,
         showsMetrics: Bool = false, hasOperator: Bool = false, hasTelemetry: Bool = false,
         hasLog: Bool = true, hasConsole: Bool = false,
+        database: DatabaseConfiguration? = nil,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -81,7 +83,7 @@ struct RunningServer: Sendable {
             operator: hasOperator ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
             console: hasConsole ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
             telemetry: hasTelemetry ? (hasLog ? .on : .counts) : .off)
-        configuration.database = try TestPostgres.forAll(folder)
+        configuration.database = try database ?? TestPostgres.forAll(folder)
         let server = try await SealServer.Server(
             configuration: configuration,
             replacing: ServiceReplacements(

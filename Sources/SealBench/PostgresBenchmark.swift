@@ -1,0 +1,79 @@
+import Foundation
+import SealKit
+import SealLab
+import SealWire
+import SwiftProtobuf
+
+/// The same server on both engines, in turns: one-record saves and look-ups from 32 connections at once, each with a
+/// zone of its own. PostgreSQL runs on this machine too, and has its part of the processors.
+struct PostgresBenchmark {
+    private static let rounds = 4
+
+    private struct Engine {
+        let server: ServerProcess
+        let people: [BenchmarkPerson]
+        var save = Double.infinity
+        var lookup = Double.infinity
+
+        init(_ server: ServerProcess) async throws {
+            self.server = server
+            var people: [BenchmarkPerson] = []
+            for _ in 0..<ServerBenchmark.clients { people.append(try await BenchmarkPerson(server)) }
+            self.people = people
+        }
+
+        /// Seconds for one of each.
+        mutating func measure(_ round: Int) async throws {
+            var requests: [[[UInt8]]] = Array(repeating: [], count: people.count)
+            for index in 0..<ServerBenchmark.savesEach {
+                for (own, person) in people.enumerated() {
+                    requests[own].append(try await person.save("round-\(round)-\(index)"))
+                }
+            }
+            let saves = try Load.run(port: server.port, requests) { status, body in
+                guard status == 200, let answer = try? Sealkit_V1_ModifyRecordsResponse(serializedBytes: body) else {
+                    return false
+                }
+                if case .record = answer.results.first?.outcome { return true }
+                return false
+            }
+            save = min(save, saves / Double(people.count * ServerBenchmark.savesEach))
+            let lookups = try people.map { Array(repeating: try $0.lookup(), count: ServerBenchmark.lookupsEach) }
+            let seconds = try Load.run(port: server.port, lookups) { status, _ in status == 200 }
+            lookup = min(lookup, seconds / Double(people.count * ServerBenchmark.lookupsEach))
+        }
+    }
+
+    func run(_ report: inout Report) async throws {
+        report.heading(
+            "The server on PostgreSQL against SQLite, under \(ServerBenchmark.clients) clients at once, on loopback",
+            "Both durable: synchronous=FULL, and fsync with synchronous_commit. PostgreSQL by its socket, on the same processors."
+        )
+        let postgres = try await PostgresProcess()
+        let made = try await Command.finished(
+            URL(fileURLWithPath: "/usr/bin/createdb"),
+            [
+                "--maintenance-db", postgres.url(of: "postgres"), "--template=template0", "--encoding=UTF8",
+                "--locale=C", "bench",
+            ])
+        guard made.status == 0 else { throw PostgresProcess.StartFailure() }
+        var engines: [Engine] = []
+        for arguments in [[], ["--database-url", postgres.url(of: "bench")]] {
+            engines.append(try await Engine(try ServerProcess.temporary(arguments: arguments)))
+        }
+        for round in 0..<Self.rounds {
+            for index in engines.indices { try await engines[index].measure(round) }
+        }
+        let (sqlite, other) = (engines[0], engines[1])
+        report.row("saves of one record, SQLite", 1 / sqlite.save, "/s")
+        report.row(
+            "saves of one record, PostgreSQL", 1 / other.save, "/s", ratio: sqlite.save / other.save, aim: .atLeast(0.6)
+        )
+        report.row("look-ups of one record, SQLite", 1 / sqlite.lookup, "/s")
+        report.row(
+            "look-ups of one record, PostgreSQL", 1 / other.lookup, "/s", ratio: sqlite.lookup / other.lookup,
+            aim: .atLeast(0.5))
+        for engine in engines { engine.server.remove() }
+        await postgres.stop()
+    }
+}

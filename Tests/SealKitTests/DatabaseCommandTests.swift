@@ -1,0 +1,145 @@
+import Foundation
+import SealLab
+import Testing
+
+@testable import SealKit
+
+/// `sealkit serve` on a PostgreSQL with a password, and what the commands for SQLite's file say there.
+@Suite(
+    .enabled("Tests/Support/postgres runs one beside a command") {
+        ProcessInfo.processInfo.environment["SEALKIT_TEST_POSTGRES"] != nil
+    }, .timeLimit(.minutes(60)))
+struct DatabaseCommandTests {
+    private static let password = "hidden-word"
+
+    /// A PostgreSQL with an empty database, and the flags of a server that has it.
+    private static func postgres(in folder: URL) async throws -> (process: PostgresProcess, flags: [String]) {
+        let process = try await PostgresProcess(listens: true, isDurable: false)
+        try await sql(process, "CREATE ROLE sealkit LOGIN PASSWORD '\(password)'")
+        try await make("notes", process)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent("password")
+        try Data("\(password)\n".utf8).write(to: file)
+        return (process, ["--database-url", url("notes", process), "--database-password-file", file.path])
+    }
+
+    private static func url(_ database: String, _ process: PostgresProcess) -> String {
+        "postgresql://sealkit@localhost:\(process.port ?? 0)/\(database)?sslmode=verify-full&sslrootcert=\(process.authority)"
+    }
+
+    private static func sql(_ process: PostgresProcess, _ statement: String) async throws {
+        try await run("psql", "--quiet", "--command", statement, process.url(of: "postgres"))
+    }
+
+    private static func make(_ database: String, _ process: PostgresProcess) async throws {
+        try await run(
+            "createdb", "--maintenance-db", process.url(of: "postgres"), "--template=template0", "--encoding=UTF8",
+            "--locale=C", "--owner=sealkit", database)
+    }
+
+    private static func run(_ program: String, _ arguments: String...) async throws {
+        let said = try await Command.finished(URL(fileURLWithPath: "/usr/bin/\(program)"), arguments)
+        try #require(said.status == 0, "\(program): \(said.errors)")
+    }
+
+    private static func sealkit(_ words: [String], environment: [String: String] = [:]) async throws -> Command {
+        try await Command.finished(ServerProcess.executable, words, environment: environment)
+    }
+
+    @Test func aDumpIsRestored() async throws {
+        let folder = ServerProcess.temporaryFolder()
+        let (postgres, flags) = try await Self.postgres(in: folder)
+        let first = try ServerProcess(folder: folder, mail: false, arguments: flags)
+        let port = first.port
+        let ann = try await Person(first)
+        let zone = try await ann.makeZone()
+        try await ann.saveFile("first", in: zone, bytes: 200_000, folder: folder)
+        let line = try String(contentsOfFile: "/proc/\(first.identifier)/cmdline", encoding: .utf8)
+        #expect(line.contains("--database-url") && !line.contains(Self.password))
+
+        // While the server runs, and deletes no asset meanwhile.
+        let (dump, copy) = (folder.appendingPathComponent("dump").path, folder.appendingPathComponent("copy").path)
+        try await Self.run(
+            "flock", first.dataFolder.path + "/blobs.lock", "sh", "-c",
+            #"pg_dump --format=custom --file="$1" "$2" && cp -a "$3" "$4""#, "sh", dump,
+            postgres.url(of: "notes"), first.dataFolder.path, copy)
+        try await ann.own.save(ann.note(in: zone, "after", name: "after"))
+        first.terminate()
+        for text in [first.log, line] { #expect(!text.contains(Self.password)) }
+        #expect(first.log.contains("the database notes at localhost"))
+
+        try await Self.sql(postgres, "DROP DATABASE notes")
+        try await Self.make("notes", postgres)
+        try await Self.run(
+            "pg_restore", "--exit-on-error", "--no-owner", "--role=sealkit", "--dbname", postgres.url(of: "notes"), dump
+        )
+        try FileManager.default.removeItem(at: first.dataFolder)
+        try FileManager.default.moveItem(atPath: copy, toPath: first.dataFolder.path)
+        let second = try ServerProcess(folder: folder, port: port, mail: false, arguments: flags)
+        let reader = try ann.onFreshDevice()
+        #expect(try await reader.hasFile("first", in: zone, bytes: 200_000))
+        await #expect(throws: SealKitError.self) {
+            try await reader.own.record(for: Record.ID(recordName: "after", zoneID: zone))
+        }
+        try await ann.own.save(ann.note(in: zone, "again", name: "again"))
+        second.stop()
+        await postgres.stop()
+    }
+
+    @Test func whatCannotBeIsToldByName() async throws {
+        let folder = ServerProcess.temporaryFolder()
+        let (postgres, flags) = try await Self.postgres(in: folder)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = folder.appendingPathComponent("data").path
+        let address = Self.url("notes", postgres)
+        func serve(_ url: String, _ password: String? = Self.password) async throws -> Command {
+            try await Self.sealkit(
+                ["serve", "--data", data, "--listen", "127.0.0.1:0", "--log-level", "trace"],
+                environment: ["SEALKIT_DATABASE_URL": url].merging(
+                    password.map { ["SEALKIT_DATABASE_PASSWORD": $0] } ?? [:]
+                ) { $1 })
+        }
+        for (url, password, status, part) in [
+            (address, "wrong-word", Int32(69), "password authentication failed"),
+            (address.replacing("/notes", with: "/other"), Self.password, 69, "does not exist"),
+            (address.replacing("localhost:\(postgres.port ?? 0)", with: "localhost:1"), Self.password, 69, "refused"),
+            ("postgresql://sealkit:secret-word@localhost/notes", nil, 65, "without a password"),
+            ("postgresql://sealkit@db.example.org/notes", Self.password, 65, "sslmode=verify-full"),
+        ] as [(String, String?, Int32, String)] {
+            let said = try await serve(url, password)
+            #expect(said.status == status, "\(said.errors)")
+            #expect(said.errors.contains(part), "\(said.errors)")
+            for secret in [Self.password, "wrong-word", "secret-word"] {
+                #expect(!said.errors.contains(secret) && !said.output.contains(secret))
+            }
+        }
+        try await Self.sql(
+            postgres, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C' OWNER sealkit")
+        let latin = try await serve(address.replacing("/notes", with: "/latin"))
+        #expect(latin.status == 65)
+        #expect(latin.errors.contains("encoding LATIN1") && latin.errors.contains("createdb"), "\(latin.errors)")
+
+        // Commands for SQLite's file: by the settings, and by the folder.
+        let server = try ServerProcess(folder: folder, mail: false, arguments: flags)
+        let place = folder.appendingPathComponent("place").path
+        for environment in [["SEALKIT_DATABASE_URL": address], [:]] {
+            for (words, part) in [
+                (["backup", "--to", place], "pg_dump"), (["check"], "pg_amcheck"),
+                (["restore", "--from", place], "pg_restore"),
+            ] {
+                let said = try await Self.sealkit(words + ["--data", data], environment: environment)
+                #expect(said.status == 65, "\(words): \(said.errors)")
+                #expect(
+                    said.errors.contains("PostgreSQL") || said.errors.contains("the database notes"), "\(said.errors)")
+                #expect(said.errors.contains(part), "\(said.errors)")
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: place))
+        // And a server that is not told of it.
+        server.terminate()
+        let without = try await Self.sealkit(["serve", "--data", data, "--listen", "127.0.0.1:0"])
+        #expect(without.status == 65)
+        #expect(without.errors.contains("goes with the database notes"), "\(without.errors)")
+        await postgres.stop()
+    }
+}

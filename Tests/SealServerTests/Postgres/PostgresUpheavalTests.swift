@@ -1,0 +1,215 @@
+import AsyncHTTPClient
+import Foundation
+import SealLab
+import SealSystem
+import SealWire
+import Synchronization
+import Testing
+
+@testable import SealServer
+@testable import SealService
+@testable import SealStorage
+
+/// PostgreSQL is restarted, killed or out of room while a server writes to it.
+@Suite(.withPostgres, .timeLimit(.minutes(60))) struct PostgresUpheavalTests {
+    private static func database(_ server: PostgresProcess, in space: String? = nil) throws -> DatabaseConfiguration {
+        let admin = TestPostgres(server.url, dataFolder: server.dataFolder)
+        if let space { try admin.run("CREATE TABLESPACE small LOCATION '\(space)'") }
+        try admin.run(
+            "CREATE DATABASE notes TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
+                + (space == nil ? "" : " TABLESPACE small"))
+        return DatabaseConfiguration(url: server.url(of: "notes"))
+    }
+
+    /// Several save batches of three for as long as a body takes; what each was told.
+    private static func load(
+        _ people: [(person: Person, zone: TestZone)], _ body: @Sendable () async throws -> Void
+    ) async throws -> [(person: Int, batch: String, code: ErrorCode?)] {
+        let isOver = Mutex(false)
+        return try await withThrowingTaskGroup(of: [(person: Int, batch: String, code: ErrorCode?)].self) { group in
+            for (index, entry) in people.enumerated() {
+                group.addTask {
+                    var told: [(person: Int, batch: String, code: ErrorCode?)] = []
+                    while !isOver.withLock({ $0 }) {
+                        let batch = "\(UUID())"
+                        let writes = (0..<3).map { Write("\(batch) \($0)") }
+                        let code = try await refusal { try await entry.person.save(writes, in: entry.zone) }
+                        told.append((index, batch, code))
+                        if code != nil { try await Task.sleep(for: .milliseconds(20)) }
+                    }
+                    return told
+                }
+            }
+            do { try await body() } catch {
+                isOver.withLock { $0 = true }
+                throw error
+            }
+            isOver.withLock { $0 = true }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    /// How many records of each batch are there.
+    private static func batches(_ person: Person, _ zone: TestZone) async throws -> [String: Int] {
+        var (counts, page) = ([String: Int](), try await person.changes(in: zone))
+        while true {
+            for record in page.records {
+                counts[record.recordName.split(separator: " ").first.map(String.init) ?? "", default: 0] += 1
+            }
+            guard page.moreComing else { return counts }
+            page = try await person.changes(in: zone, since: page.token)
+        }
+    }
+
+    @Test func aRestartUnderLoadLosesNothing() async throws {
+        let postgres = try await PostgresProcess()
+        let configuration = try Self.database(postgres)
+        try await RunningServer.with(runsTwice: false, database: configuration) { server in
+            var made: [(person: Person, zone: TestZone)] = []
+            for _ in 0..<4 {
+                let person = try await Person.ready(server)
+                made.append((person, try await person.makeZone()))
+            }
+            let people = made
+            let told = try await Self.load(people) {
+                for step in 0..<4 {
+                    try await Task.sleep(for: .milliseconds(400))
+                    switch step {
+                    case 0: try await postgres.restart(.fast)
+                    case 1: try await postgres.restart(.immediate)
+                    default:
+                        try postgres.kill()
+                        try await Task.sleep(for: .milliseconds(100))
+                        try await postgres.restart(.fast)
+                    }
+                }
+                // It comes back by itself.
+                try await waitUntil("a save goes through again") {
+                    let (person, zone) = people[0]
+                    return try await refusal { try await person.save([Write("after \(UUID())")], in: zone) } == nil
+                }
+                try await Task.sleep(for: .milliseconds(400))
+            }
+            #expect(Set(told.compactMap(\.code)).isSubset(of: [.serviceUnavailable]))
+            let acknowledged = Set(told.filter { $0.code == nil }.map(\.batch))
+            #expect(acknowledged.count > 20)
+            #expect(acknowledged.count < told.count)
+            for (index, entry) in people.enumerated() {
+                var found = try await Self.batches(entry.person, entry.zone)
+                found["after"] = nil
+                #expect(Set(found.values).isSubset(of: [3]), "a batch is there by half")
+                let own = told.filter { $0.person == index }
+                let kept = acknowledged.intersection(own.map(\.batch))
+                #expect(kept.isSubset(of: found.keys), "a batch that was acknowledged is gone")
+                #expect(Set(found.keys).isSubset(of: own.map(\.batch)))
+            }
+            // Jobs too, and what is only read.
+            try await server.sweep(now: server.clock.now)
+            let health = try await HTTPClient.shared.execute(
+                HTTPClientRequest(url: server.origin + "/health"), timeout: .seconds(30))
+            #expect(health.status == .ok)
+        }
+        await postgres.stop()
+    }
+
+    /// A standby is no place for a server; once it is the primary it is found, where both are named.
+    @Test func aServerGoesOnAtTheStandbyThatWasPromoted() async throws {
+        let postgres = try await PostgresProcess(hasStandby: true)
+        _ = try Self.database(postgres)
+        let admin = TestPostgres(postgres.url, dataFolder: nil)
+        // Acknowledged is then on both.
+        try admin.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try admin.run("SELECT pg_reload_conf()")
+        let (primary, standby) = (postgres.socket, postgres.standbySocket)
+        let alone = try PostgresAddress("postgres://postgres@/notes?host=\(standby)", password: nil)
+        for parameters in ["", "&target_session_attrs=any"] {
+            let error = await #expect(throws: StorageError.self) {
+                try PostgresDatabase(
+                    try PostgresAddress("postgres://postgres@/notes?host=\(standby)\(parameters)", password: nil),
+                    migrations: [])
+            }
+            guard case .unsuitable(let message) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(message.hasPrefix("\(alone.name) is a standby"), "\(message)")
+        }
+        let both = DatabaseConfiguration(url: "postgres://postgres@/notes?host=\(standby),\(primary)")
+        try await RunningServer.with(runsTwice: false, database: both) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let told = try await Self.load([(anna, zone)]) {
+                try await Task.sleep(for: .milliseconds(300))
+                try postgres.kill()
+                try await Task.sleep(for: .milliseconds(300))
+                try await postgres.promoteStandby()
+                try await waitUntil("a save goes through again") {
+                    try await refusal { try await anna.save([Write("after \(UUID())")], in: zone) } == nil
+                }
+            }
+            #expect(Set(told.compactMap(\.code)).isSubset(of: [.serviceUnavailable]))
+            var found = try await Self.batches(anna, zone)
+            #expect(found.removeValue(forKey: "after") ?? 0 >= 1)
+            #expect(Set(found.values) == [3])
+            let acknowledged = Set(told.filter { $0.code == nil }.map(\.batch))
+            #expect(acknowledged.isSubset(of: found.keys))
+        }
+        await postgres.stop()
+    }
+
+    /// First where rows are, then where PostgreSQL keeps its log: that ends it, and it has to be started again.
+    @Test(.enabled("a disk of its own has to be made by root") { geteuid() == 0 })
+    func aFullDiskIsToldLeavesNothingHalfWrittenAndPasses() async throws {
+        let postgres = try await PostgresProcess(smallDisk: 40)
+        let configuration = try Self.database(postgres, in: postgres.smallFolder)
+        let ballast = postgres.smallFolder + "/../ballast"
+        try await RunningServer.with(runsTwice: false, database: configuration) { server in
+            let anna = try await Person.ready(server)
+            let zone = try await anna.makeZone()
+            let kept = try await anna.save([Write("kept")], in: zone)
+            // Of what is free, but for some pages.
+            try Self.fill(ballast, leaving: 200_000)
+            var (stored, refused): (Set<String>, [(name: String, request: Sealkit_V1_ModifyRecordsRequest)]) = ([], [])
+            for index in 0..<60 where refused.count < 3 {
+                let name = "\(index)"
+                let writes = (0..<3).map { part in
+                    var write = Write("\(name) \(part)", nil)
+                    write.fields = [("bytes", .plain(.data((0..<60_000).map { _ in UInt8.random(in: 0...255) })))]
+                    return write
+                }
+                let (request, _) = try anna.request(writes, in: zone)
+                switch try await refusal({ try await anna.send(request, to: zone) }) {
+                case nil: stored.insert(name)
+                case .storageFull?, .serviceUnavailable?: refused.append((name, request))
+                case let code?: Issue.record("\(code)")
+                }
+            }
+            #expect(refused.count == 3)
+            // Room again, and PostgreSQL where it had to end.
+            try FileManager.default.removeItem(atPath: ballast)
+            if try await refusal({ try await anna.changes(in: zone) }) != nil { try await postgres.restart(.immediate) }
+            try await waitUntil("it reads") { try await refusal { try await anna.changes(in: zone) } == nil }
+            var found = try await Self.batches(anna, zone)
+            #expect(found.removeValue(forKey: "kept") == 1)
+            #expect(Set(found.values) == [3])
+            #expect(stored.isSubset(of: found.keys))
+            #expect(Set(found.keys).isSubset(of: stored.union(refused.map(\.name))))
+            // The same operations go through, once each.
+            for (_, request) in refused {
+                #expect(try await anna.send(request, to: zone).map(\.code) == [nil, nil, nil])
+            }
+            let after = try await Self.batches(anna, zone)
+            #expect(after.count == stored.count + refused.count + 1)
+            _ = try await anna.save([Write(after: kept[0])], in: zone)
+        }
+        await postgres.stop()
+    }
+
+    private static func fill(_ path: String, leaving room: Int) throws {
+        let folder = (path as NSString).deletingLastPathComponent
+        let free = try #require(freeBytes(at: folder))
+        let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
+        defer { close(descriptor) }
+        try #require(posix_fallocate(descriptor, 0, off_t(free) - off_t(room)) == 0)
+    }
+}
