@@ -123,8 +123,9 @@ final class PostgresSession {
     }
 
     func takeBackWrite() {
-        // Its cursors go with it, and after a statement that failed none can be closed.
-        deferred.removeAll { $0.hasPrefix("CLOSE") }
+        // Its cursors go with it, and after a statement that failed none can be closed; those of the write before stay.
+        let own = deferred.lastIndex { $0.hasSuffix("SAVEPOINT job") } ?? deferred.startIndex
+        deferred[own...].removeAll { $0.hasPrefix("CLOSE") }
         deferred.append("ROLLBACK TO job")
     }
 
@@ -256,7 +257,8 @@ final class PostgresSession {
     // MARK: Portions
 
     private static let firstPortion = 8
-    private static let largestPortion = 256
+    /// A row may have a megabyte, whatever those before it had.
+    private static let largestPortion = 16
     /// Bytes: a portion that has more makes the next one smaller, one that has fewer a larger one.
     private static let portionBytes = 1 << 18
 
