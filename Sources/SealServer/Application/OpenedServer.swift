@@ -39,7 +39,6 @@ struct OpenedServer: Sendable {
                 limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock,
                 times: writeTimes,
                 metrics: metrics))
-        if let address { try mark.write(address) }
         metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
         metrics.observe(.residentBytes) { Int(clamping: residentBytes() ?? 0) }
         metrics.observe(.heapUsed) { Heap.now?.used ?? 0 }
@@ -48,12 +47,15 @@ struct OpenedServer: Sendable {
         metrics.observe(.dataFreeBytes) { Int(clamping: freeBytes(at: configuration.dataFolder) ?? 0) }
         let database = replacing.database?(opened) ?? opened
         let (now, random) = ((replacing.clock ?? systemClock)(), Int64.random(in: 0...Int64.max))
-        try await opened.write(at: .everything) { connection in
+        let firstRun = try await opened.write(at: .everything) { connection in
             _ = try ShardedNumber.shard(of: connection)
-            try ServerRuns.begin(now: now, random: random, in: connection)
+            let first = try ServerRuns.begin(now: now, random: random, in: connection)
+            if let address { try mark.require(address, firstRun: first) }
             // The data folder is this process's, and the database is: no other server runs jobs of it.
             try JobLease.releaseAll(in: connection)
+            return first
         }
+        if let address { try mark.write(address, firstRun: firstRun) }
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
         services = Services(

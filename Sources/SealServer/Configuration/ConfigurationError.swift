@@ -36,6 +36,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case databaseInFolder(path: String)
     /// The data folder goes with a PostgreSQL database, and none was named.
     case databaseElsewhere(database: String, mark: String)
+    /// The data folder goes with a PostgreSQL database, and another one was named.
+    case databaseOther(given: String, database: String, mark: String)
     case tlsFile(path: String)
     case tlsMismatch(certificate: String, key: String)
     case secretsInsideData(path: String)
@@ -101,6 +103,9 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .databaseElsewhere(let database, let mark):
             "The data folder goes with \(database), and no database was named. Give --database-url; where that one was given up, and "
                 + "the assets beside it, remove \(mark)."
+        case .databaseOther(let given, let database, let mark):
+            "The data folder goes with \(database), and \(given) is another one: it has not the assets that are here. Name the one that "
+                + "the folder goes with; where that one was given up, and the assets beside it, remove \(mark)."
         case .tlsFile(let path): "\(path) is not a PEM file of the kind that TLS needs."
         case .tlsMismatch(let certificate, let key):
             "The private key in \(key) is not that of the first certificate in \(certificate)."

@@ -22,13 +22,17 @@ package enum ServerRuns {
 
     /// Before anything is served.
     /// - Parameter now: microseconds since 1970.
-    package static func begin(now: Int64, random: Int64, in connection: any SQLConnection) throws {
+    /// - Returns: the first run of this history, by which one database is told from another.
+    @discardableResult
+    package static func begin(now: Int64, random: Int64, in connection: any SQLConnection) throws -> Int64 {
         // At the first start there is none.
-        let last =
-            try connection.first("SELECT COALESCE(MAX(number), 0) AS last FROM server_run") { try $0.int64("last") }
-            ?? 0
-        try connection.execute(
-            "INSERT INTO server_run (number) VALUES ($1)", [.integer(number(after: last, now: now, random: random))])
+        let (first, last) =
+            try connection.first(
+                "SELECT COALESCE(MIN(number), 0) AS first, COALESCE(MAX(number), 0) AS last FROM server_run"
+            ) { (try $0.int64("first"), try $0.int64("last")) } ?? (0, 0)
+        let begun = number(after: last, now: now, random: random)
+        try connection.execute("INSERT INTO server_run (number) VALUES ($1)", [.integer(begun)])
+        return first == 0 ? begun : first
     }
 
     // MARK: A feed's first change in a run

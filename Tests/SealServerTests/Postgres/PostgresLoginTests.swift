@@ -110,10 +110,15 @@ import Testing
         }
         #expect("\(String(describing: error))".contains("the database \(name)"))
         #expect(!FileManager.default.fileExists(atPath: folder.file("data/sealkit.sqlite")))
+        // Another database has nothing of the assets that are here, and is left as it was.
+        let second = server.url(of: try server.database(of: folder.path + "-second", hasTables: true))
+        #expect(await Self.refusal(second, folder: folder)?.contains("is another one") == true)
+        #expect(await Self.refusal(url, folder: folder) == nil)
+        #expect(await Self.refusal(second) == nil)
         // And the other way round.
         let other = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: other.file("data"), withIntermediateDirectories: true)
-        FileManager.default.createFile(atPath: other.file("data/sealkit.sqlite"), contents: nil)
+        try Data().write(to: URL(filePath: other.file("data/sealkit.sqlite")))
         #expect(await Self.refusal(url, folder: other)?.contains("sealkit.sqlite") == true)
         #expect(!FileManager.default.fileExists(atPath: other.file("data/postgresql")))
     }

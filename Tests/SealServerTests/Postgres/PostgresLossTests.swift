@@ -75,10 +75,14 @@ import Testing
                     }
                 }
                 for await (id, error) in group {
-                    switch error {
-                    case nil: acknowledged.insert(id)
-                    case StorageError.unavailable: unknown.insert(id)
-                    case let error?: Issue.record("\(direction), \(bytes) bytes: \(error)")
+                    guard let error else {
+                        acknowledged.insert(id)
+                        continue
+                    }
+                    if case StorageError.unavailable = error {
+                        unknown.insert(id)
+                    } else {
+                        Issue.record("\(direction), \(bytes) bytes: \(error)")
                     }
                 }
             }

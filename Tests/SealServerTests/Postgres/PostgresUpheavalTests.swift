@@ -1,6 +1,10 @@
 import AsyncHTTPClient
 import Foundation
+import NIOCore
+import NIOHTTP1
+import SealEnvelope
 import SealLab
+import SealStatements
 import SealSystem
 import SealWire
 import Synchronization
