@@ -26,7 +26,13 @@ final class WebhookSender: Sendable {
     }
     private let state = Mutex(State())
     /// Made for the first delivery; its connections are kept for the next.
-    private let client = Mutex<SignedClient?>(nil)
+    private enum Client {
+        case none
+        case made(SignedClient)
+        /// An operator's test may come while the server stops.
+        case closed
+    }
+    private let client = Mutex(Client.none)
 
     /// Deliveries under way at once.
     private static let most = 32
@@ -61,11 +67,16 @@ final class WebhookSender: Sendable {
         return try await send(turn, made()).get()
     }
 
-    private func made() -> SignedClient {
-        client.withLock { client in
-            let made = client ?? SignedClient(keys: keys, clock: clock)
-            client = made
-            return made
+    private func made() throws(CancellationError) -> SignedClient {
+        try client.withLock { (client) throws(CancellationError) in
+            switch client {
+            case .closed: throw CancellationError()
+            case .made(let made): return made
+            case .none:
+                let made = SignedClient(keys: keys, clock: clock)
+                client = .made(made)
+                return made
+            }
         }
     }
 
@@ -85,11 +96,11 @@ final class WebhookSender: Sendable {
 
     /// Once nothing runs any more.
     func close() async {
-        let client = client.withLock { client in
-            defer { client = nil }
-            return client
+        let made = client.withLock { client -> SignedClient? in
+            defer { client = .closed }
+            return if case .made(let made) = client { made } else { nil }
         }
-        do { try await client?.close() } catch {
+        do { try await made?.close() } catch {
             logger.debug("the webhooks' client did not close cleanly", metadata: ["error": "\(type(of: error))"])
         }
     }

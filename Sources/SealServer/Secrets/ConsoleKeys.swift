@@ -12,7 +12,6 @@ import SealWire
 struct ConsoleKeys: Sendable {
     static let folderName = "console-keys"
     private static let ending = ".json"
-    private static let most = 100
 
     /// One, by what its file says, or why that cannot be used.
     struct Named: Sendable {
@@ -27,14 +26,17 @@ struct ConsoleKeys: Sendable {
     /// By name.
     /// - Throws: `FileError` where the folder is there and cannot be read.
     func all() throws -> [Named] {
+        try names().map { name in
+            do throws(ServerError) { return Named(name: name, credential: .success(try read(name))) } catch {
+                return Named(name: name, credential: .failure(error))
+            }
+        }
+    }
+
+    private func names() throws -> [String] {
         guard FileStatus(path: folder)?.isFolder == true else { return [] }
         return try PrivateFiles.names(in: folder).filter { $0.hasSuffix(Self.ending) && !$0.hasPrefix(".") }
-            .prefix(Self.most).map { file in
-                let name = String(file.dropLast(Self.ending.count))
-                do throws(ServerError) { return Named(name: name, credential: .success(try read(file))) } catch {
-                    return Named(name: name, credential: .failure(error))
-                }
-            }
+            .map { String($0.dropLast(Self.ending.count)) }.sorted()
     }
 
     /// Those of one container and environment.
@@ -48,20 +50,20 @@ struct ConsoleKeys: Sendable {
     /// - Parameter name: as a form has it: it is looked for among those that are there, and leads to no other file.
     /// - Throws: `unknownItem`, `permissionFailure` for one of another place; what keeps it from being used.
     func key(named name: String, in path: DatabasePath) throws -> ServerCredentialFile {
-        guard let named = try all().first(where: { $0.name == name }) else {
+        guard try names().contains(name) else {
             throw ServerError(
                 .unknownItem, "The console has no key of this name.",
                 remedy: "Put its credential into console-keys of the secrets folder, or choose one that is there.")
         }
-        let credential = try named.credential.get()
+        let credential = try read(name)
         guard credential.container == path.container, credential.environment == path.environment else {
             throw ServerKeys.outOfReach
         }
         return credential
     }
 
-    private func read(_ file: String) throws(ServerError) -> ServerCredentialFile {
-        let path = folder + "/" + file
+    private func read(_ name: String) throws(ServerError) -> ServerCredentialFile {
+        let path = folder + "/" + name + Self.ending
         var bytes: [UInt8]
         do { bytes = try SecretFile.contents(of: path, atMost: ServerCredentialFile.mostBytes) } catch {
             let isOpen = if case .readableByOthers? = error as? SecretFileError { true } else { false }

@@ -31,7 +31,8 @@ package struct PostgresAddress: Sendable {
         guard let options = PQconninfoParse(url, &message) else { throw .unreadable }
         defer { PQconninfoFree(options) }
         let found = Self.values(of: options)
-        guard found["password"] == nil else { throw .hasPassword }
+        // The password, and that of the client's key: what libpq itself shows as stars.
+        guard Self.secrets(of: options).isEmpty else { throw .hasPassword }
         guard found["dbname"]?.isEmpty == false else { throw .hasNoDatabase }
         guard found["service"] == nil else { throw .hasService }
         parameters = found
@@ -48,13 +49,33 @@ package struct PostgresAddress: Sendable {
         return found
     }
 
+    /// The names of those that have a value which nobody is to see.
+    private static func secrets(of options: UnsafeMutablePointer<PQconninfoOption>) -> [String] {
+        var found: [String] = []
+        var next = options
+        while let keyword = next.pointee.keyword {
+            let isSecret = next.pointee.dispchar.map { String(cString: $0) == "*" } ?? false
+            if isSecret, next.pointee.val != nil { found.append(String(cString: keyword)) }
+            next += 1
+        }
+        return found
+    }
+
     /// The hosts, by name or address, that are reached over a network; sockets are none.
     ///
     /// What the URL does not say, libpq takes from the environment (`PGHOST`, `PGSSLMODE`), and so does this.
     package var hosts: [String] {
         let all = effective
-        let names = [all["hostaddr"], all["host"]].compactMap { $0 }.first { !$0.isEmpty } ?? ""
-        return names.split(separator: ",").map(String.init).filter { !$0.hasPrefix("/") && !$0.hasPrefix("@") }
+        func parts(_ name: String) -> [Substring] {
+            (all[name] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        }
+        // By their places: an address is of the host that has the same.
+        let (addresses, names) = (parts("hostaddr"), parts("host"))
+        return (0..<max(addresses.count, names.count)).compactMap { place in
+            let given = [addresses, names].compactMap { $0.indices.contains(place) ? $0[place] : nil }
+            guard let host = given.first(where: { !$0.isEmpty }) else { return nil }
+            return host.hasPrefix("/") || host.hasPrefix("@") ? nil : String(host)
+        }
     }
 
     /// Whether it is made sure who answers: by a certificate that is of an authority of ours.

@@ -15,9 +15,15 @@ enum PostgresServer {
         """
 
     /// That a connection which is gone is noticed there too, and what it holds given back. Without effect for sockets.
+    ///
+    /// The last is not to be had on every system that PostgreSQL runs on, and refused there.
     private static let vigilance = """
         SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
-        SET tcp_user_timeout = 20000; SET client_connection_check_interval = 5000;
+        SET tcp_user_timeout = 20000;
+        DO $$ BEGIN
+            SET client_connection_check_interval = 5000;
+        EXCEPTION WHEN invalid_parameter_value THEN NULL;
+        END $$;
         """
 
     static func prepareReader(_ session: PostgresSession) throws { try session.runScript(settings) }

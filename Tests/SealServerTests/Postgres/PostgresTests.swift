@@ -99,9 +99,21 @@ import Testing
             ("mysql://localhost/x", PostgresAddress.Malformed.notPostgres), ("host=x dbname=y", .notPostgres),
             ("postgres://u@[h/x", .unreadable), ("postgres://h/x?nonsense=1", .unreadable),
             ("postgres://u:secret@h/x", .hasPassword), ("postgres://h/x?password=secret", .hasPassword),
+            ("postgres://h/x?sslpassword=secret", .hasPassword),
             ("postgres://h", .hasNoDatabase), ("postgres://h/x?service=other", .hasService),
         ] {
             #expect(throws: error) { try PostgresAddress(url, password: nil) }
+        }
+    }
+
+    /// As libpq connects to them: whoever is reached over a network has to be there.
+    @Test func hostsAreToldByTheirPlaces() throws {
+        for (parameters, hosts) in [
+            ("host=a,b&hostaddr=127.0.0.1,", ["127.0.0.1", "b"]), ("host=a,b", ["a", "b"]),
+            ("host=/run/x,b", ["b"]), ("hostaddr=192.0.2.1", ["192.0.2.1"]),
+            ("host=/run/x&hostaddr=192.0.2.1", ["192.0.2.1"]), ("host=/run/x", []),
+        ] {
+            #expect(try PostgresAddress("postgres:///notes?\(parameters)", password: nil).hosts == hosts)
         }
     }
 
