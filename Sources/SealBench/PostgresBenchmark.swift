@@ -44,6 +44,8 @@ struct PostgresBenchmark {
         }
     }
 
+    private struct NoDatabase: Error {}
+
     func run(_ report: inout Report) async throws {
         report.heading(
             "The server on PostgreSQL against SQLite, under \(ServerBenchmark.clients) clients at once, on loopback",
@@ -56,7 +58,7 @@ struct PostgresBenchmark {
                 "--maintenance-db", postgres.url(of: "postgres"), "--template=template0", "--encoding=UTF8",
                 "--locale=C", "bench",
             ])
-        guard made.status == 0 else { throw PostgresProcess.StartFailure() }
+        guard made.status == 0 else { throw NoDatabase() }
         var engines: [Engine] = []
         for arguments in [[], ["--database-url", postgres.url(of: "bench")]] {
             engines.append(try await Engine(try ServerProcess.temporary(arguments: arguments)))

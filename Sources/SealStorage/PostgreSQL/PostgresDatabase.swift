@@ -94,8 +94,8 @@ final class PostgresWriter: WriterEngine, @unchecked Sendable {
     }
 }
 
-/// Counts the writer's connections. Another one may be to another server, since the one before has failed: who still reads
-/// there would see less than was acknowledged.
+/// Counts the writer's connections. Another one may be to another server, since the one before has failed: who still
+/// reads there would see less than was acknowledged.
 final class PostgresEra: Sendable {
     private let number = Atomic(0)
 

@@ -39,8 +39,8 @@ package protocol SQLConnection {
     @discardableResult
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int
 
-    /// Runs a `SELECT` of whose rows many may be left unread, where `eachRow` returns false: an engine that does not read
-    /// them one by one takes no more of them than a portion.
+    /// Runs a `SELECT` of whose rows many may be left unread, where `eachRow` returns false: an engine that does not
+    /// read them one by one takes no more of them than a portion.
     func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws
 
     /// Runs several statements without parameters, separated by semicolons: for migrations.

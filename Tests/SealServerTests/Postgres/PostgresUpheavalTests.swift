@@ -25,16 +25,21 @@ import Testing
         return DatabaseConfiguration(url: server.url(of: "notes"))
     }
 
+    /// Of a body beside which others work.
+    private final class End: Sendable {
+        let isReached = Mutex(false)
+    }
+
     /// Several save batches of three for as long as a body takes; what each was told.
     private static func load(
         _ people: [(person: Person, zone: TestZone)], _ body: @Sendable () async throws -> Void
     ) async throws -> [(person: Int, batch: String, code: ErrorCode?)] {
-        let isOver = Mutex(false)
+        let end = End()
         return try await withThrowingTaskGroup(of: [(person: Int, batch: String, code: ErrorCode?)].self) { group in
             for (index, entry) in people.enumerated() {
                 group.addTask {
                     var told: [(person: Int, batch: String, code: ErrorCode?)] = []
-                    while !isOver.withLock({ $0 }) {
+                    while !end.isReached.withLock({ $0 }) {
                         let batch = "\(UUID())"
                         let writes = (0..<3).map { Write("\(batch) \($0)") }
                         let code = try await refusal { try await entry.person.save(writes, in: entry.zone) }
@@ -45,10 +50,10 @@ import Testing
                 }
             }
             do { try await body() } catch {
-                isOver.withLock { $0 = true }
+                end.isReached.withLock { $0 = true }
                 throw error
             }
-            isOver.withLock { $0 = true }
+            end.isReached.withLock { $0 = true }
             return try await group.reduce(into: []) { $0 += $1 }
         }
     }
@@ -127,7 +132,7 @@ import Testing
         let (primary, standby) = (postgres.socket, postgres.standbySocket)
         let alone = try PostgresAddress("postgres://postgres@/notes?host=\(standby)", password: nil)
         for parameters in ["", "&target_session_attrs=any"] {
-            let error = await #expect(throws: StorageError.self) {
+            let error = #expect(throws: StorageError.self) {
                 try PostgresDatabase(
                     try PostgresAddress("postgres://postgres@/notes?host=\(standby)\(parameters)", password: nil),
                     migrations: [])
