@@ -40,12 +40,12 @@ import Testing
                 "SealClient/Wire/Wire+Sharing.swift: public var keptSecret: [UInt8] = []",
                 "SealClient/Wire/Wire+Zones.swift: public var token: [UInt8] = []",
                 "SealClient/Wire/Wire+Zones.swift: public var token: [UInt8] = []",
+                // Written to the credential's file by its own function, private to it.
+                "SealCoding/ServerCredentialFile.swift: var signingSeed: String",
                 // A place in a feed.
                 "SealWeb/SharedZone.swift: private var token: [UInt8] = []",
                 // Written to the key file by its own function, private to it.
                 "SealKit/Account/KeyFile.swift: var seeds: String",
-                // Written to the credential's file by its own function, private to it.
-                "SealKit/Public/ServerCredential.swift: var signingSeed: String",
                 // Hidden by `WebhookVerifier`.
                 "SealKit/Push/WebhookVerifier.swift: private let url: String",
                 // Hidden by `Share.Kept`.
@@ -139,12 +139,16 @@ import Testing
                 "SealServer/Configuration/ListenFailure.swift address",  // that it cannot listen on
                 "SealServer/Application/Server.swift address",  // that it listens on
                 "SealServer/Configuration/MessageConfiguration.swift url",  // of the mail relay; the gateway's origin
+                "SealServer/Application/StartReport.swift address",  // of the database, by its name
                 "SealServer/Console/Console+Accounts.swift bytes",  // how many
+                "SealServer/Console/Console+Access.swift secret",  // a new token, on the page that shows it once
                 "SealServer/Console/Console+Logs.swift code",  // a refusal's
                 "SealServer/Console/Console+Overview.swift bytes",
+                "SealServer/Console/Console+Record.swift text",  // a public record's, on its page
                 "SealServer/Console/Console+Schema.swift text",  // the schema's
                 "SealServer/Console/Console+Server.swift bytes",
                 "SealServer/Console/Console+Server.swift code",  // of a limit's refusal
+                "SealServer/Console/Console+Subscriptions.swift text",  // what came of a test, without the URL
                 "SealServer/Console/ConsolePage.swift body",  // the page's markup
                 "SealServer/Messages/SignedClient.swift token",  // the header itself
                 "SealService/Messages/MailMessage.swift address",  // the mail's headers
