@@ -104,11 +104,11 @@ vectors: build ## Generates the test vectors again
 	$(SEALKIT) vectors generate
 
 web-core: setup ## Builds the core as a browser's module, with libsodium from its pinned source, into .build/web-core
-	@Tests/Support/setup wasi-libc brotli
+	@Tests/Support/setup wasi-libc binaryen brotli
 	@Web/core/build
 
 web: setup ## Builds the web client, which the next build of the command has in it; its hash is that of the same sources anywhere
-	@Tests/Support/setup wasi-libc brotli
+	@Tests/Support/setup wasi-libc binaryen brotli
 	@Web/build
 
 web-library: web ## Packs the library for web apps, with the core and its types, into .build/web/sealkit.tgz

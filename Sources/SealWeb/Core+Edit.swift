@@ -14,6 +14,15 @@ extension Core {
         writer.number(edits.insert(try RecordEdit(shown, in: zone), &last))
     }
 
+    /// A zone that was read to its end, a change that goes on (`editCourse`) → nothing: it starts from what is shown now.
+    mutating func renewEdit(_ reader: inout CanonicalReader) throws(SealError) {
+        let zone = try zones[try reader.number()]
+        let handle: UInt32 = try reader.number()
+        let edit = try edits[handle]
+        guard let shown = zone.shown(edit.name) else { throw .missingKey }
+        edits.replace(handle, try RecordEdit(shown, in: zone, after: edit))
+    }
+
     /// A zone, a type, a name → the handle of a record that is to be made, and its name, which is drawn where none is
     /// given. Below a share's root it is in the share.
     mutating func newRecord(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
@@ -35,7 +44,7 @@ extension Core {
     }
 
     /// A zone, a change, what becomes of fields (name; 0 for a value that the server sees, 1 for a sealed one, 2 for
-    /// none; the value's canonical bytes), time → the request that saves the record.
+    /// none, 3 for a file; the value's canonical bytes, or the upload's handle), time → the request that saves the record.
     mutating func saveRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let (zone, handle, changes, time) = try core {
             () throws(SealError) -> (SharedZone, UInt32, [String: RecordEdit.Change], Int64) in
@@ -65,6 +74,9 @@ extension Core {
         case 0: return .plain(try Value(canonicalBytes: bytes))
         case 1: return .encrypted(try Value(canonicalBytes: bytes))
         case 2: return .removed
+        case 3:
+            var handle = CanonicalReader(bytes)
+            return .asset(try uploads[try handle.number()])
         default: throw .malformed
         }
     }
@@ -107,7 +119,7 @@ extension Core {
                 try Wire.ModifyRecordsResponse(protobuf: try reader.blob(atMost: reader.remaining))
             )
         }
-        let taken = try edit.take(answer, in: zone.ground)
+        let taken = try edit.take(answer, in: zone)
         #if LIBRARY
             if taken == .conflict, try edit.makesAgain(by: answer, in: zone) {
                 writer.number(RecordEdit.Answer.behind.rawValue)
@@ -118,7 +130,7 @@ extension Core {
     }
 
     /// A zone that was read to its end, a change → 0: it is done, though nobody has said so; 1: nothing that can be
-    /// seen is different, or it is what was sent before: `beginEdit` again, and it is sent by itself; 2: somebody else
+    /// seen is different, or it is what was sent before: `renewEdit`, and it is sent by itself; 2: somebody else
     /// has changed it; 3: it was deleted.
     func editCourse(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let (zone, edit) = try core { () throws(SealError) in
@@ -135,7 +147,7 @@ extension Core {
             (try zones[try reader.number()], try edits[try reader.number()])
         }
         if let why = zone.disbelief(of: edit.name) { throw why }
-        guard !edit.isUndone(over: zone.shown(edit.name)) else { throw Refusal("withheld") }
+        guard !edit.isUndone(in: zone) else { throw Refusal("withheld") }
     }
 
     /// The code of an error of a whole request, which round it was → whether it goes again once rosters are here.

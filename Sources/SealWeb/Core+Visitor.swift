@@ -117,7 +117,8 @@ extension Core {
         let own = try OwnIdentity(visitor.keys.seeds, container: container, using: SodiumHPKE.self)
         let registration = IdentityRegistration(
             own.chain, container: container, loginKey: visitor.keys.loginKey.verificationKey, by: own.keys.signingKey)
-        writer.number(identities.insert(VisitorIdentity(own: own, registration: registration), &last))
+        let identity = VisitorIdentity(own: own, registration: registration, heads: visitor.heads)
+        writer.number(identities.insert(identity, &last))
         writer.blob(Wire.RegisterIdentityRequest(registration, container: container).protobuf())
     }
 

@@ -8,7 +8,7 @@ extension Core {
     /// What a URL leads to, an identity → the handle of the share's zone, as far as it was verified before.
     mutating func enter(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let (visit, own) = try core { () throws(SealError) in
-            (try openings[try reader.number()], try identities[try reader.number()].own)
+            (try openings[try reader.number()], try identities[try reader.number()])
         }
         let zone = try SharedZone(
             visit.opening.roster.scope, as: own,
@@ -18,8 +18,8 @@ extension Core {
 
     /// An identity, container, environment, owner, zone and share of a place where the visitor was before → its handle.
     mutating func comeBack(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
-        let (own, scope) = try core { () throws(SealError) -> (OwnIdentity, Scope) in
-            let own = try identities[try reader.number()].own
+        let (own, scope) = try core { () throws(SealError) -> (VisitorIdentity, Scope) in
+            let own = try identities[try reader.number()]
             let container = try reader.string(atMost: Limits.nameBytes)
             guard let environment = Environment(name: try reader.string(atMost: 16)) else { throw .malformed }
             return (
@@ -63,7 +63,8 @@ extension Core {
     }
 
     /// A zone, the answer → 0: rosters are to be asked for, and the answer is given again; 1: there is more to ask for;
-    /// 2: that is all. Then how many records there are to show, and whether the visitor may write.
+    /// 2: that is all; 3: records are to be asked for by name. Then how many records there are to show, whether the
+    /// visitor may write, and whether something has come since the first of them were read.
     mutating func changesAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let (handle, answer) = try core { () throws(SealError) -> (UInt32, Wire.RecordChangesResponse) in
             (
@@ -72,14 +73,30 @@ extension Core {
             )
         }
         let zone = try core { () throws(SealError) in try zones[handle] }
-        let course = try zone.take(answer, random: &random)
-        switch course {
-        case .needsRosters: writer.number(UInt8(0))
-        case .isMoreComing: writer.number(UInt8(1))
-        case .isWhole: writer.number(UInt8(2))
+        write(try zone.take(answer, random: &random), of: zone, &writer)
+    }
+
+    /// A zone → the request for what its feed should have brought.
+    func lookupRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
+        writer.blob(try zones[try reader.number()].lookupRequest().protobuf())
+    }
+
+    /// A zone, the answer → as of `changesAnswer`.
+    func lookupAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let (zone, answer) = try core { () throws(SealError) -> (SharedZone, Wire.LookupRecordsResponse) in
+            (
+                try zones[try reader.number()],
+                try Wire.LookupRecordsResponse(protobuf: try reader.blob(atMost: reader.remaining))
+            )
         }
+        write(try zone.take(answer), of: zone, &writer)
+    }
+
+    private func write(_ course: SharedZone.Course, of zone: SharedZone, _ writer: inout CanonicalWriter) {
+        writer.number(course.rawValue)
         writer.number(UInt32(zone.names.count))
         writer.flag(zone.mayWrite)
+        writer.flag(zone.hasNews)
     }
 
     /// A zone, which of its records, how many → of each: name, why it is not believed (nothing where it is), type,
@@ -89,9 +106,19 @@ extension Core {
         let zone = try zones[try reader.number()]
         let first = Int(clamping: try reader.number(UInt32.self))
         let count = Int(clamping: try reader.number(UInt32.self))
+        if first == 0 { zone.hasNews = false }
         let names = zone.names.dropFirst(first).prefix(count)
         writer.number(UInt32(names.count))
         for name in names { write(name, of: zone, &writer) }
+    }
+
+    /// A zone, the name of a record → whether it is to be shown, and as of `records` what.
+    func record(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
+        let zone = try zones[try reader.number()]
+        let name = try reader.string(atMost: Limits.nameBytes)
+        let isThere = zone.names.contains(name)
+        writer.flag(isThere)
+        if isThere { write(name, of: zone, &writer) }
     }
 
     private func write(_ name: String, of zone: SharedZone, _ writer: inout CanonicalWriter) {
@@ -144,62 +171,27 @@ extension Core {
         writer.number(UInt32(0))
     }
 
-    // MARK: Assets
+    // MARK: Leaving
 
-    /// A zone, a record, a field → owner, zone and id of its bytes, its size, and how many bytes there are to fetch.
-    func assetPlace(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
-        let zone = try zones[try reader.number()]
-        let name = try reader.string(atMost: Limits.nameBytes)
-        let (asset, blob) = try zone.asset(try reader.string(atMost: Limits.nameBytes), of: name)
-        writer.string(zone.scope.owner.recordName)
-        writer.string(zone.scope.zoneName)
-        writer.string(blob)
-        writer.number(asset.size)
-        writer.number(asset.layout.blobBytes)
+    /// A zone → nothing: its share's roster is to be asked for anew (`rosterRequest`).
+    func shareRefresh(_ reader: inout CanonicalReader) throws(Refusal) {
+        let zone = try core { () throws(SealError) in try zones[try reader.number()] }
+        try zone.refresh(zone.scope.id)
     }
 
-    /// A zone, a record, a field, all bytes of its blob → the asset. Each chunk is held against its leaf, and all
-    /// leaves against the signed root, before anything is opened.
-    func openAsset(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
-        let zone = try zones[try reader.number()]
-        let name = try reader.string(atMost: Limits.nameBytes)
-        let asset = try zone.asset(try reader.string(atMost: Limits.nameBytes), of: name).asset
-        let blob = try reader.blob(atMost: reader.remaining)
-        let layout = asset.layout
-        guard layout.blobBytes == UInt64(blob.count), blob.count <= Int(Int32.max) else { throw .invalidLength }
-        var leaves: [Digest] = []
-        leaves.reserveCapacity(Int(layout.chunkCount))
-        for index in 0..<layout.chunkCount {
-            let start = Int(layout.sealedBytes) + Int(index) * Digest.byteCount
-            let leaf = try Digest(blob[start..<start + Digest.byteCount])
-            let range = layout.sealedRange(ofChunk: index)
-            guard AssetTree.leaf([UInt8](blob[Int(range.lowerBound)..<Int(range.upperBound)])) == leaf else {
-                throw .invalidProof
-            }
-            leaves.append(leaf)
+    /// A zone, time → whether the visitor is in its share, and the request by which it leaves.
+    mutating func leaveRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+        let (zone, time) = try core { () throws(SealError) -> (SharedZone, Int64) in
+            (try zones[try reader.number()], try reader.number())
         }
-        guard try AssetTree.root(leaves) == asset.root else { throw .invalidProof }
-        let cipher = AssetCipher(asset)
-        var output: [UInt8] = []
-        output.reserveCapacity(Int(layout.paddedSize))
-        for index in 0..<layout.chunkCount {
-            let range = layout.sealedRange(ofChunk: index)
-            var chunk = [UInt8](repeating: 0, count: layout.plaintextBytes(ofChunk: index))
-            var failure: SealError?
-            unsafe blob.withUnsafeBytes { sealed in
-                unsafe chunk.withUnsafeMutableBytes { opened in
-                    do throws(SealError) {
-                        try unsafe cipher.open(
-                            chunk: index,
-                            UnsafeRawBufferPointer(rebasing: sealed[Int(range.lowerBound)..<Int(range.upperBound)]),
-                            into: opened)
-                    } catch { failure = error }
-                }
-            }
-            if let failure { throw failure }
-            output.append(contentsOf: chunk)
-        }
-        output.removeLast(output.count - Int(asset.size))
-        writer.blob(output)
+        let entry = try zone.leaving(at: time)
+        writer.flag(entry != nil)
+        guard let entry else { return }
+        var request = Wire.AppendRosterRequest()
+        request.operationID = ID16(random: &random).bytes
+        request.zone = zone.zoneID
+        request.shareRecordName = zone.scope.shareRecordName
+        request.entry = Wire.SignedEntry(entry)
+        writer.blob(request.protobuf())
     }
 }

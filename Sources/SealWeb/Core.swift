@@ -15,6 +15,9 @@ struct Core {
     var proofs = HandleTable<AddressProof>()
     var zones = HandleTable<SharedZone>()
     var edits = HandleTable<RecordEdit>()
+    var assets = HandleTable<AssetReading>()
+    var uploads = HandleTable<AssetWriting>()
+    var enrolments = HandleTable<VisitorEnrolment>()
     #if LIBRARY
         var shares = HandleTable<ManagedShare>()
         var people = HandleTable<IdentityChain>()
@@ -48,6 +51,9 @@ struct Core {
         case .comeBack: try comeBack(&reader, &writer)
         case .rosterAnswer: try rosterAnswer(&reader)
         case .changesAnswer: try changesAnswer(&reader, &writer)
+        case .lookupAnswer: try lookupAnswer(&reader, &writer)
+        case .shareRefresh: try shareRefresh(&reader)
+        case .leaveRequest: try leaveRequest(&reader, &writer)
         case .refreshForEdit: try refreshForEdit(&reader)
         case .saveRequest: try saveRequest(&reader, &writer)
         case .deleteRequest: try deleteRequest(&reader, &writer)
@@ -102,14 +108,28 @@ struct Core {
         case .startOver: try startOver(&reader)
         case .changesRequest: try changesRequest(&reader, &writer)
         case .records: try records(&reader, &writer)
-        case .assetPlace: try assetPlace(&reader, &writer)
-        case .openAsset: try openAsset(&reader, &writer)
+        case .record: try record(&reader, &writer)
+        case .lookupRequest: try lookupRequest(&reader, &writer)
+        case .beginAsset: try beginAsset(&reader, &writer)
+        case .assetLeaves: try assetLeaves(&reader)
+        case .openChunks: try openChunks(&reader, &writer)
+        case .beginUpload: try beginUpload(&reader, &writer)
+        case .uploadState: try uploadState(&reader)
+        case .sealChunks: try sealChunks(&reader, &writer)
+        case .partRoot: try partRoot(&reader, &writer)
+        case .endUpload: try endUpload(&reader, &writer)
+        case .newEnrolment: try newEnrolment(&writer)
+        case .enrolmentOpened: try enrolmentOpened(&reader)
+        case .enrolmentRequest: try enrolmentRequest(&reader, &writer)
+        case .enrolmentAnswer: try enrolmentAnswer(&reader, &writer)
+        case .enrolledVisitor: try enrolledVisitor(&reader, &writer)
         case .beginEdit: try beginEdit(&reader, &writer)
+        case .renewEdit: try renewEdit(&reader)
         case .newRecord: try newRecord(&reader, &writer)
         case .editRefused: try editRefused(&reader, &writer)
         case .visit, .metadataAnswer, .metadataGoesOn, .preview, .standing, .acceptRequest, .enter, .comeBack,
-            .rosterAnswer, .changesAnswer, .refreshForEdit, .saveRequest, .deleteRequest, .editAnswer,
-            .editCourse, .editShown:
+            .rosterAnswer, .changesAnswer, .lookupAnswer, .shareRefresh, .leaveRequest, .refreshForEdit, .saveRequest,
+            .deleteRequest, .editAnswer, .editCourse, .editShown:
             throw .unsupported
         }
     }
@@ -133,6 +153,9 @@ struct Core {
         proofs.remove(handle)
         zones.remove(handle)
         edits.remove(handle)
+        assets.remove(handle)
+        uploads.remove(handle)
+        enrolments.remove(handle)
         #if LIBRARY
             shares.remove(handle)
             people.remove(handle)

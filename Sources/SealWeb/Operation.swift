@@ -50,9 +50,12 @@ enum Operation: UInt32 {
     case changesRequest = 132
     case changesAnswer = 133
     case records = 134
-    case assetPlace = 135
-    case openAsset = 136
+    case record = 135
+    case lookupRequest = 136
     case startOver = 137
+    case lookupAnswer = 138
+    case shareRefresh = 139
+    case leaveRequest = 140
     // Of changes
     case beginEdit = 144
     case newRecord = 145
@@ -63,4 +66,20 @@ enum Operation: UInt32 {
     case editCourse = 150
     case editRefused = 151
     case editShown = 152
+    case renewEdit = 153
+    // Of assets
+    case beginAsset = 160
+    case assetLeaves = 161
+    case openChunks = 162
+    case beginUpload = 163
+    case uploadState = 164
+    case sealChunks = 165
+    case endUpload = 166
+    case partRoot = 167
+    // Of an account that comes from another device
+    case newEnrolment = 176
+    case enrolmentOpened = 177
+    case enrolmentRequest = 178
+    case enrolmentAnswer = 179
+    case enrolledVisitor = 180
 }

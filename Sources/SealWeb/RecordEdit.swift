@@ -17,29 +17,34 @@ final class RecordEdit {
     private let fields: [(name: String, field: ReadField)]
     private let recordKey: SecretBytes?
     /// All that was sent: a server that has not answered may have it.
-    private var sent: [Digest] = []
+    private var sent: [Digest]
     private var last: SealedRecord?
     /// The server says that there is no such record.
     private var isDenied = false
 
+    /// - Parameter earlier: what the same change was before, from another version on.
     /// - Throws: what does not open.
-    init(_ shown: SharedZone.Shown, in zone: SharedZone) throws(SealError) {
+    init(_ shown: SharedZone.Shown, in zone: SharedZone, after earlier: RecordEdit? = nil) throws(SealError) {
         var fields: [(name: String, field: ReadField)] = []
         recordKey = try zone.open(shown) { fields.append(($0, $1)) }
         let statement = shown.read.statement
         (name, type, scopeID) = (statement.recordName, statement.recordType, statement.scopeID)
         (base, self.fields) = (shown, fields)
+        let hash = shown.read.verified.hash
+        sent = earlier?.sent.filter { $0 != hash } ?? []
     }
 
     init(new name: String, type: String, in scope: Scope) {
         (self.name, self.type, scopeID) = (name, type, scope.id)
-        (base, fields, recordKey) = (nil, [], nil)
+        (base, fields, recordKey, sent) = (nil, [], nil, [])
     }
 
     /// What becomes of a field.
     enum Change {
         case plain(Value)
         case encrypted(Value)
+        /// A file, whose bytes the server has.
+        case asset(AssetWriting)
         case removed
     }
 
@@ -82,8 +87,8 @@ final class RecordEdit {
         let draft = writing.save(
             of: name, type: type, after: written, restored: nil,
             parent: statement.map { $0.parent } ?? parent(in: view), share: statement?.share,
-            fields: drafts(changes, keepsKey: writing.keepsKey(written, restored: nil)))
-        return try seal(draft, in: view, by: signingKey, random: &random)
+            fields: try drafts(changes, keepsKey: writing.keepsKey(written, restored: nil)))
+        return try seal(draft, changes, in: view, by: signingKey, random: &random)
     }
 
     /// - Throws: `missingKey` for a record that was never there.
@@ -93,18 +98,19 @@ final class RecordEdit {
         guard let written else { throw .missingKey }
         let draft = RecordWriting(in: view, at: time).deletion(
             of: name, type: type, after: written, restored: nil, taking: .none)
-        return try seal(draft, in: view, by: signingKey, random: &random)
+        return try seal(draft, [:], in: view, by: signingKey, random: &random)
     }
 
     private func seal(
-        _ draft: RecordDraft, in view: ZoneView, by signingKey: SigningKey, random: inout SystemRandom
+        _ draft: RecordDraft, _ changes: [String: Change], in view: ZoneView, by signingKey: SigningKey,
+        random: inout SystemRandom
     ) throws(SealError) -> (record: Wire.Record, signature: [UInt8]) {
         let sealed = try RecordSealer.seal(
             [draft], epochKey: try view.keyInForce(), signingKey: signingKey, random: &random)
         guard let record = sealed.records.first else { throw .malformed }
         sent.append(record.hash)
         last = record
-        return (wire(record), sealed.signature)
+        return (wire(record, changes), sealed.signature)
     }
 
     /// A record that is new in a share of a hierarchy is below its root.
@@ -112,7 +118,9 @@ final class RecordEdit {
         view.scope.shareRecordName.isEmpty ? nil : view.roster.rootRecordName
     }
 
-    private func drafts(_ changes: [String: Change], keepsKey: Bool) -> [(name: String, field: FieldDraft)] {
+    private func drafts(
+        _ changes: [String: Change], keepsKey: Bool
+    ) throws(SealError) -> [(name: String, field: FieldDraft)] {
         var known: [String: Digest] = [:]
         for digest in base?.read.digests ?? [] { known[digest.name] = digest.digest }
         var now: [String: RecordWriting.Field] = [:]
@@ -121,6 +129,7 @@ final class RecordEdit {
             switch change {
             case .plain(let value): now[name] = .plain(value)
             case .encrypted(let value): now[name] = .encrypted(value)
+            case .asset(let writing): now[name] = .asset(try writing.asset())
             case .removed: now[name] = nil
             }
         }
@@ -133,9 +142,10 @@ final class RecordEdit {
         return drafts
     }
 
-    private func wire(_ sealed: SealedRecord) -> Wire.Record {
+    private func wire(_ sealed: SealedRecord, _ changes: [String: Change]) -> Wire.Record {
         var blobs: [String: String] = [:]
         for (name, field) in fields { if case .asset(_, let blob) = field { blobs[name] = blob } }
+        for (name, change) in changes { if case .asset(let writing) = change { blobs[name] = writing.id.hex } }
         var record = Wire.Record()
         record.recordName = name
         record.recordType = type
@@ -177,17 +187,19 @@ final class RecordEdit {
         case behind = 2
     }
 
-    func take(_ answer: Wire.ModifyRecordsResponse, in ground: ZoneGround) throws(Refusal) -> Answer {
+    func take(_ answer: Wire.ModifyRecordsResponse, in zone: SharedZone) throws(Refusal) -> Answer {
         guard let last, answer.results.count == 1 else { throw Refusal("unexpected") }
         let result = answer.results[0]
         let item: WriteSettlement.Item =
             last.statement.kind == .delete
             ? .deletion(of: name) : .save(name, parent: last.statement.parent, wasStored: false)
         let settlement = WriteSettlement(
-            [item], [WriteAnswer(result, in: .zone(ground))],
+            [item], [WriteAnswer(result, in: .zone(zone.ground))],
             of: WriteSettlement.Batch(isAtomic: true, isOfZone: true, keepsTogether: false), isLast: false)
         switch settlement.course(of: 0) {
-        case .stored: return .stored
+        case .stored:
+            zone.note(last)
+            return .stored
         case .conflict(let isDenied):
             self.isDenied = isDenied
             return .conflict
@@ -236,10 +248,11 @@ final class RecordEdit {
         return conflict.outcome(over: .record(hash: hash)) { isSame } == .merges ? .goesOn : .changed
     }
 
-    /// What is said to be stored is not: there is what was there before it. Somebody else may be later.
-    func isUndone(over there: SharedZone.Shown?) -> Bool {
-        guard let base else { return false }
-        return there?.read.verified.hash == base.read.verified.hash
+    /// What is said to be stored is not: there is what was there before it, or nothing. Somebody else may be later.
+    func isUndone(in zone: SharedZone) -> Bool {
+        guard let last else { return false }
+        if let base, zone.shown(name)?.read.verified.hash == base.read.verified.hash { return true }
+        return zone.lacks(last)
     }
 
     /// Nothing that the visitor could see is different from what it began with.

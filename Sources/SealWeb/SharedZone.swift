@@ -30,6 +30,14 @@ final class SharedZone {
     private static let mostDisbelieved = 10_000
     /// What is known and has not come again, where the feed is read from its beginning once more.
     private var missing: Set<String> = []
+    /// Of that, what is there when it is asked for by name: the feed goes on with it, or it was left out.
+    private var leftOut: Set<String> = []
+    /// Where the scopes ended when the feed did.
+    private var heads: [Wire.ScopeHead] = []
+    /// The account has seen these of rosters on other devices: nothing before them counts.
+    private let floors: [Enrolment.Head]
+    /// Something has come since the visitor was shown the records.
+    var hasNews = false
 
     /// A record that is believed.
     final class Shown {
@@ -48,14 +56,19 @@ final class SharedZone {
     ///   - scope: of the share.
     ///   - entries: of its roster, verified; none where nothing is known of it.
     init(
-        _ scope: Scope, as own: OwnIdentity, entries: [SignedRosterEntry], random: inout SystemRandom
+        _ scope: Scope, as visitor: VisitorIdentity, entries: [SignedRosterEntry], random: inout SystemRandom
     ) throws(Refusal) {
-        (self.scope, self.own) = (scope, own)
+        (self.scope, own, floors) = (scope, visitor.own, visitor.heads)
         feed = FeedReading(isWhole: true, random: &random)
-        replicas[scope.id] = try core { () throws(SealError) in
-            try ScopeReplica(scope: scope, user: own.chain.userID, entries: entries, floor: nil)
-        }
+        replicas[scope.id] = try core { () throws(SealError) in try replica(of: scope, entries) }
         wanted = [scope]
+    }
+
+    private func replica(
+        of scope: Scope, _ entries: [SignedRosterEntry]
+    ) throws(SealError) -> ScopeReplica<SodiumHPKE> {
+        try ScopeReplica(
+            scope: scope, user: own.chain.userID, entries: entries, floor: floors.first { $0.scopeID == scope.id })
     }
 
     var zone: Scope { scope.ofZone }
@@ -93,7 +106,12 @@ final class SharedZone {
         guard let wire = answer.rosters.first, wire.failure == nil, isInZone(wire.zone),
             wire.shareRecordName == scope.shareRecordName
         else { throw Refusal(.unknownScope) }
-        var replica = replicas[scope.id] ?? ScopeReplica(scope: scope, user: own.chain.userID)
+        var replica: ScopeReplica<SodiumHPKE>
+        if let known = replicas[scope.id] {
+            replica = known
+        } else {
+            replica = try core { () throws(SealError) in try self.replica(of: scope, []) }
+        }
         let tail = try client { () throws(ClientError) in try RosterTail(wire, of: own.chain.userID) }
         let goesOn = try client { [below] () throws(ClientError) in
             below > 0
@@ -150,7 +168,7 @@ final class SharedZone {
     /// The feed from its beginning: the server no longer goes on from where it was. What was seen stays seen.
     func startOver(random: inout SystemRandom) {
         (feed, token) = (FeedReading(isWhole: true, random: &random), [])
-        (missing, disbelieved) = (Set(records.keys), [:])
+        (missing, leftOut, disbelieved) = (Set(records.keys), [], [:])
     }
 
     func changesRequest() -> Wire.RecordChangesRequest {
@@ -161,18 +179,48 @@ final class SharedZone {
         return request
     }
 
-    enum Course {
+    enum Course: UInt8 {
         /// It goes by rosters that are to be fetched first; then it is taken again.
-        case needsRosters
-        case isMoreComing
-        case isWhole
+        case needsRosters = 0
+        case isMoreComing = 1
+        case isWhole = 2
+        /// What the feed should have brought is to be asked for by name (`lookupRequest`).
+        case misses = 3
     }
 
     func take(_ answer: Wire.RecordChangesResponse, random: inout SystemRandom) throws(Refusal) -> Course {
         guard answer.records.count <= Limits.itemsPerRequest else { throw Refusal("endless") }
+        guard let ground = try ground(citing: answer.scopes) else { return .needsRosters }
+        let part = FeedReading.Part(
+            answer.records.map { feed.item($0) }, from: token, to: answer.token, isMoreComing: answer.moreComing)
+        try client { [feed] () throws(ClientError) in try feed.check(part) }
+        guard let came = try read(answer.records.map { ($0, nil) }, in: ground) else { return .needsRosters }
+        leftOut.subtract(came)
+        feed.take(part)
+        token = answer.token
+        guard !answer.moreComing else { return .isMoreComing }
+        feed = FeedReading(isWhole: false, random: &random)
+        heads = answer.scopes
+        return end(in: ground)
+    }
+
+    /// The feed is at its end, as far as the server says.
+    private func end(in ground: ZoneGround) -> Course {
+        guard missing.isEmpty else { return .misses }
+        for name in leftOut { disbelieved[name] = Refusal("withheld") }
+        if !leftOut.isEmpty { (leftOut, hasNews) = ([], true) }
+        for (place, epoch) in ground.caughtUp(heads.map { ($0.shareRecordName, $0.sequence) }) {
+            store.noteRead(place, upTo: epoch)
+        }
+        names = namesToShow(in: ground)
+        return .isWhole
+    }
+
+    /// The rosters that an answer goes by; nil where some are to be fetched first.
+    private func ground(citing heads: [Wire.ScopeHead]) throws(Refusal) -> ZoneGround? {
         var cited: [Scope] = []
         var wanted = wanted
-        for head in answer.scopes where isInZone(head.zone) {
+        for head in heads where isInZone(head.zone) {
             let scope = head.shareRecordName.isEmpty ? zone : zone.ofShare(head.shareRecordName)
             if replicas[scope.id]?.roster?.has(sequence: head.sequence, hash: head.head) ?? false {
                 cited.append(scope)
@@ -184,47 +232,89 @@ final class SharedZone {
         }
         guard wanted.isEmpty else {
             (self.wanted, isRefreshed) = (wanted, true)
-            return .needsRosters
+            return nil
         }
         var ground = ZoneGround(zone: zone, asked: nil)
         for scope in cited { if let view = replicas[scope.id]?.view, view.isMember { ground.add(view) } }
         // Nothing that it could be judged by: somebody has taken the visitor out, or it does not say what it should.
         guard ground[scope.id] != nil || ground.own != nil else { throw Refusal("notMember") }
+        return ground
+    }
 
-        let part = FeedReading.Part(
-            answer.records.map { feed.item($0) }, from: token, to: answer.token, isMoreComing: answer.moreComing)
-        try client { [feed] () throws(ClientError) in try feed.check(part) }
+    /// Verifies what an answer shows, and holds it against what was seen before.
+    /// - Parameter records: each with the name that it was asked for by; in a feed nil.
+    /// - Returns: what was verified, by name; nil where the rosters' tails are to be fetched first.
+    private func read(
+        _ records: [(shown: Wire.Record, asked: String?)], in ground: ZoneGround
+    ) throws(Refusal) -> [String]? {
         var reading = RecordReading(.zone(ground), desiredKeys: nil, refreshes: !isRefreshed)
         var found: [(shown: Wire.Record, read: ReadRecord)] = []
         var refused: [(shown: Wire.Record, why: Refusal)] = []
-        for shown in answer.records {
+        for (shown, asked) in records {
             do throws(ClientError) {
-                found.append((shown, try reading.read(shown, recordName: nil)))
+                found.append((shown, try reading.read(shown, recordName: asked)))
             } catch {
                 if error == .unknownHead {
-                    (self.wanted, isRefreshed) = (cited, true)
-                    return .needsRosters
+                    (wanted, isRefreshed) = (ground.views.values.map { $0.scope }, true)
+                    return nil
                 }
                 refused.append((shown, Refusal(error)))
             }
         }
-        try settle(found, refused, in: ground, heads: answer.moreComing ? [] : answer.scopes)
+        try settle(found, refused, in: ground)
+        if !records.isEmpty { hasNews = true }
         isRefreshed = false
-        feed.take(part)
-        token = answer.token
         self.reading = reading
-        guard !answer.moreComing else { return .isMoreComing }
-        feed = FeedReading(isWhole: false, random: &random)
-        for name in missing { disbelieved[name] = Refusal("withheld") }
-        missing = []
-        names = namesToShow(in: ground)
-        return .isWhole
+        return found.map { $0.shown.recordName }
+    }
+
+    // MARK: What a feed leaves out
+
+    func lookupRequest() -> Wire.LookupRecordsRequest {
+        isRefreshed = false
+        var request = Wire.LookupRecordsRequest()
+        request.zone = zoneID
+        request.recordNames = askedByName
+        return request
+    }
+
+    /// What is asked for next, of all that is missing.
+    private var askedByName: [String] { [String](missing.sorted().prefix(Limits.itemsPerRequest)) }
+
+    /// What was seen is gone by what is signed alone (R-SEEN-10, R-SEEN-13).
+    func take(_ answer: Wire.LookupRecordsResponse) throws(Refusal) -> Course {
+        let asked = askedByName
+        guard answer.results.count <= asked.count else { throw Refusal("endless") }
+        guard let ground = try ground(citing: answer.scopes) else { return .needsRosters }
+        var records: [(shown: Wire.Record, asked: String?)] = []
+        for result in answer.results where missing.contains(result.recordName) {
+            if case .record(let record) = result.outcome {
+                records.append((record, result.recordName))
+            } else if let record = result.serverRecord {
+                records.append((record, result.recordName))
+            }
+        }
+        guard try read(records, in: ground) != nil else { return .needsRosters }
+        for name in asked {
+            if missing.remove(name) != nil {
+                // Neither the record nor its deletion: what has no room in the answer would be asked for again.
+                if answer.results.contains(where: { $0.recordName == name }) || records.isEmpty {
+                    disbelieved[name] = Refusal("withheld")
+                } else {
+                    missing.insert(name)
+                }
+            } else if self.records[name] != nil {
+                leftOut.insert(name)
+            }
+        }
+        if !missing.isEmpty { return .misses }
+        return leftOut.isEmpty ? end(in: ground) : .isMoreComing
     }
 
     /// Holds what was read against what was seen before.
     private func settle(
         _ found: [(shown: Wire.Record, read: ReadRecord)], _ refused: [(shown: Wire.Record, why: Refusal)],
-        in ground: ZoneGround, heads: [Wire.ScopeHead]
+        in ground: ZoneGround
     ) throws(Refusal) {
         var judge = RecordJudge(store)
         let verdicts = judge.admit(
@@ -261,9 +351,6 @@ final class SharedZone {
         for (name, why) in told { disbelieved[name] = why }
         missing.subtract(found.lazy.map { $0.shown.recordName })
         store = judge.store
-        for (place, epoch) in ground.caughtUp(heads.map { ($0.shareRecordName, $0.sequence) }) {
-            store.noteRead(place, upTo: epoch)
-        }
     }
 
     #if LIBRARY
@@ -330,6 +417,32 @@ final class SharedZone {
     }
 
     // MARK: Writing
+
+    /// The server has acknowledged what the visitor has signed: from here on it counts as seen (R-SEEN-9).
+    func note(_ written: SealedRecord) {
+        var judge = RecordJudge(store)
+        _ = judge.admit(
+            Sighting.written(written.statement, hash: written.hash, taking: []), asked: nil, accepting: [],
+            readable: nil)
+        store = judge.store
+    }
+
+    /// The server has acknowledged a record, shows nothing newer of it, and does not show it.
+    func lacks(_ written: SealedRecord) -> Bool {
+        let name = written.statement.recordName
+        let judge = RecordJudge(store)
+        return records[name] == nil && judge.lastPlace(of: name) != nil && judge.newest(name)?.hash == written.hash
+    }
+
+    /// The entry by which the visitor leaves the share; nil where its roster shows it out already.
+    /// - Throws: `permissionFailure` for its owner.
+    func leaving(at time: Int64) throws(Refusal) -> SignedRosterEntry? {
+        guard let replica = replicas[scope.id], replica.isMember, let roster = replica.roster else { return nil }
+        let user = own.chain.userID
+        guard roster.owner != user else { throw Refusal("permissionFailure") }
+        let author = RosterAuthor<SodiumHPKE>(user: user, keys: own.keys(in: roster))
+        return author.plain(.leave, on: roster, time: time).entry
+    }
 
     /// Whether the visitor may write in the share, as far as is known.
     var mayWrite: Bool { replicas[scope.id]?.view.map { $0.isMember && $0.mayWrite } ?? false }

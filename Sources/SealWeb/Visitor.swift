@@ -8,6 +8,8 @@ struct Visitor {
     var device: (id: ID16, name: String, added: Int64)
     /// There is a way back into it: nothing that can be used up once is used up by one that goes with the tab.
     var isKept: Bool
+    /// What the device that it came from has seen of rosters.
+    var heads: [Enrolment.Head] = []
 
     init(_ seeds: [AccountSeed], deviceName: String, time: Int64, isKept: Bool, random: inout SystemRandom)
         throws(SealError)
@@ -22,4 +24,5 @@ struct Visitor {
 struct VisitorIdentity {
     let own: OwnIdentity
     let registration: IdentityRegistration
+    let heads: [Enrolment.Head]
 }

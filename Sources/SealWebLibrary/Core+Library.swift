@@ -5,16 +5,14 @@ extension Core {
         _ operation: LibraryOperation, _ reader: inout CanonicalReader, _ writer: inout CanonicalWriter
     ) throws(Refusal) {
         switch operation {
-        case .shareRefresh: try shareRefresh(&reader)
         case .linksRequest: try linksRequest(&reader, &writer)
         case .linksAnswer: try linksAnswer(&reader, &writer)
         case .shareShown: try shareShown(&reader, &writer)
-        case .lookupRequest: try lookupRequest(&reader, &writer)
-        case .lookupAnswer: try lookupAnswer(&reader, &writer)
+        case .directoryRequest: try directoryRequest(&reader, &writer)
+        case .directoryAnswer: try directoryAnswer(&reader, &writer)
         case .shareRequest: try shareRequest(&reader, &writer)
         case .previewRequest: try previewRequest(&reader, &writer)
         case .shareEndRequest: try shareEndRequest(&reader, &writer)
-        case .leaveRequest: try leaveRequest(&reader, &writer)
         case .publicZone: try publicZone(&reader, &writer)
         case .publicLookupAnswer: try publicLookupAnswer(&reader, &writer)
         case .publicQueryAnswer: try publicQueryAnswer(&reader, &writer)

@@ -9,12 +9,6 @@ extension Core {
     private static let peopleAtMost = 256
     private static let addressBytes = 320
 
-    /// A zone → nothing: its share's roster is to be asked for anew (`rosterRequest`).
-    func shareRefresh(_ reader: inout CanonicalReader) throws(Refusal) {
-        let zone = try core { () throws(SealError) in try zones[try reader.number()] }
-        try zone.refresh(zone.scope.id)
-    }
-
     // MARK: URLs
 
     /// A zone → the request for the URLs that the visitor has of its share.
@@ -100,7 +94,7 @@ extension Core {
 
     /// A container, a handle's kind (1 e-mail address, 2 phone number, 3 user name), the handle → the question whose it
     /// is.
-    func lookupRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+    func directoryRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         var request = Wire.LookupIdentitiesRequest()
         var info = Wire.LookupInfo()
         try core { () throws(SealError) in
@@ -113,7 +107,7 @@ extension Core {
 
     /// An identity, its container, a handle's kind, the handle, the answer → whether it is somebody's who is known;
     /// then who that is, as a handle, the user's name, and the digits to compare.
-    mutating func lookupAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
+    mutating func directoryAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let (own, container, handle, answer) = try core {
             () throws(SealError) -> (OwnIdentity, String, Wire.LookupInfo.Handle, Wire.LookupIdentitiesResponse) in
             (
@@ -268,16 +262,5 @@ extension Core {
         }
         writer.flag(draft != nil)
         if let draft { write(ShareEntry(draft), to: zone, &writer) }
-    }
-
-    /// A zone, time → the request by which the visitor leaves its share.
-    mutating func leaveRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
-        let (zone, time) = try core { () throws(SealError) -> (SharedZone, Int64) in
-            (try zones[try reader.number()], try reader.number())
-        }
-        let view = try ManagedShare.view(of: zone)
-        guard view.roster.owner != view.user else { throw Refusal("permissionFailure") }
-        let author = RosterAuthor<SodiumHPKE>(user: view.user, keys: zone.own.keys(in: view.roster))
-        write(ShareEntry(author.plain(.leave, on: view.roster, time: time)), to: zone, &writer)
     }
 }

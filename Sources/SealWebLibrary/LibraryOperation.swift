@@ -1,27 +1,24 @@
 /// What the host of a web app's module may ask beside what a page may (`Operation`), by number: `operations.mjs` of the
-/// library has the same ones.
+/// library has the same ones. They begin where a page's end.
 enum LibraryOperation: UInt32 {
     // Of a share that the visitor administers
-    case shareRefresh = 160
-    case linksRequest = 161
-    case linksAnswer = 162
-    case shareShown = 163
-    case lookupRequest = 164
-    case lookupAnswer = 165
-    case shareRequest = 166
-    case previewRequest = 167
-    case shareEndRequest = 168
-    case leaveRequest = 169
+    case linksRequest = 256
+    case linksAnswer = 257
+    case shareShown = 258
+    case directoryRequest = 259
+    case directoryAnswer = 260
+    case shareRequest = 261
+    case previewRequest = 262
+    case shareEndRequest = 263
     // Of a container's public database
-    case publicZone = 170
-    case publicLookupAnswer = 171
-    case publicQueryAnswer = 172
-    case publicRecord = 173
-    case publicRequest = 174
-    case publicAnswer = 175
-    // Of a zone's records
-    case recordVersions = 178
-    // Of zones
-    case zoneRequest = 176
-    case zoneEndRequest = 177
+    case publicZone = 272
+    case publicLookupAnswer = 273
+    case publicQueryAnswer = 274
+    case publicRecord = 275
+    case publicRequest = 276
+    case publicAnswer = 277
+    // Of zones and their records
+    case zoneRequest = 288
+    case zoneEndRequest = 289
+    case recordVersions = 290
 }

@@ -139,7 +139,7 @@ final class PublicZone {
         for (name, change) in changes {
             switch change {
             case .plain(let value): now[name] = .plain(value)
-            case .encrypted: throw .unsupported
+            case .encrypted, .asset: throw .unsupported
             case .removed: now[name] = nil
             }
         }

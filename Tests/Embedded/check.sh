@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Links the core as a browser's module and runs it: every vector file, then the module's own operations, in node. Builds twice, from
-# sources in folders of different depth, and wants the same bytes. What is built is kept in .build/web-core until a source changes.
+# Links the core as a browser's module and runs it: every vector file, then the module's own operations, in node. Builds the page's
+# module twice, from sources in folders of different depth, and wants the same bytes; the library's is made by the same steps. What is built is kept in .build/web-core until a source changes.
 #
 # Embedded Swift judges a generic's body where it is specialised: only what is linked and run is known to be the core.
 set -euo pipefail
@@ -9,7 +9,7 @@ root=$(cd "$here/../.." && pwd)
 out=$root/.build/web-core
 again=$root/.build/web-core/again/in/a/deeper/folder
 
-"$root/Tests/Support/setup" wasi-libc brotli nodejs
+"$root/Tests/Support/setup" wasi-libc binaryen brotli nodejs
 . "$root/Web/core/toolchain.sh"
 cd "$root"
 
@@ -17,7 +17,7 @@ sources=(CSodium SealVectorChecks SealWeb SealWebLibrary "${core_modules[@]}")
 # Everything that the bytes depend on.
 inputs=$({
     swiftc --version 2>/dev/null
-    dpkg-query --show wasi-libc
+    dpkg-query --show wasi-libc binaryen
     find "${sources[@]/#/Sources/}" Web Tests/Embedded -type f | LC_ALL=C sort | xargs sha256sum
 } | sha256sum | cut -d ' ' -f 1)
 
@@ -37,7 +37,7 @@ build_again() {
     ln -sfn "$root/.build/libsodium" "$again/.build/libsodium"
     cp -R Web "$again/Web"
     for module in "${sources[@]}"; do cp -R "Sources/$module" "$again/Sources/$module"; done
-    "$again/Web/core/build" "$again/out" | sed 's/^/again: /'
+    "$again/Web/core/build" "$again/out" core | sed 's/^/again: /'
 }
 
 if [ "$(cat "$out/checked" 2>/dev/null)" != "$inputs" ]; then
@@ -52,7 +52,7 @@ if [ "$(cat "$out/checked" 2>/dev/null)" != "$inputs" ]; then
     # And what is packed of it: all that a browser gets.
     /usr/bin/python3 -B Web/bundle.py Web/client "$out/core.wasm" "$out/web"
     /usr/bin/python3 -B "$again/Web/bundle.py" "$again/Web/client" "$again/out/core.wasm" "$again/out/web" >/dev/null
-    for file in core.wasm library.wasm web/bundle web/manifest.txt; do
+    for file in core.wasm web/bundle web/manifest.txt; do
         cmp "$out/$file" "$again/out/$file" ||
             { printf 'The same sources give other bytes in another folder.\n' >&2; exit 1; }
     done

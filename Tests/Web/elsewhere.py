@@ -64,6 +64,15 @@ class ElsewhereTests:
                 with liar.lie(route, change, headers or (lambda headers: headers)):
                     error = self.web("verify", self.world.origin, status=76)["error"]
                 that("/s/" in error["reason"] or "/w/" in error["reason"], f"{what}: {error}")
+            # A page that is altered for whoever asks as browsers do, and one for a share that exists: its path is asked for, and not the secret.
+            altered = lambda _, ask: ask().replace(b"SealKit", b"SealK1t", 1)  # noqa: E731
+            with liar.lie("/s/", altered, to=lambda headers: headers.get("sec-fetch-mode") == "navigate" and "br" in headers["accept-encoding"]):
+                self.web("verify", self.world.origin, status=76)
+            url = self.ann.invite("verify@example.org")
+            with liar.lie(url.split("#")[0].removeprefix(self.world.origin), altered):
+                self.web("verify", self.world.origin)
+                error = self.web("verify", self.world.origin, "--share", "-", status=76, text=url + "\n")["error"]
+            that(error["reason"].endswith("the page is another one than the bundle's"), f"{error}")
             for form in ("br", "gzip", "the file"):
                 with liar.lie("/share.mjs", only(form)):
                     error = self.web("verify", self.world.origin, status=76)["error"]

@@ -2,11 +2,14 @@
 
 import contextlib
 import itertools
+import json
+import os
+import queue
 
 from playwright.sync_api import expect
 
 from liar import Liar, Message, flip
-from world import link_secret, that
+from world import link_secret, seed_bytes, that
 
 # Numbers of fields (Sources/SealWire/sealkit.proto).
 RECORDS, TOKEN, MORE = 1, 2, 3
@@ -119,7 +122,36 @@ class HostileTests:
             with liar.lie("records/changes", begun_anew):
                 guest.press("Look for changes")
                 expect(guest.page.get_by_role("row").filter(has_text="next")).to_contain_text(REFUSED)
-            that(len(asked) == 2, f"the feed was asked for {len(asked)} times")
+            that(len(asked) == 3, f"the feed was asked for {len(asked)} times")
+            # The same without a record that is deleted, as a feed is whose old deletions are gone: what it does not bring is asked for by name.
+            self.ann("record", "delete", "fewer-stand", "--zone", zone)
+            asked.clear()
+
+            def compacted(_, ask):
+                asked.append(1)
+                if len(asked) == 1:
+                    return 400, Message().add(1, b"changeTokenExpired").bytes
+                return Message(ask()).edit(RECORDS, lambda record: None if record.get(NAME) == b"fewer-stand" else record).bytes
+
+            with liar.lie("records/changes", compacted):
+                guest.press("Look for changes")
+                expect(guest.page.get_by_role("row").filter(has_text="fewer-stand")).to_have_count(0)
+            expect(guest.page.get_by_role("row").filter(has_text="more-stand")).to_have_count(1)
+            # And one that is asked for by name, and that the server says it has never had.
+            asked.clear()
+
+            def without(_, ask):
+                asked.append(1)
+                if len(asked) == 1:
+                    return 400, Message().add(1, b"changeTokenExpired").bytes
+                return Message(ask()).edit(RECORDS, lambda record: None if record.get(NAME) == b"more-stand" else record).bytes
+
+            def unheard(_, ask):
+                return Message(ask()).edit(1, lambda result: Message().add(1, result.get(1)).add(3, Message().add(1, b"unknownItem").bytes)).bytes
+
+            with liar.lie("records/changes", without), liar.lie("records/lookup", unheard):
+                guest.press("Look for changes")
+                expect(guest.page.get_by_role("row").filter(has_text="more-stand")).to_contain_text(REFUSED)
             # A deletion that nobody has signed: nothing of the answer counts.
             self.save(zone, "last", "Last")
             with liar.lie("records/changes", changed(lambda record: record.set(DELETED, 1), "last")):
@@ -308,6 +340,20 @@ class HostileTests:
                     expect(dialog.get_by_role("alert")).to_contain_text("The server hides what it has shown before.")
                     dialog.get_by_role("button", name="Cancel").click()
             that("Stand 20" in str(self.ann("record", "get", "stand", "--zone", zone)), "it was stored")
+            # A record that is new, said to be stored, and never shown.
+            def made_up(body, _):
+                record = Message(body).get(4)
+                name = Message(record).get(NAME)
+                return Message(kept[-1]).edit(1, lambda result: result.set(1, name).set(2, record)).bytes
+
+            with liar.lie("records/modify", made_up):
+                guest.press("New record")
+                dialog.get_by_label("Name of the field").fill("title")
+                dialog.get_by_label("Value").fill("Stand that is nowhere")
+                dialog.get_by_role("button", name="Save").click()
+                expect(dialog.get_by_role("alert")).to_contain_text("The server hides what it has shown before.")
+                dialog.get_by_role("button", name="Cancel").click()
+            that("nowhere" not in str(self.ann("record", "list", "--zone", zone)), "it was stored")
             # Of another record, of none, of two, and bytes that are nothing.
             for lie in (lambda *_: b"", lambda *_: kept[0] + kept[0], lambda *_: b"\xff" * 64):
                 with liar.lie("records/modify", lie):
@@ -317,6 +363,208 @@ class HostileTests:
             change("Stand 23")
             expect(guest.page.get_by_role("cell", name="Stand 23")).to_be_visible()
             self.check_no_secret(guest, guest.url)
+
+    def test_hostile_stream(self):
+        """What the stream tells is a hint: nothing of it is shown, and what is fetched for it is judged as ever."""
+        opened = []
+
+        def stream(*_):
+            events = queue.Queue()
+            opened.append(events)
+            while True:
+                yield events.get()
+
+        def say(event, stream=1):
+            while len(opened) < stream:
+                guest.page.wait_for_timeout(100)
+            opened[-1].put(event)
+
+        def notification(zone, name="<b>made up</b>"):
+            told = {"subscriptionId": name, "kind": 1, "database": "shared", "zone": {"zoneName": zone, "ownerName": self.ann.user}, "recordName": name}
+            return f"event: notification\nid: 2\ndata: {json.dumps(told)}\n\n".encode()
+
+        def forged(_, ask):
+            return Message(ask()).edit(RECORDS, lambda record: record.set(STATEMENT, flip(record.get(STATEMENT)))).bytes
+
+        ready = b"event: ready\nid: 1\ndata: {}\n\n"
+        with self.fair("hostile-stream") as (guest, liar, zone), liar.lie("/notifications", stream):
+            looks = lambda: len([one for one in guest.requests if one.url.endswith("/records/changes")])  # noqa: E731
+            guest.press("Only for this visit")
+            guest.accept("Village fair")
+            self.save(zone, "told", "Told")
+            say(ready)
+            expect(guest.page.get_by_role("cell", name="Told")).to_be_visible()
+            say(notification(zone))
+            # Of as many as it likes to tell at once the page makes a look or two.
+            before = looks()
+            say(notification(zone) * 10_000)
+            self.save(zone, "later", "Later")
+            say(notification(zone))
+            expect(guest.page.get_by_role("cell", name="Later")).to_be_visible()
+            guest.page.wait_for_timeout(1000)
+            that(looks() - before < 50, f"{looks() - before} looks for one flood")
+            with liar.lie("records/changes", forged):
+                self.save(zone, "forged", "Forged")
+                say(notification(zone))
+                expect(guest.page.get_by_role("row", name="forged")).to_contain_text(REFUSED)
+            that(guest.page.get_by_text("made up").count() == 0, "what the stream says is shown")
+            # What is no event ends that stream and no other, and so does one without end.
+            for number, nonsense in enumerate((b"event: notification\ndata: {\n\n", b"event: notification\ndata: null\n\n", b"data: " + b"x" * (3 << 20)), 2):
+                say(nonsense)
+                say(ready, number)
+            self.save(zone, "after", "After all")
+            say(b"event: reset\nid: 9\ndata: {}\n\n")
+            expect(guest.page.get_by_role("cell", name="After all")).to_be_visible()
+            self.check_no_secret(guest, guest.url)
+
+    def test_hostile_leaving(self):
+        """A share is left by the roster that verifies, or not at all."""
+        def altered(_, ask):
+            return Message(ask()).edit(1, lambda tail: tail.edit(3, lambda entry: entry.set(1, flip(entry.get(1), 40)))).bytes
+
+        with self.fair("hostile-leaving") as (guest, liar, zone):
+            guest.press("Only for this visit")
+            guest.accept("Village fair")
+            sent = lambda: len([one for one in guest.requests if one.url.endswith("/rosters/append")])  # noqa: E731
+
+            def leave():
+                guest.press("Leave this share")
+                guest.page.locator("dialog").get_by_role("button", name="Leave this share").click()
+
+            guest.page.locator(".account summary").click()
+            self.ann("zone", "rotate", zone)
+            with liar.lie("rosters/fetch", altered):
+                leave()
+                guest.heading(FAILED)
+                expect(guest.page.get_by_text(UNUSABLE)).to_be_visible()
+            that(sent() == 0, "an entry was signed by a roster that does not verify")
+            # Somebody else is always first.
+            with liar.lie("rosters/append", lambda *_: (409, Message().add(1, b"rosterChanged").bytes)):
+                leave()
+                guest.heading(FAILED)
+            that(sent() == 8, f"{sent()} entries for one leaving")
+            people = lambda: str(self.ann("share", "show", zone)).count("accepted")  # noqa: E731
+            before = people()
+            leave()
+            expect(guest.page.get_by_text("You have left the share.")).to_be_visible()
+            that(people() == before - 1, "the owner still sees the guest")
+
+    def test_hostile_enrolment(self):
+        """Between the browser and the device that hands an account over."""
+        answer, sealed = 1, 3
+        url = self.ann.invite("rosa@example.org")
+        with self.guest("rosa") as first:
+            first.open(url)
+            key = first.use_recovery_key()
+            first.type_code(first.prove("rosa@example.org"))
+            first.accept()
+        rosa = self.world.person("rosa")
+        rosa("account", "recover", "--server", self.world.origin, text=key + "\n")
+        self.world.canaries.secret("Rosa's seed", seed_bytes(rosa.key_file))
+        states = []
+
+        def altered(number, later=False):
+            def change(_, ask):
+                state = Message(ask())
+                states.append(1) if state.get(answer) else None
+                return (state.set(number, flip(state.get(number))) if state.get(number) and (len(states) > 1 or not later) else state).bytes
+            return change
+
+        with self.liar() as liar, self.guest("rosa-again") as again:
+            again.open(url)
+            again.heading("There is no free place behind this link")
+
+            def begin():
+                again.press("From another device")
+                again.heading("Bring your account here")
+                old = rosa.approving(again.page.locator(".invitation").inner_text())
+                again.heading("Compare the digits")
+                return old, again.page.locator(".sixdigits").inner_text(), json.loads(old.stdout.readline())["code"]
+
+            def end(old, code):
+                old.stdin.write(f"{code}\n")
+                old.stdin.close()
+                return old.wait(60)
+
+            # Another answer than the device's: the two show other digits.
+            with liar.lie("/devices/enrol/state", altered(answer)):
+                old, shown, code = begin()
+                that(shown != code, "the digits of another device are the same")
+                for _ in range(3):
+                    again.page.get_by_label("The six digits").fill(code)
+                    again.press("Continue")
+                expect(again.page.get_by_text("Nothing was taken over.")).to_be_visible()
+            that(end(old, code) != 0, "the device has handed the account over")
+            again.press("Back")
+            # Another account than the one that was handed over.
+            with liar.lie("/devices/enrol/state", altered(sealed)):
+                old, shown, code = begin()
+                that(shown == code, "the digits differ")
+                again.page.get_by_label("The six digits").fill(code)
+                again.press("Continue")
+                that(end(old, code) == 0, "the device has not handed the account over")
+                again.heading(FAILED)
+                expect(again.page.get_by_text(UNUSABLE)).to_be_visible()
+            that(not [one for one in again.requests if one.url.endswith("/accounts/login")], "something was taken over")
+            again.press("Back")
+            # Another answer once the digits are shown: the first one counts.
+            states.clear()
+            with liar.lie("/devices/enrol/state", altered(answer, later=True)):
+                old, shown, code = begin()
+                that(shown == code, "the digits differ")
+                again.page.get_by_label("The six digits").fill(code)
+                again.press("Continue")
+                that(end(old, code) == 0, "the device has not handed the account over")
+                expect(again.page.locator("#count")).to_be_visible()
+            self.check_no_secret(again, url)
+
+    def test_hostile_uploads(self):
+        """A file in parts, of which the server gets what is sealed, as what it is sealed for."""
+        content_bytes, part_chunks = 1, 2
+        marker = self.world.canaries.word("a file that a guest sends").encode()
+        file = self.world.folder / "people/parts.bin"
+        file.write_bytes(marker + os.urandom(9 << 20) + marker)
+        with self.fair("hostile-uploads") as (guest, liar, zone):
+            guest.press("Only for this visit")
+            guest.accept("Village fair")
+            dialog = guest.page.locator("dialog")
+            sent = lambda: len([one for one in guest.requests if "/parts/" in one.url])  # noqa: E731
+            guest.press("New record")
+            dialog.get_by_role("button", name="Add a file").click()
+            dialog.get_by_label("Name of the field").last.fill("film")
+            dialog.locator("input[type=file]").set_input_files(file)
+            save = lambda: dialog.get_by_role("button", name="Save").click()  # noqa: E731
+            lies = (
+                lambda _, ask: Message(ask()).set(part_chunks, 64).bytes, lambda _, ask: Message(ask()).set(content_bytes, 1 << 20).bytes,
+                lambda _, ask: ask() and b"", lambda *_: b"\xff" * 64, lambda *_: itertools.repeat(b"\0" * 65_536))
+            for lie in lies:
+                with liar.lie("/begin", lie):
+                    save()
+                    expect(dialog.get_by_role("alert")).to_contain_text(UNUSABLE)
+            that(sent() == 0, "a part was sent to a server that takes others")
+            # A line that breaks when the server has the part: what goes again is the same, and nothing is sealed twice.
+            bodies = []
+
+            def broken(body, ask):
+                bodies.append(body)
+                taken = ask()
+                if len(bodies) == 1:
+                    raise ConnectionError
+                return taken
+
+            with liar.lie("/parts/", broken):
+                save()
+                expect(dialog).to_have_count(0, timeout=60_000)
+            that(len(bodies) >= 3 and len(set(bodies)) == 2, f"{len(bodies)} parts were sent, {len(set(bodies))} of them different")
+            that(not any(marker in body for body in bodies), "a part holds what is in the file")
+            rows = self.ann("record", "list", "--zone", zone)
+            [made] = [row["record"]["recordName"] for row in rows if row.get("record", {}).get("recordName") not in (None, "stand")
+                      and not row["record"]["recordName"].startswith("cloudkit.")]
+            back = self.world.folder / "people/parts-back.bin"
+            self.ann("record", "asset", made, "film", "--zone", zone, "--output", str(back))
+            that(back.read_bytes() == file.read_bytes(), "the file that was sent is another")
+            back.unlink()
+        file.unlink()
 
     def test_hostile_module(self):
         """A module that is altered on its way does not run."""

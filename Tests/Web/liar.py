@@ -109,10 +109,11 @@ class Liar:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     @contextlib.contextmanager
-    def lie(self, route, change=lambda _, ask: ask(), headers=lambda headers: headers):
+    def lie(self, route, change=lambda _, ask: ask(), headers=lambda headers: headers, to=lambda _: True):
         """`change` is told the request's body and a function that asks the real server, and gives the answer's bytes, or an iterator that
-        need not end; behind a status where it is not the server's. `headers` is told the answer's, in pairs."""
-        lie = (route, change, headers)
+        need not end; behind a status where it is not the server's. `headers` is told the answer's, in pairs; `to` those of the request, and
+        whether it is lied to."""
+        lie = (route, change, headers, to)
         self.lies.append(lie)
         try:
             yield
@@ -146,7 +147,10 @@ class Liar:
 
         path = handler.path.split("?")[0]
         is_page = handler.headers.get("sealkit-client", "").startswith("web/") or path.startswith(("/w/", "/s/"))
-        changes = [(change, headers) for route, change, headers in self.lies if is_page and route in path]
+        changes = [(change, headers) for route, change, headers, to in self.lies if is_page and route in path and to(handler.headers)]
+        # A stream has no end to wait for: the page looks for changes when it is told to.
+        if is_page and path.endswith("/notifications") and not changes:
+            changes = [(lambda *_: (503, b""), lambda headers: headers)]
         try:
             made = changes[-1][0](body, ask) if changes else ask()
             status, headers, _ = asked[-1] if asked else (200, [("Content-Type", "application/x-protobuf")], b"")

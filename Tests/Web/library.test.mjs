@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { test } from 'node:test';
 import { ServerError } from '../../Web/client/server.mjs';
 import { asCKError, CKError, known } from '../../Web/library/errors.mjs';
+import { operations as pages } from '../../Web/client/operations.mjs';
 import { operations } from '../../Web/library/operations.mjs';
 import { matching } from '../../Web/library/query.mjs';
 import { english, languages, loadTexts } from '../../Web/library/share-texts.mjs';
@@ -34,6 +35,13 @@ test('what does not verify is the core’s to say, and no server’s', () => {
 test('module and library have the same numbers', () => {
     const numbers = [...source('SealWebLibrary/LibraryOperation.swift').matchAll(/case (\w+) = (\d+)/g)].map(([, name, number]) => [name, Number(number)]);
     assert.deepEqual(Object.fromEntries(numbers), operations);
+});
+
+test('no number and no name of a page’s operation is one of the library’s', () => {
+    const [names, numbers] = [Object.keys, Object.values].map(part => [...part(pages), ...part(operations)]);
+    assert.ok(names.length > 80);
+    assert.deepEqual(names.filter((name, place) => names.indexOf(name) !== place), []);
+    assert.deepEqual(numbers.filter((number, place) => numbers.indexOf(number) !== place), []);
 });
 
 test('values equal those of their own kind', () => {

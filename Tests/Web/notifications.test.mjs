@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Server, ServerError } from '../../Web/client/server.mjs';
-import { callByMessage } from '../../Web/library/messages.mjs';
-import { NotificationStream } from '../../Web/library/notifications.mjs';
+import { callByMessage } from '../../Web/client/messages.mjs';
+import { NotificationStream } from '../../Web/client/notifications.mjs';
 
 const place = { container: 'org.example.notes', environment: 'production' };
 const notification = { subscriptionId: 'all', kind: 3, database: 'shared', zone: { zoneName: 'Trip', ownerName: '_a' } };

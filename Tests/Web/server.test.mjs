@@ -1,7 +1,8 @@
 // node --test server.test.mjs: how much the page takes of an answer, and how long it waits for it.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { Server } from '../../Web/client/server.mjs';
+import { Account } from '../../Web/client/account.mjs';
+import { Server, ServerError } from '../../Web/client/server.mjs';
 
 const { setTimeout: later, fetch: real } = globalThis;
 const { now } = Date;
@@ -109,4 +110,29 @@ test('an answer that trickles is left', async () => {
     const sent = serving(repeated(Uint8Array.of(1), () => pass(30_000)));
     await fails(server().call('accounts/challenge'), 'networkFailure');
     assert.ok(sent.taken < 10, `${sent.taken} bytes`);
+});
+
+/** An account at a server that knows no session but the one of its last login, and is slow to begin one. */
+function account() {
+    const asked = { logins: 0, without: 0 };
+    let session = 'old';
+    const ask = name => ({ u32: () => 1, blob: () => new Uint8Array(1), string: () => name === 'sessionAnswer' ? session : '', i64: () => 0n, flag: () => true });
+    const one = new Account(name => ask(name), 'https://notes.example.org', '');
+    one.server.token = 'older';
+    one.server.call = async name => {
+        await new Promise(resolve => setImmediate(resolve));
+        if (name === 'accounts/login') session = `${++asked.logins}`;
+        if (name.startsWith('accounts/')) return new Uint8Array(1);
+        if (one.server.token === '') asked.without++;
+        if (one.server.token !== session) throw new ServerError({ code: 'sessionExpired' });
+        return new Uint8Array(1);
+    };
+    return { one, asked };
+}
+
+test('a session that has ended is begun once for all that go beside each other', async () => {
+    const { one, asked } = account();
+    await Promise.all(Array.from({ length: 5 }, () => one.call('records/changes')));
+    await one.call('records/changes');
+    assert.deepEqual(asked, { logins: 1, without: 0 });
 });

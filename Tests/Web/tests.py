@@ -7,6 +7,8 @@
 
 import argparse
 import contextlib
+import filecmp
+import json
 import os
 import pathlib
 import re
@@ -26,7 +28,7 @@ from looks import looks  # noqa: E402
 from elsewhere import ElsewhereTests  # noqa: E402
 from hostile import HostileTests  # noqa: E402
 from library import LibraryTests  # noqa: E402
-from world import World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
+from world import REPOSITORY, World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
 
 from browser import add_authenticator, kept, launch  # noqa: E402
 
@@ -205,7 +207,6 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests):
             carol.heading("Records")
             expect(carol.page.locator("#count")).to_have_text("5 records")
             self.ann.save("late", "--seal", "title=Later")
-            carol.press("Look for changes")
             expect(carol.page.locator("#count")).to_have_text("6 records")
             self.ann("record", "delete", "late", "--zone", "Trip")
             carol.press("Look for changes")
@@ -458,6 +459,210 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests):
             expect(dialog.get_by_role("button", name="Close")).to_be_visible()
             expect(dialog.get_by_role("button", name="Change")).to_have_count(0)
             that("Not theirs" not in str(self.ann("record", "get", "hotel", "--zone", "Trip")), "somebody who may read has written")
+
+    def test_what_others_change_is_shown_at_once(self):
+        """Two browsers and a command line, none of which is told to look."""
+        urls = [self.ann.invite(f"{name}@example.org", permission="readWrite") for name in ("mia", "noa")]
+        self.ann.save("live", "--seal", "title=Live first", "--seal", "note=Old")
+        with self.guest("mia") as mia, self.guest("noa") as noa:
+            for guest, url, name in ((mia, urls[0], "mia"), (noa, urls[1], "noa")):
+                guest.open(url)
+                guest.use_recovery_key()
+                guest.type_code(guest.prove(f"{name}@example.org"))
+                guest.accept()
+                while not any(request.url.endswith("/notifications") for request in guest.requests):
+                    guest.page.wait_for_timeout(100)
+            cell = lambda guest, text: guest.page.get_by_role("cell", name=text, exact=True)  # noqa: E731
+            # What its reader is doing stays as it is.
+            noa.page.get_by_label("Search").fill("live")
+            noa.page.get_by_role("button", name="live", exact=True).focus()
+            dialog = mia.page.locator("dialog")
+            mia.page.get_by_role("button", name="live", exact=True).click()
+            dialog.get_by_role("button", name="Change").click()
+            dialog.get_by_label("title").fill("Live second")
+            dialog.get_by_role("button", name="Save").click()
+            expect(cell(noa, "Live second")).to_be_visible(timeout=30_000)
+            that(noa.page.get_by_label("Search").input_value() == "live", "the search is gone")
+            that(noa.page.evaluate("document.activeElement.textContent") == "live", "the focus is gone")
+            self.ann.save("live-too", "--seal", "title=Live third")
+            for guest in (mia, noa):
+                expect(cell(guest, "Live third")).to_be_visible(timeout=30_000)
+            # A record that is looked at changes where it is; one that is being changed is the reader's, and both are shown.
+            noa.page.get_by_role("button", name="live", exact=True).click()
+            theirs = noa.page.locator("dialog")
+            self.ann("record", "save", "--zone", "Trip", "--type", "Note", "--name", "live", "--update", "--seal", "title=Live fourth")
+            expect(theirs.get_by_text("Live fourth")).to_be_visible(timeout=30_000)
+            theirs.get_by_role("button", name="Change").click()
+            expect(theirs.get_by_label("title")).to_have_value("Live fourth")
+            theirs.get_by_label("title").fill("Noa's")
+            mia.page.get_by_role("button", name="live", exact=True).click()
+            dialog.get_by_role("button", name="Change").click()
+            dialog.get_by_label("title").fill("Mia's")
+            dialog.get_by_role("button", name="Save").click()
+            expect(cell(noa, "Mia's")).to_be_attached(timeout=30_000)
+            that(theirs.get_by_label("title").input_value() == "Noa's", "what was typed is gone")
+            theirs.get_by_role("button", name="Save").click()
+            expect(theirs.get_by_text("Somebody else changed the same fields meanwhile")).to_be_visible()
+            expect(theirs.get_by_text("Mia's")).to_be_visible()
+            theirs.get_by_role("radio", name="Yours").check()
+            theirs.get_by_role("button", name="Save").click()
+            expect(cell(mia, "Noa's")).to_be_visible(timeout=30_000)
+            for name in ("live", "live-too"):
+                self.ann("record", "delete", name, "--zone", "Trip")
+            for guest in (mia, noa):
+                expect(guest.page.get_by_role("button", name="live-too", exact=True)).to_have_count(0, timeout=30_000)
+            self.check_no_secret(mia, urls[0])
+
+    def test_a_share_is_left(self):
+        url = self.ann.invite("olga@example.org")
+        with self.guest("olga") as olga:
+            olga.open(url)
+            key = olga.use_recovery_key()
+            olga.type_code(olga.prove("olga@example.org"))
+            olga.accept()
+            people = lambda: str(self.ann("share", "show", "Trip"))  # noqa: E731
+            before = people().count("accepted")
+            olga.page.locator(".account summary").click()
+            olga.press("Leave this share")
+            dialog = olga.page.locator("dialog")
+            olga.shoot("17-leave")
+            dialog.get_by_role("button", name="Cancel").click()
+            expect(olga.page.locator("#count")).to_be_visible()
+            olga.press("Leave this share")
+            dialog.get_by_role("button", name="Leave this share").click()
+            expect(olga.page.get_by_text("You have left the share.")).to_be_visible()
+            olga.shoot("18-left")
+            that(people().count("accepted") == before - 1, f"the owner still sees her: {people()}")
+            olga.open("about:blank")
+            olga.open(url)
+            olga.heading("There is no free place behind this link")
+            olga.press("recovery key")
+            olga.page.get_by_label("Recovery key").fill(key)
+            olga.press("Continue")
+            olga.heading("That did not work")
+
+    def test_an_account_comes_from_another_device(self):
+        url = self.ann.invite("pia@example.org")
+        with self.guest("pia") as first:
+            first.open(url)
+            key = first.use_recovery_key()
+            first.type_code(first.prove("pia@example.org"))
+            first.accept()
+        pia = self.world.person("pia")
+        pia("account", "recover", "--server", self.world.origin, text=key + "\n")
+        self.world.canaries.secret("Pia's seed", seed_bytes(pia.key_file))
+        with self.guest("pia-again") as again:
+            again.open(url)
+            again.heading("There is no free place behind this link")
+            for wrong in (True, False):
+                again.press("From another device")
+                again.heading("Bring your account here")
+                invitation = again.page.locator(".invitation").inner_text()
+                that(invitation.startswith("sealkit-enrol:"), invitation)
+                if not wrong:
+                    again.shoot("19-enrol")
+                old = pia.approving(invitation)
+                again.heading("Compare the digits")
+                digits = again.page.locator(".sixdigits").inner_text()
+                that(json.loads(old.stdout.readline())["code"] == digits, "the two devices show different digits")
+                other = f"{(int(digits) + 1) % 1_000_000:06}"
+                if wrong:
+                    for _ in range(3):
+                        again.page.get_by_label("The six digits").fill(other)
+                        again.press("Continue")
+                    expect(again.page.get_by_text("Nothing was taken over.")).to_be_visible()
+                    old.stdin.write(f"{digits}\n")
+                    old.stdin.close()
+                    that(old.wait(60) != 0, "the other device has handed over to a browser that has ended it")
+                    again.press("Back")
+                    continue
+                again.page.get_by_label("The six digits").fill(digits)
+                again.shoot("20-digits")
+                again.press("Continue")
+                expect(again.page.get_by_text("Say yes on the other device, too.")).to_be_visible()
+                old.stdin.write(f"{digits}\n")
+                old.stdin.close()
+                that(old.wait(60) == 0, old.stderr.read())
+            expect(again.page.locator("#count")).to_be_visible(timeout=30_000)
+            again.page.locator(".account summary").click()
+            expect(again.page.get_by_text("It comes back from a device that has it.")).to_be_visible()
+            that("browser" in str(pia("device", "list")), "the browser is not among the account's devices")
+            self.check_no_secret(again, url)
+
+    def test_files_of_any_size(self):
+        """MIB=256 is the size that the module's memory is measured with."""
+        size = int(os.environ.get("MIB", "40")) << 20
+        file = self.world.folder / "people/large.bin"
+        with open(file, "wb") as out:
+            for _ in range(size >> 20):
+                out.write(os.urandom(1 << 20))
+        self.ann("zone", "create", "Films")
+        self.ann.save("film", "--seal", "title=A film", "--asset", f"reel={file}", zone="Films", kind="Film")
+        self.ann("share", "create", "Films", "--title", "Films")
+        self.ann("share", "public", "Films", "readWrite")
+        url = self.ann("share", "url", "Films")[0]["url"]
+        self.world.canaries.secret("the public URL of the films, after the #", link_secret(url)[0])
+        with self.guest("quin") as quin:
+            # Nothing of a page can see the module's memory: this one's worker lets it. What is intercepted goes through Playwright, each byte
+            # of it, so nothing is once that script is there.
+            script = (REPOSITORY / "Web/client/core.mjs").read_text()
+            quin.context.route("**/core.mjs", lambda route: route.fulfill(
+                body=script.replace("memory = exports.memory;", "self.coreMemory = memory = exports.memory;"), content_type="text/javascript"))
+            quin.open(url)
+            quin.press("Only for this visit")
+            quin.accept("Films")
+            quin.context.unroute("**/core.mjs")
+            memory = lambda: max(worker.evaluate("self.coreMemory?.buffer.byteLength ?? 0") for worker in quin.page.workers)  # noqa: E731
+            dialog = quin.page.locator("dialog")
+            quin.page.get_by_role("button", name="film", exact=True).click()
+            begun = time.monotonic()
+            dialog.get_by_role("button", name="Open").click()
+            expect(dialog.get_by_role("link", name="Save")).to_be_visible(timeout=600_000)
+            down = time.monotonic() - begun
+            with quin.page.expect_download() as download:
+                dialog.get_by_role("link", name="Save").click()
+            that(filecmp.cmp(download.value.path(), file, shallow=False), "the saved file is another")
+            quin.press("Close")
+            # Playwright hands a browser that it has not started itself 50 MiB at most.
+            sent = file
+            if size > 50 << 20:
+                sent = None
+            for name, path in (("small", self.world.folder / "people/map.png"), ("large", sent)):
+                quin.press("New record")
+                dialog.get_by_label("Type of the record").fill("Film")
+                dialog.get_by_role("button", name="Add a file").click()
+                dialog.get_by_label("Name of the field").last.fill("reel")
+                quin.shoot("21-file")
+                dialog.get_by_role("button", name="Save").click()
+                expect(dialog.get_by_role("alert")).to_have_text("Choose a file.")
+                if path:
+                    dialog.locator("input[type=file]").set_input_files(path)
+                else:
+                    dialog.locator("input[type=file]").evaluate("""(input, size) => {
+                        const parts = Array.from({ length: size >> 20 }, (_, index) => new Uint8Array(1 << 20).fill(index * 7 + 1));
+                        const chosen = new DataTransfer();
+                        chosen.items.add(new File(parts, 'large.bin'));
+                        input.files = chosen.files;
+                    }""", size)
+                    with open(file, "wb") as out:
+                        for index in range(size >> 20):
+                            out.write(bytes([(index * 7 + 1) & 255]) * (1 << 20))
+                    path = file
+                begun = time.monotonic()
+                dialog.get_by_role("button", name="Save").click()
+                expect(dialog).to_have_count(0, timeout=600_000)
+                up = time.monotonic() - begun
+                rows = self.ann("record", "list", "--zone", "Films")
+                made = [row["record"]["recordName"] for row in rows if row.get("record", {}).get("recordName") not in (None, "film")]
+                that(len(made) == 1, f"{made}")
+                back = self.world.folder / "people/back.bin"
+                self.ann("record", "asset", made[0], "reel", "--zone", "Films", "--output", str(back))
+                that(filecmp.cmp(back, path, shallow=False), f"the {name} file that was sent is another")
+                self.ann("record", "delete", made[0], "--zone", "Films")
+                back.unlink()
+            print(f"    {size >> 20} MiB down in {down:.1f} s, up in {up:.1f} s, the module's memory {memory() >> 20} MiB", flush=True)
+            that(0 < memory() < 64 << 20, f"the module has {memory()} bytes of memory")
+        file.unlink()
 
     def test_two_tabs_accept_at_once(self):
         url = self.ann.invite("ida@example.org")

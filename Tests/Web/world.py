@@ -101,6 +101,12 @@ class Person:
         that(done.returncode == 0, f"sealkit {' '.join(arguments[:2])} ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
         return [json.loads(line) for line in done.stdout.decode().splitlines()]
 
+    def approving(self, invitation):
+        """A process that shows the digits, and is to be told them."""
+        return subprocess.Popen(
+            [str(self.world.binary), "device", "approve", invitation, "--json", "--key-file", str(self.key_file)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.world.environment())
+
     def create_account(self):
         made = self("account", "create", "--server", self.world.origin)[0]
         self.user = made["userRecordName"]

@@ -11,6 +11,8 @@ export class Account {
     #visitor;
     #identities = new Map();
     #key;
+    #enrolment;
+    #login;
 
     /**
      * @param {ReturnType<typeof import('./core.mjs').asking>} ask one operation of the module
@@ -110,17 +112,75 @@ export class Account {
         this.handle('bundleAnswer', this.#visitor);
     }
 
+    // An account that another device brings here
+
+    /** @returns {Promise<string>} what the other device is to be given */
+    async beginEnrolment() {
+        await this.endEnrolment();
+        const answer = this.ask('newEnrolment');
+        const handle = answer.u32();
+        const text = answer.string();
+        const opened = await this.#server.call('devices/enrol/open', answer.blob());
+        this.ask('enrolmentOpened', writer => writer.u32(handle).blob(opened));
+        this.#enrolment = { handle, isRevealed: false };
+        return text;
+    }
+
+    async #enrolmentState() {
+        return this.#server.call('devices/enrol/state', this.handle('enrolmentRequest', this.#enrolment.handle).blob());
+    }
+
+    /** @returns {Promise<string | null>} the six digits that both devices show; null before the other one has answered */
+    async enrolment() {
+        const state = await this.#enrolmentState();
+        const answer = this.ask('enrolmentAnswer', writer => writer.u32(this.#enrolment.handle).blob(state));
+        if (!answer.flag()) return null;
+        const digits = answer.string();
+        if (!this.#enrolment.isRevealed) await this.#server.call('devices/enrol/reveal', answer.blob());
+        this.#enrolment.isRevealed = true;
+        return digits;
+    }
+
+    /**
+     * Its reader has seen the same digits on both devices.
+     * @returns {Promise<{ account: string } | null>} null before the other one's reader has said so as well
+     */
+    async enrolled({ deviceName }) {
+        const state = await this.#enrolmentState();
+        const answer = this.ask('enrolledVisitor', writer => writer.u32(this.#enrolment.handle).blob(state).string(deviceName).i64(micros()));
+        if (!answer.flag()) return null;
+        this.#identities.clear();
+        this.#visitor = answer.u32();
+        const session = await this.#logIn();
+        await this.endEnrolment();
+        return session;
+    }
+
+    /** Nothing of it is left at the server, or it goes by itself. */
+    async endEnrolment() {
+        if (!this.#enrolment) return;
+        const { handle } = this.#enrolment;
+        this.#enrolment = undefined;
+        const request = this.handle('enrolmentRequest', handle);
+        request.blob();
+        await this.#server.call('devices/enrol/end', request.blob()).catch(() => undefined);
+        this.handle('forget', handle);
+    }
+
     device() {
         const answer = this.handle('device', this.#visitor);
         const account = [...answer.blob()].map(byte => byte.toString(16).padStart(2, '0')).join('');
         return { account, id: answer.raw(16).slice(), name: answer.string(), added: answer.i64() };
     }
 
-    #logIn() { return this.#begin('accounts/login', 'loginRequest', () => {}); }
+    /** One for all that waits for it. */
+    #logIn() {
+        this.#login ??= this.#begin('accounts/login', 'loginRequest', () => {}).finally(() => { this.#login = undefined; });
+        return this.#login;
+    }
 
     /** A session begins with an answered challenge. */
     async #begin(route, request, write) {
-        this.#server.token = '';
         const challenge = await this.#server.call('accounts/challenge', this.handle('challengeRequest', this.#visitor).blob());
         const answer = await this.#server.call(route, this.ask(request, writer =>
             write(writer.u32(this.#visitor).blob(challenge).string(this.#origin).i64(micros()))).blob());
@@ -130,13 +190,16 @@ export class Account {
         return { account: session.string() };
     }
 
-    /** With a session that has ended it is begun again, once. */
+    /** With a session that has ended it is begun again, once; what goes beside others does not go with one that is being replaced. */
     async inSession(ask) {
+        await this.#login;
+        const { token } = this.#server;
         try {
             return await ask();
         } catch (error) {
             if (error.code !== 'sessionExpired') throw error;
-            await this.#logIn();
+            // Somebody else may have begun the next one meanwhile.
+            await (this.#server.token === token ? this.#logIn() : this.#login);
             return ask();
         }
     }

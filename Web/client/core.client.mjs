@@ -25,13 +25,19 @@ const policy = 'trustedTypes' in self
 
 const start = name => new Worker(policy.createScriptURL(name), { type: 'module', name: `${origin} ${server.dataset.calls}` });
 
-/** @returns {(name: string, argument?: object, transfer?: Transferable[]) => Promise<any>} a method of `Visit`, in its worker */
-export function startCore() {
+/**
+ * @param {() => void} told what others have changed may be fetched
+ * @returns {(name: string, argument?: object, options?: { transfer?: Transferable[], tell?: (part: number) => void }) => Promise<any>} a method
+ *     of `Visit`, `Account` or `Zone`, in its worker; `tell` hears how far it is
+ */
+export function startCore(told) {
     const worker = start('./core.worker.mjs');
     const waiting = new Map();
     let last = 0;
-    worker.addEventListener('message', ({ data: { id, value, error } }) => {
-        const { resolve, reject } = waiting.get(id);
+    worker.addEventListener('message', ({ data: { id, value, error, part } }) => {
+        if (id === undefined) return told();
+        const { resolve, reject, tell } = waiting.get(id);
+        if (part !== undefined) return tell?.(part);
         waiting.delete(id);
         if (error) reject(new VisitError(error)); else resolve(value);
     });
@@ -40,8 +46,8 @@ export function startCore() {
         for (const { reject } of waiting.values()) reject(new VisitError({ code: 'noCore' }));
         waiting.clear();
     });
-    return (name, argument, transfer = []) => new Promise((resolve, reject) => {
-        waiting.set(++last, { resolve, reject });
+    return (name, argument, { transfer = [], tell } = {}) => new Promise((resolve, reject) => {
+        waiting.set(++last, { resolve, reject, tell });
         worker.postMessage({ id: last, name, argument }, transfer);
     });
 }

@@ -6,10 +6,12 @@ import { Visit } from './visit.mjs';
 // What the page may ask for: no other member, and none that is inherited.
 const methods = {
     account: ['passkeyInput', 'newRecoveryKey', 'isRecoveryKey', 'mistypedGroups', 'takeRecoveryKey', 'takePasskey', 'takePassphrase',
-        'createAccount', 'recoverAccount', 'keepAccount', 'device'],
-    visit: ['open', 'askForSeat', 'look', 'sendCode', 'proveCode', 'accept', 'comeBack', 'enter'],
-    zone: ['fetchRecords', 'records', 'openAsset', 'beginEdit', 'newRecord', 'save', 'remove'],
+        'createAccount', 'recoverAccount', 'keepAccount', 'device', 'beginEnrolment', 'enrolment', 'enrolled', 'endEnrolment'],
+    visit: ['open', 'link', 'askForSeat', 'look', 'sendCode', 'proveCode', 'accept', 'comeBack', 'enter', 'watch'],
+    zone: ['fetchRecords', 'records', 'openAsset', 'saveAsset', 'upload', 'begin', 'endEdit', 'newRecord', 'save', 'remove', 'leave'],
 };
+// They take as long as a file or a stream does, and change nothing that others go by.
+const beside = ['saveAsset', 'upload', 'watch'];
 const places = new Map(Object.entries(methods).flatMap(([place, names]) => names.map(name => [name, place])));
 const visit = loadModule().then(ask => new Visit(new Account(ask, ...self.name.split(' '))));
 
@@ -18,7 +20,8 @@ async function answer({ id, name, argument }) {
         if (!places.has(name)) throw new TypeError('no such method');
         const one = await visit;
         const parts = { account: one.account, visit: one, zone: one.zone };
-        postMessage({ id, value: await parts[places.get(name)][name](argument ?? {}) });
+        const tell = name === 'watch' ? () => postMessage({}) : part => postMessage({ id, part });
+        postMessage({ id, value: await parts[places.get(name)][name](argument ?? {}, tell) });
     } catch (error) {
         const { code: given, reason = '', remedy = '', wait = 0 } = error;
         // What a browser throws has a number there.
@@ -29,4 +32,6 @@ async function answer({ id, name, argument }) {
 
 // One after the other: an answer that was asked for before a record was saved is older than what is known by then.
 let last = Promise.resolve();
-addEventListener('message', ({ data }) => { last = last.then(() => answer(data)); });
+addEventListener('message', ({ data }) => {
+    if (beside.includes(data.name)) answer(data); else last = last.then(() => answer(data));
+});

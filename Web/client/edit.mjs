@@ -1,15 +1,12 @@
 // A record as its reader changes it: what was sealed stays sealed, and what the reader adds is.
 import { element, icon } from './dom.mjs';
-import { fieldWords } from './records.mjs';
+import { fieldWords, same, size } from './records.mjs';
 import { explain, texts } from './texts.mjs';
 
 // Other elements would come back from the form as more or fewer than they were.
 const isLine = ({ text }) => text !== '' && !text.includes('\n');
 const isWritable = ({ value }) => value !== undefined
     && (['string', 'integer', 'double', 'date'].includes(value.kind) || (value.kind === 'list' && (value.element ?? 'string') === 'string' && value.of.every(isLine)));
-
-const same = (one, other) => JSON.stringify(one, plain) === JSON.stringify(other, plain);
-const plain = (_, value) => value instanceof Uint8Array ? [...value] : value;
 
 // The form that a date has in an input: the reader's own time, to the minute.
 const local = milliseconds => {
@@ -54,7 +51,8 @@ function input(kind, properties) {
  * A dialog in which a record is changed.
  * @param {object} record as it is shown; without a name it is new
  * @param {Map<string, object>} given what becomes of fields already, by name
- * @param {(changes: object[]) => Promise<void>} save throws what is said in the dialog
+ * @param {(changes: object[], type: string, tell: (part: number) => void) => Promise<void>} save throws what is said in the dialog; `tell`
+ *     hears how far a file is
  */
 export function editRecord(record, given, save) {
     const rows = element('div');
@@ -89,6 +87,23 @@ export function editRecord(record, given, save) {
         return nameInput || field.input;
     }
 
+    /** A file of the reader's, sealed as all that is added here is. */
+    function addFile() {
+        const id = `edit-${++count}`;
+        const [nameInput, chosen] = [element('input', { type: 'text', id: `${id}-name`, autocomplete: 'off' }), element('input', { type: 'file', id })];
+        const row = element('div.editrow', {},
+            element('div', {}, element('label', { for: `${id}-name` }, texts.fieldName), nameInput),
+            element('div', {}, element('label', { for: id }, texts.fieldValue, ' ', icon('lock', texts.sealedField)), chosen),
+            element('button.button.plain', { type: 'button', onclick: () => {
+                row.remove();
+                fields.splice(fields.indexOf(field), 1);
+            } }, texts.removeField));
+        const field = { name: () => nameInput.value.trim(), kind: 'file', isSealed: true, input: chosen, nameInput, first: '', change: undefined };
+        rows.append(row);
+        fields.push(field);
+        return nameInput;
+    }
+
     for (const field of record.fields) {
         if (isWritable(field)) {
             add(field.name, field.value, field.isSealed, given.get(field.name));
@@ -116,6 +131,12 @@ export function editRecord(record, given, save) {
             if (name === '' && field.input.value === '') continue;
             if (name === '' || names.has(name)) return refuse(field.nameInput || field.input, texts.fieldNameMissing);
             names.add(name);
+            if (field.kind === 'file') {
+                const [file] = field.input.files;
+                if (!file) return refuse(field.input, texts.fileMissing);
+                found.push({ name, to: 'file', file, size: file.size });
+                continue;
+            }
             if (field.isRemoved) {
                 if (field.before) found.push({ name, to: 'removed' });
                 continue;
@@ -152,7 +173,7 @@ export function editRecord(record, given, save) {
         submit.disabled = true;
         submit.textContent = texts.savingRecord;
         try {
-            await save(found, typeInput ? typeInput.value.trim() : record.type);
+            await save(found, typeInput ? typeInput.value.trim() : record.type, part => { submit.textContent = texts.uploadingPart(Math.floor(part * 100)); });
             dialog.close();
         } catch (error) {
             alert.textContent = explain(typeof error.code === 'string' ? error.code : 'internalError');
@@ -163,7 +184,8 @@ export function editRecord(record, given, save) {
     } },
     typeInput && element('div', {}, element('label', { for: 'edit-type' }, texts.typeOfRecord), typeInput),
     rows,
-    element('div.actions.row', {}, element('button.button.plain', { type: 'button', onclick: () => add(null, undefined, true).focus() }, texts.addField)),
+    element('div.actions.row', {}, element('button.button.plain', { type: 'button', onclick: () => add(null, undefined, true).focus() }, texts.addField),
+        element('button.button.plain', { type: 'button', onclick: () => addFile().focus() }, texts.addFile)),
     element('p.hint', {}, texts.sealedHere), alert,
     element('div.actions.row', {}, submit, element('button.button', { type: 'button', onclick: () => dialog.close() }, texts.cancel)));
     if (record.type === '' && fields.length === 0) add(null, undefined, true);
@@ -202,7 +224,7 @@ export function confirmRemoval(record) {
  */
 export function compare(before, changes, theirs) {
     const field = (record, name) => record.fields.find(field => field.name === name);
-    const content = field => field && (field.value ?? { kind: 'asset', size: field.asset });
+    const content = field => field && (field.value ?? { kind: 'asset', size: field.asset, file: field.file && field.name });
     const kept = new Map();
     const open = [];
     for (const [name, change] of changes) {
@@ -218,7 +240,7 @@ export function compare(before, changes, theirs) {
 /** Side by side, what was, what the reader made of it, and what somebody else did. @returns {Promise<Map<string, object> | null>} */
 export function choose(record, kept, conflicts) {
     return new Promise(resolve => {
-        const shown = field => field === undefined ? '–' : fieldWords(field);
+        const shown = field => field === undefined ? '–' : field.file ? texts.fileOf(size(field.size)) : fieldWords(field);
         const body = element('div');
         for (const [index, conflict] of conflicts.entries()) {
             const side = (which, label, field) => element('label.side', {},

@@ -3,6 +3,8 @@
 
 /** Bytes of an asset that are held in one piece. */
 export const largestAsset = 32 << 20;
+/** Bytes of one that a browser is trusted to keep until it is saved. */
+export const largestSaved = 2 ** 31;
 
 const starts = (bytes, ...expected) => expected.every((byte, index) => byte === null || bytes[index] === byte);
 const ascii = text => [...text].map(letter => letter.charCodeAt(0));

@@ -24,13 +24,15 @@ async function run(mode, body) {
 const keep = (key, value) => run('readwrite', store => store.put(value, key)).catch(() => undefined);
 const kept = key => run('readonly', store => store.get(key)).catch(() => undefined);
 
-/** How the account of this browser is unlocked: 'passkey', 'passphrase' or 'recoveryKey'. */
+/** How the account of this browser is unlocked: 'passkey', 'passphrase', 'recoveryKey' or 'device'. */
 export const way = () => kept('way');
 export const keepWay = way => keep('way', way);
 
 /** Where the share behind a routing id is. */
 export const place = routing => kept(`place ${routing}`);
 export const keepPlace = (routing, place) => keep(`place ${routing}`, place);
+
+export const forgetPlace = routing => run('readwrite', store => store.delete(`place ${routing}`)).catch(() => undefined);
 
 /** The devices that this browser is to accounts, by what each account has always. */
 export const devices = async () => (await kept('devices')) ?? {};

@@ -1,6 +1,6 @@
 // Records as tables, one a type, and each by itself. What they say is shown as text and never as markup.
 import { element, icon } from './dom.mjs';
-import { largestAsset, picture, shownType } from './media.mjs';
+import { largestAsset, largestSaved, picture, shownType } from './media.mjs';
 import { explain, texts } from './texts.mjs';
 
 const rowsAtOnce = 200;
@@ -9,7 +9,7 @@ const mostColumns = 5;
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const when = milliseconds => Number.isFinite(milliseconds) && Math.abs(milliseconds) < 8.64e15 ? dates.format(milliseconds) : '';
 
-function size(bytes) {
+export function size(bytes) {
     const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
     const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10));
     return `${(bytes / 1024 ** power).toFixed(power > 0 && bytes / 1024 ** power < 10 ? 1 : 0)} ${units[power]}`;
@@ -30,31 +30,36 @@ function words(value) {
 export const fieldWords = field => field.asset !== undefined ? texts.asset(size(field.asset)) : field.value ? words(field.value) : '';
 const searched = record => [record.name, ...record.fields.map(fieldWords)].join('\n').toLocaleLowerCase();
 
+const plain = (_, value) => value instanceof Uint8Array ? [...value] : value;
+/** Whether two records, fields or values say the same. */
+export const same = (one, other) => JSON.stringify(one, plain) === JSON.stringify(other, plain);
+
 /**
  * @param {object[]} records all of them
- * @param {{ openAsset: (record: string, field: string) => Promise<Uint8Array>, edit?: (record: object) => void,
- *     remove?: (record: object) => void }} tools the last two where the reader may write
- * @param {HTMLInputElement} find what is typed there is searched for
- * @returns {HTMLElement}
+ * @param {{ openAsset: (record: string, field: string) => Promise<Uint8Array>, saveAsset: (record: string, field: string, tell: (part: number)
+ *     => void) => Promise<Blob>, edit?: (record: object) => void, remove?: (record: object) => void }} tools the last two where the reader
+ *     may write
+ * @param {Map<string, number>} [counts] how many rows of a type are shown at first
+ * @returns {{ element: HTMLElement, filter: (text: string) => void, counts: Map<string, number> }} `counts` as they are by then
  */
-export function recordTables(records, tools, find) {
+export function recordTables(records, tools, counts = new Map()) {
     const types = new Map();
     for (const record of records) {
         const type = record.refusal === '' ? record.type : texts.notBelieved;
         if (!types.has(type)) types.set(type, []);
         types.get(type).push({ ...record, searched: searched(record) });
     }
-    const tables = [...types].map(([type, records]) => typeTable(type, records, tools));
+    const tables = [...types].map(([type, records]) => typeTable(type, records, tools, counts));
     const nothing = element('p.quiet', { hidden: true }, texts.noneFound);
-    find.addEventListener('input', () => {
-        const wanted = find.value.trim().toLocaleLowerCase();
+    const filter = text => {
+        const wanted = text.trim().toLocaleLowerCase();
         const found = tables.map(table => table.filter(wanted)).reduce((sum, count) => sum + count, 0);
-        nothing.hidden = found > 0;
-    });
-    return element('div', {}, ...tables.map(({ section }) => section), nothing);
+        nothing.hidden = found > 0 || records.length === 0;
+    };
+    return { element: element('div', {}, ...tables.map(({ section }) => section), nothing), filter, counts };
 }
 
-function typeTable(type, records, tools) {
+function typeTable(type, records, tools, rows) {
     // The fields that most records have first: the others are seen in each record by itself.
     const counts = new Map();
     const sealed = new Set();
@@ -80,6 +85,7 @@ function typeTable(type, records, tools) {
     function show(count) {
         const first = shown;
         shown = Math.min(count, found.length);
+        rows.set(type, Math.max(shown, rowsAtOnce));
         body.append(...found.slice(first, shown).map(record => row(record, columns, tools)));
         more.hidden = shown >= found.length;
     }
@@ -89,10 +95,9 @@ function typeTable(type, records, tools) {
         shown = 0;
         section.hidden = found.length === 0;
         title.textContent = `${type} – ${texts.count(found.length)}`;
-        show(rowsAtOnce);
+        show(wanted === '' ? rows.get(type) ?? rowsAtOnce : rowsAtOnce);
         return found.length;
     }
-    filter('');
     return { section, filter };
 }
 
@@ -103,6 +108,7 @@ function row(record, columns, tools) {
             element('td', { colSpan: columns.length + 1, ...label('') }, icon('warning'), ' ', texts.refused));
     }
     const open = element('button.open', { type: 'button', onclick: () => showRecord(record, tools) }, record.name);
+    open.dataset.record = record.name;
     const fields = new Map(record.fields.map(field => [field.name, field]));
     return element('tr', {}, element('td', label(texts.name), open),
         ...columns.map(name => element(fields.has(name) ? 'td' : 'td.none', label(name),
@@ -110,27 +116,44 @@ function row(record, columns, tools) {
         element('td.when', label(texts.changed), when(record.modified)));
 }
 
+/** The one that is shown by itself: what is told of it by then. */
+let showing = null;
+
+/** What has become of the one that is shown by itself. A file that its reader has opened stays. */
+export function showAgain(records, tools) {
+    if (!showing) return;
+    const record = records.find(({ name }) => name === showing.record.name);
+    if (!record || record.refusal !== '') showing.dialog.close();
+    else if (showing.made.length === 0 && !same(record.fields, showing.record.fields)) showing.show(record, tools);
+}
+
 /** A record by itself, with all that it has. */
-function showRecord(record, { openAsset, edit, remove }) {
+function showRecord(record, tools) {
     const made = [];
-    const fields = element('dl.fields');
-    for (const field of record.fields) {
-        fields.append(element('dt', {}, field.name, ' ', (field.isSealed || field.asset !== undefined) && icon('lock', texts.sealedField)),
-            element('dd', {}, field.asset !== undefined ? asset(record, field, openAsset, made) : field.value ? words(field.value) : '–'));
-    }
-    const dialog = element('dialog', { 'aria-labelledby': 'record-name' },
-        element('div.dialogbar', {}, element('h2', { id: 'record-name' }, record.name),
-            element('button.button', { type: 'button', onclick: () => dialog.close() }, texts.close)),
-        element('p.quiet.small', {}, `${record.type} · ${texts.changed} ${when(record.modified)} · ${texts.author} ${record.author.slice(0, 9)}…`),
-        fields,
-        edit && element('div.actions.row', {}, element('button.button.main', { type: 'button', onclick: () => {
+    const dialog = element('dialog', { 'aria-labelledby': 'record-name' });
+    const show = (record, { edit, remove, ...assets }) => {
+        const hadFocus = dialog.contains(document.activeElement);
+        const fields = element('dl.fields');
+        for (const field of record.fields) {
+            fields.append(element('dt', {}, field.name, ' ', (field.isSealed || field.asset !== undefined) && icon('lock', texts.sealedField)),
+                element('dd', {}, field.asset !== undefined ? asset(record, field, assets, made) : field.value ? words(field.value) : '–'));
+        }
+        const close = element('button.button', { type: 'button', onclick: () => dialog.close() }, texts.close);
+        const leading = (kind, text, act) => element(`button.button.${kind}`, { type: 'button', onclick: () => {
             dialog.close();
-            edit(record);
-        } }, texts.editRecord), element('button.button.plain', { type: 'button', onclick: () => {
-            dialog.close();
-            remove(record);
-        } }, texts.deleteRecord)));
+            act(record);
+        } }, text);
+        dialog.replaceChildren(
+            element('div.dialogbar', {}, element('h2', { id: 'record-name' }, record.name), close),
+            element('p.quiet.small', {}, `${record.type} · ${texts.changed} ${when(record.modified)} · ${texts.author} ${record.author.slice(0, 9)}…`),
+            fields,
+            edit ? element('div.actions.row', {}, leading('main', texts.editRecord, edit), leading('plain', texts.deleteRecord, remove)) : '');
+        if (hadFocus) close.focus();
+        showing = { record, dialog, made, show };
+    };
+    show(record, tools);
     dialog.addEventListener('close', () => {
+        showing = null;
         for (const url of made) URL.revokeObjectURL(url);
         dialog.remove();
     });
@@ -138,21 +161,26 @@ function showRecord(record, { openAsset, edit, remove }) {
     dialog.showModal();
 }
 
-function asset(record, field, openAsset, made) {
+function asset(record, field, { openAsset, saveAsset }, made) {
     const place = element('div', {}, texts.asset(size(field.asset)), ' ');
-    if (field.asset > largestAsset) {
+    if (field.asset > largestSaved) {
         place.append(element('p.hint', {}, texts.assetTooLarge));
         return place;
     }
     const button = element('button.button', { type: 'button', onclick: open }, icon('file'), texts.openAsset);
     place.append(button);
+    const name = `${record.name}-${field.name}`;
     async function open() {
         button.disabled = true;
         button.replaceChildren(texts.openingAsset);
         try {
-            const bytes = await openAsset(record.name, field.name);
+            if (field.asset > largestAsset) {
+                const blob = await saveAsset(record.name, field.name, part => button.replaceChildren(texts.openingPart(Math.floor(part * 100))));
+                place.append(saving(blob, name, made));
+            } else {
+                await showBytes(await openAsset(record.name, field.name), name, place, made);
+            }
             button.remove();
-            await showBytes(bytes, `${record.name}-${field.name}`, place, made);
         } catch (error) {
             button.disabled = false;
             button.replaceChildren(icon('file'), texts.openAsset);
@@ -162,20 +190,23 @@ function asset(record, field, openAsset, made) {
     return place;
 }
 
+function url(blob, made) {
+    made.push(URL.createObjectURL(blob));
+    return made.at(-1);
+}
+
+const saving = (blob, name, made) => element('a.button', { href: url(blob, made), download: name }, texts.saveAsset);
+
 async function showBytes(bytes, name, place, made) {
     const type = shownType(bytes);
-    const url = blob => {
-        made.push(URL.createObjectURL(blob));
-        return made.at(-1);
-    };
     const bitmap = await picture(bytes);
     if (bitmap) {
         const canvas = element('canvas', { width: bitmap.width, height: bitmap.height, role: 'img', 'aria-label': name });
         canvas.getContext('2d').drawImage(bitmap, 0, 0);
         place.append(canvas);
     } else if (type?.startsWith('audio/') || type?.startsWith('video/')) {
-        place.append(element(type.slice(0, 5), { src: url(new Blob([bytes], { type })), controls: true }));
+        place.append(element(type.slice(0, 5), { src: url(new Blob([bytes], { type }), made), controls: true }));
     }
     // Whatever it is, saved it is bytes.
-    place.append(element('a.button', { href: url(new Blob([bytes], { type: 'application/octet-stream' })), download: name }, texts.saveAsset));
+    place.append(saving(new Blob([bytes], { type: 'application/octet-stream' }), name, made));
 }

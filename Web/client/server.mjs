@@ -7,6 +7,9 @@ export const mostBytes = 8 << 20;
 // Of what is waited for: the first byte and each further one, and so many a second once it has taken a minute.
 const [patience, leastPace] = [60_000, 2048];
 
+// They begin a session, and go with none.
+const beginning = ['accounts/challenge', 'accounts/create', 'accounts/login', 'accounts/recover'];
+
 /** What the server refused, by its code (PROTOCOL-TRANSPORT.md, "Error codes"), or `networkFailure`. */
 export class ServerError extends Error {
     constructor({ code, reason = '', remedy = '', wait = 0 }) {
@@ -37,7 +40,7 @@ export class Server {
             method, body, signal, cache: 'no-store', credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer',
             headers: {
                 ...headers, 'sealkit-wire-version': '1', 'sealkit-client': 'web/0.1.0 browser',
-                ...this.token !== '' && { authorization: `Bearer ${this.token}` },
+                ...this.token !== '' && !beginning.includes(name) && { authorization: `Bearer ${this.token}` },
             },
         });
     }
@@ -47,19 +50,62 @@ export class Server {
      * @param {Uint8Array} [body]
      * @param {Record<string, string>} [place] what stands for the path's parameters
      * @param {number} [most] bytes of the answer
+     * @param {string} [type] of the body
      * @returns {Promise<Uint8Array>} the answer's bytes
      * @throws {ServerError} what the server refuses; `networkFailure`; `endless` where the answer is longer
      */
-    async call(name, body, place = {}, most = mostBytes) {
-        const { response, bytes } = await this.exchange(name, place, { accept: media, ...body && { 'content-type': media } }, body, most);
+    async call(name, body, place = {}, most = mostBytes, type = media) {
+        const { response, bytes } = await this.exchange(name, place, { accept: media, ...body && { 'content-type': type } }, body, most);
         if (response.ok) return bytes;
+        throw this.#refusal(response, bytes);
+    }
+
+    /**
+     * An answer of any length, as it comes.
+     * @param {{ first: number, end: number }} range of it
+     * @returns {AsyncGenerator<Uint8Array>}
+     * @throws as `call`, and `networkFailure` where it breaks off
+     */
+    async *stream(name, place, { first, end }) {
+        const stop = new AbortController();
+        let timer;
+        const wait = () => {
+            clearTimeout(timer);
+            timer = setTimeout(() => stop.abort(), patience);
+        };
+        try {
+            wait();
+            const response = await this.send(name, place, { accept: media, range: `bytes=${first}-${end - 1}` }, stop.signal);
+            if (!response.ok) throw this.#refusal(response, await read(response, mostBytes, wait));
+            // All of it, where a part was asked for, is not what is to be read.
+            if (response.status !== 206) throw new ServerError({ code: 'serverRejectedRequest' });
+            let left = end - first;
+            const reader = response.body.getReader();
+            for (;;) {
+                const { done, value } = await reader.read();
+                if (done) break;
+                left -= value.length;
+                if (left < 0) throw new ServerError({ code: 'endless' });
+                wait();
+                yield value;
+            }
+            if (left > 0) throw new ServerError({ code: 'networkFailure' });
+        } catch (error) {
+            throw error instanceof ServerError ? error : new ServerError({ code: 'networkFailure' });
+        } finally {
+            clearTimeout(timer);
+            stop.abort();
+        }
+    }
+
+    #refusal(response, bytes) {
         let failure;
         try {
             failure = this.#readFailure(bytes);
         } catch {
             failure = { code: response.status >= 500 ? 'serviceUnavailable' : 'serverRejectedRequest' };
         }
-        throw new ServerError(failure);
+        return new ServerError(failure);
     }
 
     /** @returns {Promise<{ response: Response, bytes: Uint8Array }>} an answer, whatever it says, with all of its bytes */

@@ -2,11 +2,11 @@
 import { takeSecret } from './first.mjs';
 import { origin, startCore, stretch, VisitError } from './core.client.mjs';
 import { element, icon } from './dom.mjs';
-import { choose, compare, confirmRemoval, editRecord } from './edit.mjs';
+import { later } from './later.mjs';
 import { picture } from './media.mjs';
 import * as memory from './memory.mjs';
 import { makePasskey, mayHavePasskey, usePasskey } from './passkey.mjs';
-import { recordTables } from './records.mjs';
+import { recordTables, showAgain } from './records.mjs';
 import { explain, language, texts } from './texts.mjs';
 
 let secret = takeSecret();
@@ -17,17 +17,21 @@ const leastCharacters = 12;
 const codeTries = 5;
 const codePause = 60_000;
 const idle = 15 * 60_000;
+// Where the server tells of no changes they are looked for.
+const lookEvery = 60_000;
 
-const ask = startCore();
+const ask = startCore(() => update());
 const main = element('main', { id: 'main' });
 const accountPlace = element('div.account');
+const leaveButton = element('button.button', { type: 'button', hidden: true, onclick: () => guard(leave) }, texts.leaveShare);
 const state = { account: null, way: null, place: undefined, hasSeat: false, hasURL: false, hasProven: false };
 
 // What every screen has
 
 function start() {
     // The operator's, which the page has for those without scripts; the key does not go along.
-    const apps = [...document.querySelectorAll('#apps a')].flatMap(link => [element('a', { rel: 'noreferrer', href: link.href }, link.textContent), ' ']);
+    const apps = [...document.querySelectorAll('#apps a')].flatMap(link => [element('a', { rel: 'noreferrer', href: link.href }, link.textContent), ' ',
+        secret !== '' && element('button.button.plain', { type: 'button', onclick: async () => (await later('afterwards.mjs')).openInApp(ask, link.href) }, texts.openInApp), ' ']);
     document.documentElement.lang = language;
     document.title = texts.title;
     document.getElementById('page').append(
@@ -48,6 +52,7 @@ function awake() {
 }
 
 function screen(title, ...content) {
+    list = null;
     main.className = '';
     const heading = element('h1', { tabIndex: -1 }, title);
     main.replaceChildren(element('div.card', {}, heading, ...content));
@@ -175,7 +180,7 @@ function waysToKeep(then) {
 
 async function passkeyMade(then) {
     const output = await makePasskey(await ask('passkeyInput'), `${location.hostname} – ${new Date().toISOString().slice(0, 10)}`);
-    await ask('takePasskey', { output }, [output.buffer]);
+    await ask('takePasskey', { output }, { transfer: [output.buffer] });
     return then('passkey');
 }
 
@@ -187,7 +192,7 @@ const passphraseFields = isNew => [
 async function takePassphrase(name, passphrase) {
     busy(texts.stretching);
     const key = await stretch(passphrase, name.trim());
-    await ask('takePassphrase', { key }, [key.buffer]);
+    await ask('takePassphrase', { key }, { transfer: [key.buffer] });
 }
 
 function choosePassphrase(then) {
@@ -258,9 +263,10 @@ function unlock(title, text) {
         passkey: mayHavePasskey() && choice(texts.unlockPasskey, texts.passkeyHint, unlockByPasskey),
         passphrase: choice(texts.unlockPassphrase, texts.passphraseHint, unlockByPassphrase),
         recoveryKey: choice(texts.unlockRecoveryKey, texts.recoveryKeyHint, unlockByRecoveryKey),
+        device: choice(texts.fromDevice, texts.fromDeviceHint, unlockByDevice),
     };
     // The one that was used here last comes first.
-    const order = [state.way ?? 'passkey', 'passkey', 'passphrase', 'recoveryKey'];
+    const order = [state.way ?? 'passkey', 'passkey', 'passphrase', 'recoveryKey', 'device'];
     const shown = [...new Set(order)].map(way => ways[way]).filter(Boolean);
     shown[0].classList.add('main');
     screen(title, text && paragraph(text), element('div.choices', {}, ...shown),
@@ -272,7 +278,7 @@ function unlock(title, text) {
 
 async function unlockByPasskey() {
     const output = await usePasskey(await ask('passkeyInput'));
-    await ask('takePasskey', { output }, [output.buffer]);
+    await ask('takePasskey', { output }, { transfer: [output.buffer] });
     return recover('passkey');
 }
 
@@ -294,6 +300,12 @@ function unlockByRecoveryKey() {
             await ask('takeRecoveryKey', { text });
             return recover('recoveryKey');
         }, texts.next, button(texts.back, welcome)));
+}
+
+async function unlockByDevice() {
+    busy(texts.opening);
+    const { enrol } = await later('afterwards.mjs');
+    return enrol({ ask, screen, button, form, field, deviceName: deviceName(), back: welcome, then: ({ account }) => entered(account, 'device') });
 }
 
 async function recover(way) {
@@ -322,10 +334,11 @@ async function keepWay(way) {
 
 function showAccount() {
     const name = state.account.slice(0, 8);
-    const ways = { passkey: texts.waysPasskey, passphrase: texts.waysPassphrase, recoveryKey: texts.waysRecoveryKey };
+    const ways = { passkey: texts.waysPasskey, passphrase: texts.waysPassphrase, recoveryKey: texts.waysRecoveryKey, device: texts.waysDevice };
     accountPlace.replaceChildren(element('details', {},
         element('summary', { 'aria-label': `${texts.account} ${name}` }, icon('person'), name),
         element('div.menu', {}, paragraph(texts.accountOf(name)), paragraph(ways[state.way] ?? texts.waysNone),
+            leaveButton,
             button(texts.lock, () => location.reload()),
             button(texts.forget, async () => {
                 await memory.forget();
@@ -455,109 +468,137 @@ function keepFirst(shown) {
 
 // 7. Records
 
-async function records(title) {
-    busy(texts.reading);
-    const { count, mayWrite } = await ask('fetchRecords');
+/** The records that are on the screen. */
+let list = null;
+
+async function all(count) {
     const all = [];
     while (all.length < count) {
         const part = await ask('records', { first: all.length });
         if (part.length === 0) break;
         all.push(...part);
     }
+    return all;
+}
+
+async function records(title) {
+    busy(texts.reading);
+    const { count, mayWrite } = await ask('fetchRecords');
     const find = element('input', { type: 'search', id: 'find', autocomplete: 'off' });
     const heading = element('h1', { tabIndex: -1 }, title || texts.recordsTitle);
+    const [counted, place] = [element('p.quiet', { id: 'count', role: 'status' }), element('div')];
+    const make = button(texts.newRecord, async () => (await change(title)).make(list?.all.find(record => record.refusal === '')?.type ?? ''), 'main');
+    const made = { title, find, all: [], mayWrite, tables: undefined, show(all, mayWrite) {
+        Object.assign(made, { all, mayWrite });
+        const tools = toolsOf(title, mayWrite);
+        const focused = place.contains(document.activeElement) ? document.activeElement.dataset.record : undefined;
+        made.tables = recordTables(all, tools, made.tables?.counts);
+        counted.textContent = texts.count(all.length);
+        make.hidden = !mayWrite;
+        place.replaceChildren(made.tables.element, all.length === 0 ? element('div.card', {}, paragraph(texts.none)) : '');
+        made.tables.filter(find.value);
+        if (focused !== undefined) [...place.querySelectorAll('.open')].find(open => open.dataset.record === focused)?.focus();
+        showAgain(all, tools);
+    } };
+    made.show(await all(count), mayWrite);
+    find.addEventListener('input', () => made.tables.filter(find.value));
     main.className = 'wide';
     main.replaceChildren(
         element('div.head', {},
-            element('div', {}, heading, element('p.quiet', { id: 'count' }, texts.count(all.length))),
+            element('div', {}, heading, counted),
             element('div.find', {}, element('label', { for: 'find' }, texts.search), find),
-            button(texts.refresh, () => records(title)),
-            mayWrite && button(texts.newRecord, () => make(title, all), 'main')),
-        all.length === 0 ? element('div.card', {}, paragraph(texts.none)) : recordTables(all, tools(title, mayWrite), find));
+            button(texts.refresh, () => records(title)), make),
+        place);
+    list = made;
+    leaveButton.hidden = false;
     heading.focus();
+    watch();
 }
 
-const tools = (title, mayWrite) => ({
+const toolsOf = (title, mayWrite) => ({
     openAsset: (record, field) => ask('openAsset', { record, field }),
-    ...mayWrite && { edit: record => guard(changing(title, record)), remove: record => guard(removing(title, record)) },
+    saveAsset: (record, field, tell) => ask('saveAsset', { record, field }, { tell }),
+    ...mayWrite && {
+        edit: record => guard(async () => (await change(title)).change(record)),
+        remove: record => {
+            let step;
+            return guard(async () => {
+                step ??= (await change(title)).remove(record);
+                return step();
+            });
+        },
+    },
 });
 
-// 8. Changes
+// What others change
 
-/** What is shown of a record after it was read anew; undefined where it is gone. */
-async function found(name) {
-    for (let first = 0; ; first += 200) {
-        const part = await ask('records', { first });
-        if (part.length === 0) return undefined;
-        const record = part.find(record => record.name === name);
-        if (record) return record;
+let watching;
+
+/** Once: from then on the server tells, or is asked now and then. What has come before it told is looked for. */
+function watch() {
+    watching ??= ask('watch').then(update, () => setInterval(() => document.hidden || update(), lookEvery));
+}
+
+addEventListener('visibilitychange', () => document.hidden || update());
+
+// One look at a time; what is told meanwhile is looked at after it.
+let looking = null;
+let isLookedForAgain = false;
+
+/** What others have changed is shown where its reader is, and nothing is taken out of their hands. */
+async function update() {
+    if (looking) {
+        isLookedForAgain = true;
+        return;
+    }
+    do {
+        isLookedForAgain = false;
+        looking = lookAgain();
+        await looking;
+    } while (isLookedForAgain);
+    looking = null;
+}
+
+// The next time that it is told, or looked at, it may be there.
+const passing = ['networkFailure', 'serviceUnavailable', 'requestRateLimited'];
+
+async function lookAgain() {
+    const shown = list;
+    if (!shown) return;
+    try {
+        const { count, mayWrite, hasNews } = await ask('fetchRecords');
+        if (list !== shown || (!hasNews && mayWrite === shown.mayWrite)) return;
+        const found = await all(count);
+        if (list === shown) shown.show(found, mayWrite);
+    } catch (error) {
+        if (list === shown && !passing.includes(error.code)) failed(error, () => records(shown.title));
     }
 }
 
-/** A step that changes a record; done again, it starts from what is there by then. */
-function changing(title, record) {
-    let shown = record;
-    return async () => {
-        const begun = shown ?? await found(record.name);
-        shown = undefined;
-        return begun === undefined || begun.refusal !== '' ? said(title, texts.deletedMeanwhile) : change(title, begun);
-    };
-}
+// 8. Afterwards
 
-async function change(title, record) {
-    const { edit } = await ask('beginEdit', { record: record.name });
-    let outcome = null;
-    let made = [];
-    const dialog = editRecord(record, new Map(), async changes => {
-        made = changes;
-        outcome = changes.length === 0 ? 'stored' : await ask('save', { edit, record: record.name, changes });
-    });
-    await new Promise(resolve => dialog.addEventListener('close', resolve));
-    if (outcome === null) return;
-    if (outcome === 'stored') return records(title);
-    return settle(title, record, new Map(made.map(one => [one.name, one])), outcome);
-}
+const change = async title => (await later('changes.mjs')).changes({ ask, done: () => shownAgain(title), said: text => said(title, text) });
 
-/** Somebody else was faster. */
-async function settle(title, before, changes, outcome) {
-    const theirs = outcome === 'deleted' ? undefined : await found(before.name);
-    if (theirs === undefined || theirs.refusal !== '') return said(title, texts.deletedMeanwhile);
-    const { kept, open } = compare(before, changes, theirs);
-    const chosen = open.length === 0 ? kept : await choose(theirs, kept, open);
-    if (chosen === null) return records(title);
-    const made = [...chosen.values()];
-    if (made.length === 0) return records(title);
-    const { edit } = await ask('beginEdit', { record: theirs.name });
-    const next = await ask('save', { edit, record: theirs.name, changes: made });
-    return next === 'stored' ? records(title) : settle(title, theirs, chosen, next);
+/** The records, as they are by now. */
+async function shownAgain(title) {
+    if (!list) return records(title);
+    const { count, mayWrite } = await ask('fetchRecords');
+    const found = await all(count);
+    return list ? list.show(found, mayWrite) : records(title);
 }
 
 function said(title, text) {
     screen(texts.errorTitle, note(text, 'warning', 'warn'), element('div.actions', {}, button(texts.next, () => records(title), 'main')));
 }
 
-async function make(title, all) {
-    const suggested = all.find(record => record.refusal === '')?.type ?? '';
-    let outcome = null;
-    // What nobody has answered may have been stored: tried again it is the same record.
-    let begun = null;
-    const dialog = editRecord({ name: '', type: '', suggested, fields: [] }, new Map(), async (changes, type) => {
-        if (begun?.type !== type) begun = { type, ...await ask('newRecord', { type }) };
-        outcome = await ask('save', { edit: begun.edit, record: begun.name, changes });
-    });
-    await new Promise(resolve => dialog.addEventListener('close', resolve));
-    if (outcome !== null) return records(title);
-}
-
-/** A step that deletes a record; done again, it still deletes what its reader saw alone. */
-function removing(title, record) {
-    let edit;
-    return async () => {
-        if (!await confirmRemoval(record)) return;
-        edit ??= (await ask('beginEdit', { record: record.name })).edit;
-        const outcome = await ask('remove', { edit, record: record.name });
-        return outcome === 'changed' ? said(title, texts.changedMeanwhile) : records(title);
-    };
+async function leave() {
+    const { agreed } = await later('afterwards.mjs');
+    if (!await agreed(texts.leaveShare, texts.leaveHint, texts.leaveShare)) return;
+    busy(texts.checking);
+    await ask('leave');
+    await memory.forgetPlace(routing);
+    leaveButton.hidden = true;
+    screen(texts.leaveShare, paragraph(texts.hasLeft));
 }
 
 start();

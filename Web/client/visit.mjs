@@ -14,6 +14,9 @@ export class Visit {
     #proof;
     #token = '';
     #zone;
+    #place;
+    #text;
+    #stream;
 
     /** @param {import('./account.mjs').Account} account whose visit it is */
     constructor(account) { this.#account = account; }
@@ -26,7 +29,13 @@ export class Visit {
     // The URL
 
     /** Nothing is asked of anybody yet. */
-    open({ url }) { this.#url = this.#ask('visit', writer => writer.string(url).string(this.#account.origin)).u32(); }
+    open({ url }) {
+        this.#url = this.#ask('visit', writer => writer.string(url).string(this.#account.origin)).u32();
+        this.#text = url;
+    }
+
+    /** All of it, for an app that the reader opens it in. */
+    link() { return this.#text; }
 
     /** @returns {Promise<{ hasSeat: boolean }>} whether somebody without an account could take a seat */
     async askForSeat() {
@@ -73,10 +82,12 @@ export class Visit {
             author: preview.string(), isByOwner: preview.flag(), container: this.#container, environment: this.#environment,
         };
         const standing = this.#ask('standing', writer => writer.u32(this.#opening).u32(this.#identity));
-        return {
+        const all = {
             ...shown, standing: standings[standing.byte()], mayWrite: standing.flag(), owner: standing.string(), zone: standing.string(),
             share: standing.string(), safetyNumber: standing.string(), people: standing.u32(),
         };
+        this.#place = all;
+        return all;
     }
 
     async sendCode({ address, language }) {
@@ -107,6 +118,7 @@ export class Visit {
         ({ identity: this.#identity } = await this.#account.identify(container));
         this.#container = container;
         this.#environment = environment;
+        this.#place = { owner, zone };
         this.#enter(this.#ask('comeBack', writer => writer.u32(this.#identity).string(container).string(environment).string(owner)
             .string(zone).string(share)).u32(), database);
     }
@@ -117,6 +129,25 @@ export class Visit {
 
     #enter(handle, database = 'shared') {
         this.#zone = new Zone(this.#account, handle, { container: this.#container, environment: this.#environment, database });
+    }
+
+    /**
+     * Hears of what others change in it, from now on, for as long as this lasts.
+     * @param {() => void} tell that something may have come
+     */
+    async watch(_, tell) {
+        this.#stream?.close();
+        const [{ callByMessage }, { NotificationStream }] = await Promise.all([import('./messages.mjs'), import('./notifications.mjs')]);
+        const place = { container: this.#container, environment: this.#environment };
+        const operationId = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16))));
+        // One of the account's, the same at each visit.
+        await callByMessage(this.#account, 'subscriptions/modify', { operationId, saves: [{ subscriptionId: 'sealkit-page', kind: 3 }] },
+            { ...place, database: 'shared' });
+        const { owner, zone } = this.#place;
+        this.#stream = new NotificationStream(this.#account, place, told => {
+            if (!told?.zoneID || (told.zoneID.zoneName === zone && told.zoneID.ownerRecordName === owner)) tell();
+        });
+        await this.#stream.open();
     }
 
     /** What is read and changed in it. */

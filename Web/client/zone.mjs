@@ -1,6 +1,7 @@
 // A share's records: read, opened and changed. What is believed, signed and shown is the module's to say.
 import { micros } from './account.mjs';
-import { largestAsset } from './media.mjs';
+import { openAsset, saveAsset, upload } from './assets.mjs';
+import { Writer } from './canonical.mjs';
 import { ServerError } from './server.mjs';
 import { readValue, writeValue } from './values.mjs';
 
@@ -10,7 +11,8 @@ const editCourses = ['stored', 'goesOn', 'changed', 'deleted'];
 const mostOfEdit = 24 << 20;
 // What is sent again by itself: more than a busy share needs.
 const mostRounds = 8;
-const changeKinds = { plain: 0, sealed: 1, removed: 2 };
+const changeKinds = { plain: 0, sealed: 1, removed: 2, file: 3 };
+const feedCourses = { needsRosters: 0, isMoreComing: 1, isWhole: 2, misses: 3 };
 
 export class Zone {
     #account;
@@ -44,28 +46,32 @@ export class Zone {
 
     /**
      * Reads what has changed since the last time, all of it.
-     * @returns {Promise<{ count: number, mayWrite: boolean }>} how many records there are to show, and whether they may be changed
+     * @returns {Promise<{ count: number, mayWrite: boolean, hasNews: boolean }>} how many records there are to show, whether they may be
+     *     changed, and whether something has come since they were read from the first one on
      */
     async fetchRecords() {
         await this.fetchRosters();
-        for (let hasStartedOver = false; ;) {
+        let [name, hasStartedOver] = ['changes', false];
+        for (;;) {
             let answer;
             try {
-                answer = await this.#call('records/changes', this.#account.handle('changesRequest', this.#handle).blob(), this.#database);
+                answer = await this.#call(`records/${name}`, this.#account.handle(`${name}Request`, this.#handle).blob(), this.#database);
             } catch (error) {
                 if (error.code !== 'changeTokenExpired' || hasStartedOver) throw error;
                 hasStartedOver = true;
                 this.#account.handle('startOver', this.#handle);
                 continue;
             }
-            let taken;
+            let course;
             for (;;) {
-                taken = this.#ask('changesAnswer', writer => writer.u32(this.#handle).blob(answer));
-                const course = taken.byte();
-                if (course === 2) return { count: taken.u32(), mayWrite: taken.flag() };
-                if (course === 1) break;
+                const taken = this.#ask(`${name}Answer`, writer => writer.u32(this.#handle).blob(answer));
+                course = taken.byte();
+                if (course === feedCourses.isWhole) return { count: taken.u32(), mayWrite: taken.flag(), hasNews: taken.flag() };
+                if (course !== feedCourses.needsRosters) break;
                 await this.fetchRosters();
             }
+            // What was seen before and has not come is asked for by name.
+            name = course === feedCourses.misses ? 'lookup' : 'changes';
         }
     }
 
@@ -74,17 +80,36 @@ export class Zone {
         return this.#ask('records', writer => writer.u32(this.#handle).u32(first).u32(count)).list(readRecord);
     }
 
-    /**
-     * @param {{ record: string, field: string }} asset
-     * @returns {Promise<Uint8Array>} its bytes
-     */
-    async openAsset({ record, field }) {
-        const place = this.#ask('assetPlace', writer => writer.u32(this.#handle).string(record).string(field));
-        const path = { owner: place.string(), zone: place.string(), id: place.string(), ...this.#database };
-        // The signed record says how large it is.
-        if (place.u64() > BigInt(largestAsset)) throw new ServerError({ code: 'limitExceeded' });
-        const blob = await this.#call('assets/download', undefined, path, Number(place.u64()));
-        return this.#ask('openAsset', writer => writer.u32(this.#handle).string(record).string(field).blob(blob)).blob().slice();
+    /** @returns {object | null} one of them; null where it is not there */
+    record({ name }) {
+        const answer = this.#ask('record', writer => writer.u32(this.#handle).string(name));
+        return answer.flag() ? readRecord(answer) : null;
+    }
+
+    /** @param {{ record: string, field: string }} asset @returns {Promise<Uint8Array>} its bytes */
+    openAsset(asset) { return openAsset(this.#account, this.#handle, this.#database, asset); }
+
+    /** @param {(part: number) => void} tell how much of it is here @returns {Promise<Blob>} the same of any size, in no memory of the module */
+    saveAsset(asset, tell) { return saveAsset(this.#account, this.#handle, this.#database, asset, tell); }
+
+    /** @param {{ file: Blob }} file @returns {Promise<{ upload: number }>} it for a change (`save`), which its bytes are there before */
+    upload(file, tell) { return upload(this.#account, this.#handle, this.#database, file, tell); }
+
+    /** Leaves the share. @returns {Promise<void>} */
+    async leave() {
+        for (let round = 1; ; round++) {
+            this.#account.handle('shareRefresh', this.#handle);
+            await this.fetchRosters();
+            const request = this.#ask('leaveRequest', writer => writer.u32(this.#handle).i64(micros()));
+            // Another device has left it already, or somebody has taken the account out.
+            if (!request.flag()) return;
+            try {
+                await this.#call('rosters/append', request.blob(), this.#database);
+                return;
+            } catch (error) {
+                if (!this.#ask('editRefused', writer => writer.string(error.code ?? '').byte(round)).flag()) throw error;
+            }
+        }
     }
 
     // Changes
@@ -94,6 +119,15 @@ export class Zone {
         return { edit: this.#ask('beginEdit', writer => writer.u32(this.#handle).string(record)).u32() };
     }
 
+    /** @returns {{ edit: number, record: object } | null} the same, with what it starts from; null where there is nothing to change */
+    begin({ record }) {
+        const there = this.record({ name: record });
+        return there === null || there.refusal !== '' ? null : { ...this.beginEdit({ record }), record: there };
+    }
+
+    /** Nothing comes of a change any more. */
+    endEdit({ edit }) { this.#account.handle('forget', edit); }
+
     /** @returns {{ edit: number, name: string }} a record that is to be made; its name is drawn where none is given */
     newRecord({ type, name = '' }) {
         const answer = this.#ask('newRecord', writer => writer.u32(this.#handle).string(type).string(name));
@@ -101,29 +135,31 @@ export class Zone {
     }
 
     /**
-     * @param {{ edit: number, record: string, changes: { name: string, to: 'plain' | 'sealed' | 'removed', value?: object }[] }} change
-     * @returns {Promise<'stored' | 'changed' | 'deleted'>} what became of it; but for the first it is the reader's to say what now
+     * @param {{ edit: number, changes: { name: string, to: 'plain' | 'sealed' | 'removed' | 'file', value?: object,
+     *     upload?: number }[] }} change
+     * @returns {Promise<'stored' | 'changed' | 'deleted'>} what became of it, with which the change has ended; but for the first it is the
+     *     reader's to say what now. Where it throws, the same change may be sent again.
      */
-    save({ edit, record, changes }) {
-        return this.#edit(edit, record, edit => this.#ask('saveRequest', writer => writer.u32(this.#handle).u32(edit)
-            .list(changes, (writer, { name, to, value }) =>
-                writer.string(name).byte(changeKinds[to]).blob(value ? writeValue(value) : new Uint8Array(0)))
+    save({ edit, changes }) {
+        return this.#edit(edit, () => this.#ask('saveRequest', writer => writer.u32(this.#handle).u32(edit)
+            .list(changes, (writer, { name, to, value, upload }) => writer.string(name).byte(changeKinds[to])
+                .blob(to === 'file' ? new Writer().u32(upload).bytes : value ? writeValue(value) : new Uint8Array(0)))
             .i64(micros())));
     }
 
     /** @returns {Promise<'stored' | 'changed' | 'deleted'>} as of `save` */
-    remove({ edit, record }) {
-        return this.#edit(edit, record, edit => this.#ask('deleteRequest', writer => writer.u32(this.#handle).u32(edit).i64(micros())));
+    remove({ edit }) {
+        return this.#edit(edit, () => this.#ask('deleteRequest', writer => writer.u32(this.#handle).u32(edit).i64(micros())));
     }
 
     /** Each round goes by the newest roster; what may go again by itself does. */
-    async #edit(edit, record, write) {
+    async #edit(edit, write) {
         for (let round = 1; ; round++) {
             this.#ask('refreshForEdit', writer => writer.u32(this.#handle).u32(edit));
             await this.fetchRosters();
             let course;
             try {
-                const request = write(edit).blob();
+                const request = write().blob();
                 const answer = await this.#call('records/modify', request, this.#database, mostOfEdit);
                 course = this.#ask('editAnswer', writer => writer.u32(this.#handle).u32(edit).blob(answer)).byte();
             } catch (error) {
@@ -137,13 +173,16 @@ export class Zone {
             await this.fetchRecords();
             if (course === 0) {
                 this.#ask('editShown', writer => writer.u32(this.#handle).u32(edit));
-                this.#account.handle('forget', edit);
+                this.endEdit({ edit });
                 return 'stored';
             }
             const outcome = editCourses[this.#ask('editCourse', writer => writer.u32(this.#handle).u32(edit)).byte()];
-            if (outcome !== 'goesOn') return outcome;
+            if (outcome !== 'goesOn') {
+                this.endEdit({ edit });
+                return outcome;
+            }
             if (round >= mostRounds) throw new ServerError({ code: 'keepsChanging' });
-            ({ edit } = this.beginEdit({ record }));
+            this.#ask('renewEdit', writer => writer.u32(this.#handle).u32(edit));
         }
     }
 }

@@ -26,7 +26,8 @@ compile_host() {
 
 # compile_swift ROOT OUT MODULE object|interface FILE…: OUT/MODULE.swiftmodule, with libsodium's headers from OUT/libsodium, and where
 # an object is wanted OUT/objects/MODULE.o. In Embedded Swift a module's code is compiled where it is used: the object of the last
-# module has that of all others in it. Without incremental code generation, since that leaves a hash of the paths in the object.
+# module has that of all others in it. Without incremental code generation, since that leaves a hash of the paths in the object. What is
+# inlined twice travels twice.
 compile_swift() {
     local root=$1 out=$2 module=$3 products=()
     [ "$4" = interface ] || products=(-o "$out/objects/$module.o" -c)
@@ -35,7 +36,7 @@ compile_swift() {
     swiftc -enable-experimental-feature Embedded -target wasm32-unknown-none-wasm -wmo -parse-as-library -Osize \
         -swift-version 6 -package-name sealkit -enable-upcoming-feature ExistentialAny \
         -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature InternalImportsByDefault \
-        -strict-memory-safety -warnings-as-errors -Xfrontend -disable-incremental-llvm-codegen -module-cache-path "$out/modules" \
+        -strict-memory-safety -warnings-as-errors -Xfrontend -disable-incremental-llvm-codegen -Xllvm -inline-threshold=-30 -module-cache-path "$out/modules" \
         -Xcc -nostdlibinc -Xcc -isystem -Xcc "$wasi_include" -Xcc -D__wasi__ -Xcc -mbulk-memory -Xcc -msign-ext \
         -Xcc "-I$out/libsodium/include" -Xcc -DSODIUM_STATIC \
         -Xcc "-fmodule-map-file=$root/Sources/CSodium/module.modulemap" \
@@ -45,12 +46,16 @@ compile_swift() {
 # swift_files FOLDER: its sources, in an order that no file system decides.
 swift_files() { find "$1" -name '*.swift' | LC_ALL=C sort; }
 
-# link_module OUT FILE MODULES EXPORT…: one wasm module of the host's object, these modules', libsodium and what of wasi-libc is used.
+# link_module OUT FILE MODULES EXPORT…: one wasm module of the host's object, these modules', libsodium and what of wasi-libc is used. Of
+# Debian's binaryen the passes that take most off what travels: functions that are the same, and arguments that nobody needs.
 link_module() {
     local out=$1 file=$2 module export arguments=()
     for module in $3; do arguments+=("$out/objects/$module.o"); done
     shift 3
     for export in "$@"; do arguments+=("--export=$export"); done
-    "$swift_bin/wasm-ld" --no-entry --gc-sections --strip-all --stack-first -z stack-size=524288 "${arguments[@]}" \
-        "$out/objects/host.o" "$out/libsodium/libsodium.a" "$wasi_lib" "$swift_lib/libswiftUnicodeDataTables.a" -o "$out/$file"
+    "$swift_bin/wasm-ld" --no-entry --gc-sections --strip-all --compress-relocations --stack-first -z stack-size=524288 "${arguments[@]}" \
+        "$out/objects/host.o" "$out/libsodium/libsodium.a" "$wasi_lib" "$swift_lib/libswiftUnicodeDataTables.a" -o "$out/$file.linked"
+    wasm-opt --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int --enable-mutable-globals --dae-optimizing \
+        --duplicate-function-elimination "$out/$file.linked" -o "$out/$file"
+    rm "$out/$file.linked"
 }

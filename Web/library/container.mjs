@@ -1,19 +1,19 @@
 // @ts-check
 // A container, in CloudKit JS's shape: whose account it is, shares that are accepted, and the databases.
 import { Account, micros } from '../client/account.mjs';
+import { callByMessage, sendFromCore } from '../client/messages.mjs';
+import { NotificationStream } from '../client/notifications.mjs';
 import { Visit } from '../client/visit.mjs';
 import { Database } from './database.mjs';
 import { badRequest, CKError, told } from './errors.mjs';
-import { callByMessage, sendFromCore } from './messages.mjs';
 import { loadCore } from './module.mjs';
 import { PublicDatabase } from './public.mjs';
-import { NotificationStream } from './notifications.mjs';
 import { Replica } from './replica.mjs';
 import { handleOf, lookUp, Share } from './share.mjs';
 
 /**
  * @typedef {import('./record.mjs').CKZoneID} CKZoneID
- * @typedef {import('./notifications.mjs').CKNotification} CKNotification
+ * @typedef {import('../client/notifications.mjs').CKNotification} CKNotification
  * @typedef {{ userRecordName: string }} CKUserIdentity
  * @typedef {import('../client/canonical.mjs').Writer} Writer
  * @typedef {{ id: Uint8Array, name: string, added: bigint }} Device
@@ -33,6 +33,12 @@ import { handleOf, lookUp, Share } from './share.mjs';
 const defaultModule = new URL('../core.wasm', import.meta.url);
 /** @param {string} host */
 const isLoopback = host => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+
+/** @param {{ results?: unknown }} answer to a change of one zone: what the server refuses of it is thrown */
+function refuseZone({ results }) {
+    const failure = Array.isArray(results) ? results[0]?.failure : undefined;
+    if (failure) throw new CKError(String(failure.code), { reason: String(failure.reason ?? ''), remedy: String(failure.remedy ?? ''), isServers: true });
+}
 
 export class Container {
     #configuration;
@@ -348,8 +354,7 @@ export class Container {
         }
         const answer = account.ask('zoneRequest', (/** @type {Writer} */ writer) => writer.u32(zone.handle).i64(micros()));
         if (answer.flag()) {
-            const { results: [result] = [] } = await sendFromCore(account, 'zones/modify', answer.blob(), place);
-            if (result?.failure) throw new CKError(String(result.failure.code), { ...result.failure, isServers: true });
+            refuseZone(await sendFromCore(account, 'zones/modify', answer.blob(), place));
         }
         // Another device may have been faster: what the server has now is verified as any other.
         this.#replicas.delete(this.#key('private', zoneID));
@@ -361,8 +366,7 @@ export class Container {
         const { account, zone, place } = await this.#ownZone(scope, zoneID);
         await zone.fetchRecords();
         const request = account.ask('zoneEndRequest', (/** @type {Writer} */ writer) => writer.u32(zone.handle).i64(micros())).blob();
-        const { results: [result] = [] } = await sendFromCore(account, 'zones/modify', request, place);
-        if (result?.failure) throw new CKError(String(result.failure.code), { ...result.failure, isServers: true });
+        refuseZone(await sendFromCore(account, 'zones/modify', request, place));
         this.#replicas.delete(this.#key('private', zoneID));
     }
 

@@ -1,8 +1,8 @@
 // @ts-check
 // What the library's module can be asked for beside a page's: the numbers of Sources/SealWebLibrary/LibraryOperation.swift.
 export const operations = {
-    shareRefresh: 160, linksRequest: 161, linksAnswer: 162, shareShown: 163, lookupRequest: 164, lookupAnswer: 165, shareRequest: 166,
-    previewRequest: 167, shareEndRequest: 168, leaveRequest: 169,
-    publicZone: 170, publicLookupAnswer: 171, publicQueryAnswer: 172, publicRecord: 173, publicRequest: 174, publicAnswer: 175,
-    zoneRequest: 176, zoneEndRequest: 177, recordVersions: 178,
+    linksRequest: 256, linksAnswer: 257, shareShown: 258, directoryRequest: 259, directoryAnswer: 260, shareRequest: 261,
+    previewRequest: 262, shareEndRequest: 263,
+    publicZone: 272, publicLookupAnswer: 273, publicQueryAnswer: 274, publicRecord: 275, publicRequest: 276, publicAnswer: 277,
+    zoneRequest: 288, zoneEndRequest: 289, recordVersions: 290,
 };

@@ -2,11 +2,11 @@
 // A container's public database, in CloudKit JS's shape: everybody may read it as far as its schema says, and whoever has an account may write.
 // Nothing there is sealed; each record is signed, and verified here.
 import { micros } from '../client/account.mjs';
-import { readRecord } from '../client/zone.mjs';
+import { exchange } from '../client/messages.mjs';
 import { writeValue } from '../client/values.mjs';
+import { readRecord } from '../client/zone.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, told } from './errors.mjs';
-import { exchange } from './messages.mjs';
 import { matching, wireQuery } from './query.mjs';
 import { changes, list, named, response, shown } from './record.mjs';
 

@@ -137,11 +137,11 @@ export class Replica {
                 const there = this.#known.get(recordName)?.record;
                 if (there) throw new CKError('exists', { recordName, serverRecord: there, reason: 'There is such a record: give its recordChangeTag to change it.' });
                 const { edit, name } = this.#zone.newRecord({ type: recordType, name: recordName });
-                return this.#settle(name, await this.#zone.save({ edit, record: name, changes: wanted }));
+                return this.#settle(name, await this.sent(edit, () => this.#zone.save({ edit, changes: wanted })));
             }
             this.#requireNewest(recordName, recordChangeTag);
             const { edit } = this.#zone.beginEdit({ record: recordName });
-            return this.#settle(recordName, await this.#zone.save({ edit, record: recordName, changes: wanted }));
+            return this.#settle(recordName, await this.sent(edit, () => this.#zone.save({ edit, changes: wanted })));
         });
     }
 
@@ -153,11 +153,26 @@ export class Replica {
         return this.next(async () => {
             this.#requireNewest(recordName, recordChangeTag);
             const { edit } = this.#zone.beginEdit({ record: recordName });
-            const outcome = await this.#zone.remove({ edit, record: recordName });
+            const outcome = await this.sent(edit, () => this.#zone.remove({ edit }));
             this.#read();
             if (outcome === 'changed') throw new CKError('serverRecordChanged', { recordName, serverRecord: this.#known.get(recordName)?.record });
             return { recordName, deleted: true };
         });
+    }
+
+    /**
+     * Nobody sends a change again that has failed here.
+     * @template T
+     * @param {number} edit
+     * @param {() => Promise<T>} send
+     */
+    async sent(edit, send) {
+        try {
+            return await send();
+        } catch (error) {
+            this.#zone.endEdit({ edit });
+            throw error;
+        }
     }
 
     /** @param {string} recordName @param {string} [tag] what the app has seen */

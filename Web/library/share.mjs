@@ -2,8 +2,8 @@
 // A share that its owner or an administrator looks after: who is in it, who is invited, and what each may do. What may be is the module's to
 // judge; what is signed there is sent from here, and sent anew where somebody else's entry came first.
 import { micros } from '../client/account.mjs';
+import { callByMessage } from '../client/messages.mjs';
 import { badRequest, CKError, told } from './errors.mjs';
-import { callByMessage } from './messages.mjs';
 
 /**
  * @typedef {import('./record.mjs').CKZoneID} CKZoneID
@@ -50,9 +50,9 @@ export function handleOf(info) {
  */
 export async function lookUp(account, container, { kind, text }) {
     const { identity } = await account.identify(container);
-    const request = account.ask('lookupRequest', writer => writer.string(container).byte(kind).string(text)).blob();
+    const request = account.ask('directoryRequest', writer => writer.string(container).byte(kind).string(text)).blob();
     const bytes = await account.call('directory/lookup', request);
-    const answer = account.ask('lookupAnswer', writer => writer.u32(identity).string(container).byte(kind).string(text).blob(bytes));
+    const answer = account.ask('directoryAnswer', writer => writer.u32(identity).string(container).byte(kind).string(text).blob(bytes));
     if (!answer.flag()) return null;
     return { person: answer.u32(), userRecordName: answer.string(), safetyNumber: answer.string() };
 }
@@ -174,6 +174,7 @@ export class Share {
     async #saveRecord(texts) {
         for (let round = 1; ; round++) {
             const record = this.#recordName;
+            /** @type {number} */
             let edit;
             try {
                 ({ edit } = this.#zone.beginEdit({ record }));
@@ -182,7 +183,7 @@ export class Share {
                 ({ edit } = this.#zone.newRecord({ type: shareType, name: record }));
             }
             const changes = texts.map(([name, text]) => ({ name, to: /** @type {const} */ ('sealed'), value: { kind: 'string', text } }));
-            const outcome = await this.#zone.save({ edit, record, changes });
+            const outcome = await this.#replica.sent(edit, () => this.#zone.save({ edit, changes }));
             if (outcome === 'stored') return;
             // Somebody else has described it meanwhile, or ended it: this is what is wanted now.
             if (round >= mostRounds) throw new CKError('keepsChanging', { recordName: record });
@@ -338,6 +339,7 @@ export class Share {
             await this.#zone.fetchRecords();
             const record = this.#recordName;
             for (let round = 1; ; round++) {
+                /** @type {number} */
                 let edit;
                 try {
                     ({ edit } = this.#zone.beginEdit({ record }));
@@ -345,7 +347,7 @@ export class Share {
                     if (/** @type {{ code?: string }} */ (error).code !== 'missingKey') throw error;
                     break;
                 }
-                if (await this.#zone.remove({ edit, record }) !== 'changed') break;
+                if (await this.#replica.sent(edit, () => this.#zone.remove({ edit })) !== 'changed') break;
                 if (round >= mostRounds) throw new CKError('keepsChanging', { recordName: record });
             }
             return this.#read();
@@ -354,7 +356,6 @@ export class Share {
 
     /** Leaves a share of somebody else's. @returns {Promise<void>} */
     leave() {
-        return this.#next(() => this.#append(async () =>
-            this.#account.ask('leaveRequest', writer => writer.u32(this.#zone.handle).i64(micros())).blob()));
+        return this.#next(() => this.#zone.leave());
     }
 }

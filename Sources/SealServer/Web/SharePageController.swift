@@ -43,6 +43,10 @@ struct SharePageController: Sendable {
         guard let webAt, let routing = call.context.pathParameters["routing"] else {
             return page.response(withBody: withBody)
         }
+        // What is no id of a share leads nowhere, and is not said again in a header.
+        guard let id = try? Base64URL.decode(routing), (try? ID16(id)) != nil else {
+            return Response(status: .notFound)
+        }
         let place = webAt + Endpoints.server.sharePage.route.path(["routing": routing])
         // Not kept, since the operator may change it.
         return Response(

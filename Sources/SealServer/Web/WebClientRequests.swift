@@ -36,15 +36,62 @@ package final class WebClientRequests: Sendable {
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
     }
 
-    /// As a browser asks for it.
-    func get(_ url: String, accepting encoding: String) async throws -> Answer {
-        var request = HTTPClientRequest(url: url)
-        for (name, value) in [
-            ("accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
-            ("accept-encoding", encoding), ("accept-language", "en"), ("user-agent", Self.browser),
-        ] {
-            request.headers.add(name: name, value: value)
+    /// What a browser wants a file for: it says so.
+    enum Destination {
+        /// Somebody has followed a link to it.
+        case document
+        case script
+        case style
+        case image
+        /// A worker's own script.
+        case worker
+        /// What a script fetches.
+        case empty
+
+        fileprivate var headers: [(name: String, value: String)] {
+            switch self {
+            case .document:
+                [
+                    ("upgrade-insecure-requests", "1"),
+                    (
+                        "accept",
+                        "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8"
+                    ), ("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate"), ("sec-fetch-user", "?1"),
+                    ("sec-fetch-dest", "document"),
+                ]
+            case .script: Self.ofPage("*/*", "cors", "script")
+            case .style: Self.ofPage("text/css,*/*;q=0.1", "cors", "style")
+            case .image:
+                Self.ofPage("image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8", "no-cors", "image")
+            case .worker: Self.ofPage("*/*", "same-origin", "worker")
+            case .empty: Self.ofPage("*/*", "cors", "empty")
+            }
         }
+
+        private static func ofPage(
+            _ accept: String, _ mode: String, _ destination: String
+        ) -> [(name: String, value: String)] {
+            [
+                ("accept", accept), ("sec-fetch-site", "same-origin"), ("sec-fetch-mode", mode),
+                ("sec-fetch-dest", destination),
+            ]
+        }
+    }
+
+    /// What browsers take.
+    static let allEncodings = "gzip, deflate, br, zstd"
+
+    /// As a browser asks for it, header by header.
+    func get(
+        _ url: String, for destination: Destination, accepting encoding: String = allEncodings
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: url)
+        let all =
+            [
+                ("sec-ch-ua", "\"Chromium\";v=\"156\", \"Not)A;Brand\";v=\"24\""), ("sec-ch-ua-mobile", "?0"),
+                ("sec-ch-ua-platform", "\"Linux\""), ("user-agent", Self.browser),
+            ] + destination.headers + [("accept-encoding", encoding), ("accept-language", "en-US,en;q=0.9")]
+        for (name, value) in all { request.headers.add(name: name, value: value) }
         let response = try await client.execute(request, timeout: Self.timeout)
         return Answer(
             status: Int(response.status.code), headers: response.headers,

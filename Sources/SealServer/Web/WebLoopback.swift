@@ -64,11 +64,15 @@ package struct WebLoopback: Sendable {
 
     /// Of what the page says this goes along, and nothing that only a browser adds.
     private static let passed: [HTTPField.Name] = [.accept, .contentType, .authorization, .range]
-    private static let wire = ["sealkit-wire-version", "sealkit-client"].compactMap { HTTPField.Name($0) }
+    private static let wire = ["sealkit-wire-version", "sealkit-client", "last-event-id"].compactMap {
+        HTTPField.Name($0)
+    }
     private static let mostBytes = 64 << 20
 
     private func pass(_ request: Request) async throws -> Response {
-        var passed = HTTPClientRequest(url: origin + (request.head.path ?? ""))
+        // Of what was asked for path and query alone: the rest of an absolute form would be another host's.
+        let query = request.uri.query.map { "?" + $0 } ?? ""
+        var passed = HTTPClientRequest(url: origin + request.uri.path + query)
         passed.method = NIOHTTP1.HTTPMethod(rawValue: request.method.rawValue)
         for name in Self.passed + Self.wire {
             if let value = request.headers[name] { passed.headers.add(name: name.rawName, value: value) }
@@ -80,6 +84,7 @@ package struct WebLoopback: Sendable {
             // As if there were no way to it, which is so.
             return Response(status: .badGateway)
         }
+        guard (200...599).contains(answer.status.code) else { return Response(status: .badGateway) }
         // A browser that is led to one as if it were a page of this origin finds nothing there that it would run.
         var headers: HTTPFields = [
             .xContentTypeOptions: "nosniff", .cacheControl: WebPage.caching,

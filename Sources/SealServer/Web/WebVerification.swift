@@ -7,12 +7,15 @@ import SealPrimitives
 /// Holds what a server sends to browsers against a bundle, byte by byte: the page, each file in each of its forms, and
 /// what goes with them.
 ///
-/// It asks as a browser does. A server can still give one person another page than whoever verifies.
+/// It asks with what a browser sends, of pages and of each kind of file, and where it is told a share's path for that
+/// page too. A server can still give one person another page than whoever verifies: it knows them by their address, by
+/// when they ask, and whoever looks closely tells a browser's connection from this one.
 package struct WebVerification: Sendable {
     private let origin: String
     private let server: WebServer
     private let bundle: WebBundle
     private let client: WebClientRequests
+    private let shares: [String]
 
     /// The first thing that is not as the bundle has it.
     package struct Difference: Error, Sendable, CustomStringConvertible {
@@ -32,10 +35,12 @@ package struct WebVerification: Sendable {
     /// - Parameters:
     ///   - origin: where the page is.
     ///   - server: whose shares it shows.
+    ///   - shares: routing ids of shares whose page is asked for, besides those of none.
     package init(
-        of origin: String, for server: WebServer = .here, against bundle: WebBundle, by client: WebClientRequests
+        of origin: String, for server: WebServer = .here, shares: [String] = [], against bundle: WebBundle,
+        by client: WebClientRequests
     ) {
-        (self.origin, self.server, self.bundle, self.client) = (origin, server, bundle, client)
+        (self.origin, self.server, self.shares, self.bundle, self.client) = (origin, server, shares, bundle, client)
     }
 
     /// - Returns: how many files were compared.
@@ -43,18 +48,29 @@ package struct WebVerification: Sendable {
     package func run() async throws -> Int {
         // Ids that nobody has given out, each asked for once.
         var random = SystemRandom()
-        for _ in 0..<2 { try await verifyPage(at: "/s/\(Base64URL.encode(ID16(random: &random).bytes))") }
+        let unknown = (0..<2).map { _ in Base64URL.encode(ID16(random: &random).bytes) }
+        for routing in shares + unknown { try await verifyPage(at: "/s/\(routing)") }
         for name in bundle.files.keys.sorted() {
             guard let file = bundle.files[name] else { continue }
+            let path = "/w/\(bundle.hash.hex)/\(name)"
+            // As browsers ask, which gives the smallest form; and each form by itself, as some proxies ask.
+            try await verify(file, at: path, .brotli, for: Self.destination(of: name))
             for encoding in [nil, .gzip, .brotli] as [WebEncoding?] {
-                try await verify(file, at: "/w/\(bundle.hash.hex)/\(name)", encoding)
+                try await verify(
+                    file, at: path, encoding, for: Self.destination(of: name),
+                    accepting: encoding?.rawValue ?? "identity")
             }
         }
         return bundle.files.count + 1
     }
 
     private func verifyPage(at path: String) async throws {
-        let answer = try await client.get(origin + path, accepting: "identity")
+        let answer = try await client.get(origin + path, for: .document)
+        if let encoding = answer.headers.first(name: "content-encoding") {
+            throw Difference(
+                path: path,
+                what: "it comes by \(encoding), which the page never does: let no proxy compress what is below /s/")
+        }
         try check(answer, at: path, type: WebPage.type, cached: WebPage.caching, encoding: nil)
         let shown = String(buffer: answer.body)
         let marked = bundle.page(of: server, apps: WebBundle.appsMark)
@@ -74,8 +90,20 @@ package struct WebVerification: Sendable {
         }
     }
 
-    private func verify(_ file: WebBundle.File, at path: String, _ encoding: WebEncoding?) async throws {
-        let answer = try await client.get(origin + path, accepting: encoding?.rawValue ?? "identity")
+    private static func destination(of name: String) -> WebClientRequests.Destination {
+        switch name.split(separator: ".").last {
+        case "css": .style
+        case "svg": .image
+        case "wasm": .empty
+        default: name.hasSuffix(".worker.mjs") ? .worker : .script
+        }
+    }
+
+    private func verify(
+        _ file: WebBundle.File, at path: String, _ encoding: WebEncoding?,
+        for destination: WebClientRequests.Destination, accepting accepted: String = WebClientRequests.allEncodings
+    ) async throws {
+        let answer = try await client.get(origin + path, for: destination, accepting: accepted)
         try check(
             answer, at: path, type: file.type, cached: WebBundle.File.caching, encoding: encoding?.rawValue)
         guard answer.body == file.body(encoding) else {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SealEnvelope
 import SealKit
 import SealPrimitives
 import SealServer
@@ -8,10 +9,15 @@ struct WebVerify: WebClientCommand {
         commandName: "verify",
         abstract: "Compare what a server sends to browsers with the web client of this program.",
         discussion: """
-            Asks for the page of a share's URL and every file of it, in each of its compressed forms, as a browser does, and \
-            compares all bytes and headers. It ends with \(ExitStatus.integrity.rawValue) at the first difference.
+            Asks for the page of a share's URL and every file of it, in each of its compressed forms, with what a browser sends, \
+            and compares all bytes and headers. It ends with \(ExitStatus.integrity.rawValue) at the first difference.
+
+            The page is asked for at URLs that no share has, and with --share at that of one: what follows the # is sent nowhere. \
+            A server that alters the page for you alone can know you by your address, by when you ask, and by how a browser \
+            connects: nothing of that can be seen here.
 
               sealkit web verify https://notes.example.org
+              sealkit web verify https://notes.example.org --share - < url
               sealkit web verify https://share.example.org --server https://notes.example.org
             """)
 
@@ -24,6 +30,12 @@ struct WebVerify: WebClientCommand {
             valueName: "address"))
     var server: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The URL of a share whose page is asked for, too; - reads it from standard input, which no list of processes shows.",
+            valueName: "url"))
+    var share: String?
+
     @Flag(help: "That host passes calls on to the server (export --passed-on).")
     var passedOn = false
 
@@ -34,10 +46,13 @@ struct WebVerify: WebClientCommand {
     func run() async throws {
         let (origin, bundle) = (try web.origin(of: page), try compared.read())
         let server = try shownServer()
+        let shares = try routingIDs()
         let requests = try web.requests()
         let outcome: Result<Int, any Error>
         do {
-            outcome = .success(try await WebVerification(of: origin, for: server, against: bundle, by: requests).run())
+            outcome = .success(
+                try await WebVerification(of: origin, for: server, shares: shares, against: bundle, by: requests)
+                    .run())
         } catch { outcome = .failure(error) }
         try? await requests.close()
         let files: Int
@@ -54,6 +69,17 @@ struct WebVerify: WebClientCommand {
             "\(origin) sends web client \(bundle.hash.hex): \(files) files, each byte and header as this program has them",
             bare: bundle.hash.hex,
             json: ["origin": .string(origin), "webClient": .string(bundle.hash.hex), "files": .integer(Int64(files))])
+    }
+
+    /// What of a share's URL a browser sends.
+    private func routingIDs() throws -> [String] {
+        guard let share else { return [] }
+        let text = share == "-" ? try Prompt.pipedSecret("Share URL: ") : share
+        do { return [Base64URL.encode(try ShareURL(text).routingID.bytes)] } catch {
+            throw Failure.Local(
+                status: .badInput, reason: "--share has no share URL, or not all of it",
+                remedy: "copy the whole link, with everything after the #")
+        }
     }
 
     private func shownServer() throws -> WebServer {

@@ -1,11 +1,11 @@
 // @ts-check
 // Calls whose messages are no matter of the core: nothing of them is signed or sealed, and nothing they say is believed. In JSON.
-import { ServerError } from '../client/server.mjs';
+import { ServerError } from './server.mjs';
 
 const media = 'application/json';
 
 /**
- * @param {import('../client/account.mjs').Account} account
+ * @param {import('./account.mjs').Account} account
  * @param {string} route by its name in the table of endpoints
  * @param {object} message
  * @param {Record<string, string>} [place] what stands for the path's parameters
@@ -17,17 +17,13 @@ export function callByMessage(account, route, message, place = {}) {
     return account.inSession(async () => {
         const { response, bytes } = await account.server.exchange(route, place, { accept: media, 'content-type': media }, body);
         if (!response.ok) throw refusal(bytes);
-        try {
-            return parsed(bytes);
-        } catch {
-            throw new ServerError({ code: 'networkFailure' });
-        }
+        return parsed(bytes);
     });
 }
 
 /**
  * A question that is no matter of the core, whose answer is: that comes as the module reads it.
- * @param {import('../client/account.mjs').Account} account
+ * @param {import('./account.mjs').Account} account
  * @param {string} route
  * @param {object} message
  * @param {Record<string, string>} place
@@ -39,14 +35,14 @@ export function exchange(account, route, message, place) {
     return account.inSession(async () => {
         const { response, bytes } = await account.server.exchange(route, place, { accept: 'application/x-protobuf', 'content-type': media }, body);
         if (response.ok) return bytes;
-        const answer = account.ask('failure', (/** @type {import('../client/canonical.mjs').Writer} */ writer) => writer.blob(bytes));
+        const answer = account.ask('failure', (/** @type {import('./canonical.mjs').Writer} */ writer) => writer.blob(bytes));
         throw new ServerError({ code: answer.string(), reason: answer.string(), remedy: answer.string(), wait: answer.u32() });
     });
 }
 
 /**
  * The other way round: what the module has written, and an answer that nothing is believed of.
- * @param {import('../client/account.mjs').Account} account
+ * @param {import('./account.mjs').Account} account
  * @param {string} route
  * @param {Uint8Array} body
  * @param {Record<string, string>} place
@@ -61,8 +57,17 @@ export function sendFromCore(account, route, body, place) {
     });
 }
 
-/** @param {Uint8Array} bytes @returns {any} */
-const parsed = bytes => JSON.parse(new TextDecoder().decode(bytes));
+/** @param {Uint8Array} bytes @returns {any} an object @throws {ServerError} for what is no message: whatever is before a server says such things */
+function parsed(bytes) {
+    let message;
+    try {
+        message = JSON.parse(new TextDecoder().decode(bytes));
+    } catch {
+        throw new ServerError({ code: 'networkFailure' });
+    }
+    if (typeof message !== 'object' || message === null || Array.isArray(message)) throw new ServerError({ code: 'networkFailure' });
+    return message;
+}
 
 /** @param {Uint8Array} bytes of a refusal; others than the server's own come from what is before it @returns {ServerError} */
 export function refusal(bytes) {

@@ -1,12 +1,12 @@
 // @ts-check
 // The server's event stream, by fetch: a browser's EventSource sends no session.
-import { mostBytes, read, ServerError } from '../client/server.mjs';
 import { refusal } from './messages.mjs';
+import { mostBytes, read, ServerError } from './server.mjs';
 
 /**
  * @typedef {{
  *     notificationType: 'query' | 'recordZone' | 'database', subscriptionID: string, databaseScope: string,
- *     zoneID?: import('./record.mjs').CKZoneID, recordName?: string,
+ *     zoneID?: { zoneName: string, ownerRecordName: string }, recordName?: string,
  * }} CKNotification
  */
 
@@ -47,7 +47,7 @@ export class NotificationStream {
     #pause = firstPause;
 
     /**
-     * @param {import('../client/account.mjs').Account} account
+     * @param {import('./account.mjs').Account} account
      * @param {{ container: string, environment: string }} place
      * @param {(notification: CKNotification | null) => void} tell null where something was missed: all is to be fetched
      * @param {(error: unknown) => void} [ended] it does not go on by itself
@@ -153,6 +153,7 @@ export class NotificationStream {
             ready();
             this.#tell(null);
         } else if (event === 'notification') {
+            // What is none ends this stream, and the next one begins where it was.
             const { subscriptionId, kind, database, zone, recordName } = JSON.parse(data);
             this.#tell({
                 notificationType: types[kind - 1] ?? 'database', subscriptionID: subscriptionId, databaseScope: String(database).toUpperCase(),

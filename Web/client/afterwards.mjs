@@ -1,0 +1,85 @@
+// What few visits come to: an account that another device brings here, a share that is left, a link that an app is given.
+import { element } from './dom.mjs';
+import { texts } from './texts.mjs';
+
+const pause = 1000;
+const tries = 3;
+const later = () => new Promise(resolve => setTimeout(resolve, pause));
+
+/** @returns {Promise<boolean>} whether the reader wants it */
+export function agreed(title, hint, yes) {
+    return new Promise(resolve => {
+        let isWanted = false;
+        const button = (text, kind, act) => element(`button.button${kind}`, { type: 'button', onclick: act }, text);
+        const dialog = element('dialog', { 'aria-labelledby': 'agreed-title' }, element('h2', { id: 'agreed-title' }, title), element('p', {}, hint),
+            element('div.actions.row', {}, button(yes, '.main', () => {
+                isWanted = true;
+                dialog.close();
+            }), button(texts.cancel, '', () => dialog.close())));
+        dialog.addEventListener('close', () => {
+            dialog.remove();
+            resolve(isWanted);
+        });
+        document.body.append(dialog);
+        dialog.showModal();
+    });
+}
+
+/** An app is given the whole link, behind the # of its own address, which no server is sent. */
+export async function openInApp(ask, address) {
+    if (!await agreed(texts.openInApp, texts.openInAppHint, texts.openInApp)) return;
+    const place = new URL(address);
+    place.hash = `sealkit-share=${encodeURIComponent(await ask('link'))}`;
+    location.assign(place);
+}
+
+/**
+ * @param {{ ask: (name: string, argument?: object) => Promise<any>, screen: (title: string, ...content: Node[]) => void,
+ *     button: Function, form: Function, field: Function, deviceName: string, back: () => void, then: (session: object) => Promise<void> }}
+ *     page
+ */
+export async function enrol({ ask, screen, button, form, field, deviceName, back, then }) {
+    const invitation = await ask('beginEnrolment');
+    let isOn = true;
+    const stop = async () => {
+        isOn = false;
+        await ask('endEnrolment');
+        back();
+    };
+    const waiting = () => element('div.busy', { role: 'status' }, element('span.spinner'), texts.enrolWait);
+    // Asks until there is something, for as long as the reader wants it.
+    async function wait(name, argument) {
+        while (isOn) {
+            let found;
+            try {
+                found = await ask(name, argument);
+            } catch (error) {
+                throw error.code === 'unknownItem' ? Object.assign(error, { code: 'enrolmentEnded' }) : error;
+            }
+            if (found !== null) return found;
+            await later();
+        }
+        return null;
+    }
+    screen(texts.enrolTitle, element('p', {}, texts.enrolIntro), element('p.invitation', {}, element('code', {}, invitation)),
+        waiting(), element('div.actions', {}, button(texts.cancel, stop)));
+    const digits = await wait('enrolment');
+    if (digits === null) return;
+    // To be told the other one's digits, and not just yes, makes people look. They were fixed before they were shown.
+    for (let left = tries; ;) {
+        const typed = await new Promise(resolve => screen(texts.enrolCompare, element('p.sixdigits', {}, digits),
+            form([field('code', texts.enrolTheirs, '', { kind: 'code', inputMode: 'numeric' })], ({ code }) => resolve(code), texts.next,
+                button(texts.cancel, () => resolve(null))),
+            left < tries && element('p.hint', { role: 'alert' }, texts.enrolDiffers)));
+        if (typed === null) return stop();
+        if (typed.replace(/\s/g, '') === digits) break;
+        left -= 1;
+        if (left > 0) continue;
+        await ask('endEnrolment');
+        return screen(texts.errorTitle, element('p', {}, texts.enrolStopped), element('div.actions', {}, button(texts.back, back, 'main')));
+    }
+    screen(texts.enrolTitle, element('p', {}, texts.enrolConfirm), element('p.sixdigits', {}, digits), waiting(),
+        element('div.actions', {}, button(texts.cancel, stop)));
+    const session = await wait('enrolled', { deviceName });
+    if (session !== null) await then(session);
+}
