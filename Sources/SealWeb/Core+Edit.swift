@@ -14,7 +14,8 @@ extension Core {
         writer.number(edits.insert(try RecordEdit(shown, in: zone), &last))
     }
 
-    /// A zone that was read to its end, a change that goes on (`editCourse`) → nothing: it starts from what is shown now.
+    /// A zone that was read to its end, a change that goes on (`editCourse`) → nothing: it starts from what is shown
+    /// now.
     mutating func renewEdit(_ reader: inout CanonicalReader) throws(SealError) {
         let zone = try zones[try reader.number()]
         let handle: UInt32 = try reader.number()
@@ -44,7 +45,8 @@ extension Core {
     }
 
     /// A zone, a change, what becomes of fields (name; 0 for a value that the server sees, 1 for a sealed one, 2 for
-    /// none, 3 for a file; the value's canonical bytes, or the upload's handle), time → the request that saves the record.
+    /// none, 3 for a file; the value's canonical bytes, or the upload's handle), time → the request that saves the
+    /// record.
     mutating func saveRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let (zone, handle, changes, time) = try core {
             () throws(SealError) -> (SharedZone, UInt32, [String: RecordEdit.Change], Int64) in
