@@ -198,7 +198,8 @@ final class RecordEdit {
             of: WriteSettlement.Batch(isAtomic: true, isOfZone: true, keepsTogether: false), isLast: false)
         switch settlement.course(of: 0) {
         case .stored:
-            zone.note(last)
+            // A version in its place is held against what was there before; of a new record there is nothing.
+            if base == nil { zone.note(last) }
             return .stored
         case .conflict(let isDenied):
             self.isDenied = isDenied
