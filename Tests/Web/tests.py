@@ -542,11 +542,11 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests):
             olga.heading("That did not work")
 
     def test_an_account_comes_from_another_device(self):
-        url = self.ann.invite("pia@example.org")
+        url = self.ann.invite("pina@example.org")
         with self.guest("pia") as first:
             first.open(url)
             key = first.use_recovery_key()
-            first.type_code(first.prove("pia@example.org"))
+            first.type_code(first.prove("pina@example.org"))
             first.accept()
         pia = self.world.person("pia")
         pia("account", "recover", "--server", self.world.origin, text=key + "\n")
