@@ -19,11 +19,18 @@ import Testing
         configuration.database = DatabaseConfiguration(url: url, password: password)
         do {
             try configuration.validate()
-            let opened = try await OpenedServer(
-                configuration, webBundle: nil, logger: Server.logger(configuration), metrics: [],
-                replacing: ServiceReplacements())
-            await opened.close()
-            return nil
+            while true {
+                do {
+                    let opened = try await OpenedServer(
+                        configuration, webBundle: nil, logger: Server.logger(configuration), metrics: [],
+                        replacing: ServiceReplacements())
+                    await opened.close()
+                    return nil
+                } catch is DataFolderInUse {
+                    // A process that another test starts has the lock, too, until it is another program.
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
         } catch {
             let text = "\(error)"
             #expect(!text.contains(Self.password), "\(text)")

@@ -131,6 +131,10 @@ import Testing
         try admin.run("SELECT pg_reload_conf()")
         let (primary, standby) = (postgres.socket, postgres.standbySocket)
         let alone = try PostgresAddress("postgres://postgres@/notes?host=\(standby)", password: nil)
+        try await waitUntil("the standby has the database too") {
+            do { _ = try PostgresDatabase(alone, migrations: []) } catch StorageError.unavailable { return false } catch {}
+            return true
+        }
         for parameters in ["", "&target_session_attrs=any"] {
             let error = #expect(throws: StorageError.self) {
                 try PostgresDatabase(
@@ -176,8 +180,8 @@ import Testing
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
             let kept = try await anna.save([Write("kept")], in: zone)
-            // Of what is free, but for some pages.
-            try Self.fill(ballast, leaving: 200_000)
+            // Of what is free, but for some batches.
+            try Self.fill(ballast, leaving: 1_500_000)
             var (stored, refused): (Set<String>, [(name: String, request: Sealkit_V1_ModifyRecordsRequest)]) = ([], [])
             for index in 0..<60 where refused.count < 3 {
                 let name = "\(index)"
