@@ -287,9 +287,14 @@ import Testing
             _ = try await anna.deleteZone(zone)
             #expect(try await rows() == [0, 0])
             let terms = try await server.services.database.read { connection in
-                try connection.rows(
-                    "SELECT rowid FROM search_term WHERE search_term MATCH $1", [.text("\"\(1)_\(1)_thing_words\"")]
-                ) { try $0.int64("rowid") }
+                let isSQLite = connection.dialect == .sqlite
+                let term = "1_1_thing_words"
+                return try connection.rows(
+                    isSQLite
+                        ? "SELECT rowid AS id FROM search_term WHERE search_term MATCH $1"
+                        : "SELECT id FROM search_document WHERE $1 = ANY(string_to_array(terms, ' '))",
+                    [.text(isSQLite ? "\"\(term)\"" : term)]
+                ) { try $0.int64("id") }
             }
             #expect(terms.isEmpty)
         }
