@@ -132,7 +132,9 @@ import Testing
         let (primary, standby) = (postgres.socket, postgres.standbySocket)
         let alone = try PostgresAddress("postgres://postgres@/notes?host=\(standby)", password: nil)
         try await waitUntil("the standby has the database too") {
-            do { _ = try PostgresDatabase(alone, migrations: []) } catch StorageError.unavailable { return false } catch {}
+            do { _ = try PostgresDatabase(alone, migrations: []) } catch StorageError.unavailable {
+                return false
+            } catch {}
             return true
         }
         for parameters in ["", "&target_session_attrs=any"] {
