@@ -28,7 +28,7 @@ from processes import environment, free_port, stop  # noqa: E402
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], "resultTypes": ["violations"]}
 
 SCHEMA = """
-DEFINE SCHEMA RECORD TYPE Place (title STRING QUERYABLE, size INT64 QUERYABLE SORTABLE,
+DEFINE SCHEMA RECORD TYPE Place ("___recordID" REFERENCE QUERYABLE, title STRING QUERYABLE, size INT64 QUERYABLE SORTABLE,
     GRANT READ TO "_world", GRANT CREATE, WRITE TO "_icloud");
 """
 
