@@ -257,7 +257,7 @@ class Stories:
         operator.page.get_by_role("link", name="Place", exact=True).click()
         operator.says("The <b>town</b>")
         operator.check("data-found")
-        operator.page.get_by_label("As", exact=True).select_option("desk")
+        operator.page.locator("select[name=key]").select_option("desk")
         operator.press("Show")
         operator.page.get_by_role("link", name="Place", exact=True).click()
         with operator.page.expect_download() as download:
