@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 import os
+import queue
 
 from playwright.sync_api import expect
 
@@ -361,6 +362,59 @@ class HostileTests:
                     dialog.get_by_role("button", name="Cancel").click()
             change("Stand 23")
             expect(guest.page.get_by_role("cell", name="Stand 23")).to_be_visible()
+            self.check_no_secret(guest, guest.url)
+
+    def test_hostile_stream(self):
+        """What the stream tells is a hint: nothing of it is shown, and what is fetched for it is judged as ever."""
+        opened = []
+
+        def stream(*_):
+            events = queue.Queue()
+            opened.append(events)
+            while True:
+                yield events.get()
+
+        def say(event, stream=1):
+            while len(opened) < stream:
+                guest.page.wait_for_timeout(100)
+            opened[-1].put(event)
+
+        def notification(zone, name="<b>made up</b>"):
+            told = {"subscriptionId": name, "kind": 1, "database": "shared", "zone": {"zoneName": zone, "ownerName": self.ann.user}, "recordName": name}
+            return f"event: notification\nid: 2\ndata: {json.dumps(told)}\n\n".encode()
+
+        def forged(_, ask):
+            return Message(ask()).edit(RECORDS, lambda record: record.set(STATEMENT, flip(record.get(STATEMENT)))).bytes
+
+        ready = b"event: ready\nid: 1\ndata: {}\n\n"
+        with self.fair("hostile-stream") as (guest, liar, zone), liar.lie("/development/notifications", stream):
+            looks = lambda: len([one for one in guest.requests if one.url.endswith("/records/changes")])  # noqa: E731
+            guest.press("Only for this visit")
+            guest.accept("Village fair")
+            self.save(zone, "told", "Told")
+            say(ready)
+            expect(guest.page.get_by_role("cell", name="Told", exact=True)).to_be_visible()
+            say(notification(zone))
+            # Of as many as it likes to tell at once the page makes a look or two.
+            before = looks()
+            say(notification(zone) * 10_000)
+            self.save(zone, "later", "Later")
+            say(notification(zone))
+            expect(guest.page.get_by_role("cell", name="Later", exact=True)).to_be_visible()
+            guest.page.wait_for_timeout(1000)
+            that(looks() - before < 50, f"{looks() - before} looks for one flood")
+            with liar.lie("records/changes", forged):
+                self.save(zone, "forged", "Forged")
+                say(notification(zone))
+                expect(guest.page.get_by_role("row", name="forged")).to_contain_text(REFUSED)
+            that(guest.page.get_by_text("made up").count() == 0, "what the stream says is shown")
+            # What is no event ends that stream and no other, and so does one without end.
+            for number, nonsense in enumerate((b"event: notification\ndata: {\n\n", b"event: notification\ndata: null\n\n", b"data: " + b"x" * (3 << 20)), 2):
+                say(nonsense)
+                say(ready, number)
+            self.save(zone, "after", "After all")
+            say(b"event: reset\nid: 9\ndata: {}\n\n")
+            expect(guest.page.get_by_role("cell", name="After all", exact=True)).to_be_visible()
             self.check_no_secret(guest, guest.url)
 
     def test_hostile_leaving(self):
