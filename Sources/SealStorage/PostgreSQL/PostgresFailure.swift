@@ -25,9 +25,10 @@ struct PostgresFailure {
         return whole.split(separator: "\n").first.map(String.init) ?? "no answer"
     }
 
-    /// The server ended the connection, or will not have it: another one may do.
+    /// The server ended the connection, or will not have it: another one may do. What has no state did not come from
+    /// the server: libpq may have seen the connection's end only while it sent, and take it for a good one still.
     var isAboutConnection: Bool {
-        isGone || state.hasPrefix("08") || state.hasPrefix("57P") || state == "53300"
+        isGone || state.isEmpty || state.hasPrefix("08") || state.hasPrefix("57P") || state == "53300"
     }
 
     /// The transaction, or the server, only reads.
