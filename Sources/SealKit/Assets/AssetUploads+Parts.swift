@@ -205,15 +205,18 @@ extension AssetUploads {
         }
     }
 
-    /// The parts in their order. Each is sealed and sent while the server still stores the one before: no more than two
-    /// are under way.
+    /// How many parts are under way. While one is sealed and sent the server stores those before it: a disk makes two
+    /// at once durable in little more time than one. It holds each in memory meanwhile.
+    private static let partsUnderWay = 3
+
+    /// The parts in their order, each sealed and sent after the one before it.
     private func sendParts(
         of upload: AssetUpload, but present: Set<UInt64>, progress: @escaping @Sendable (Int64) -> Void
     ) async -> Result<Void, SealKitError> {
         await withTaskGroup(of: (part: UInt64, result: Result<Void, SealKitError>).self) { group in
             var underWay: Set<UInt64> = []
-            /// Waits until so few are under way. Of one that fails the one before may still arrive; the one after it is
-            /// of no use.
+            /// Waits until so few are under way. Where one fails those before it may still arrive; one after it is of
+            /// no use.
             func wait(for count: Int) async -> Result<Void, SealKitError> {
                 var outcome = Result<Void, SealKitError>.success(())
                 while underWay.count > (outcome.isFailure ? 0 : count), let (part, result) = await group.next() {
@@ -246,7 +249,7 @@ extension AssetUploads {
                     }
                     for await _ in reading { isRead = true }
                     // One that was not read to its end has failed, or had its answer before.
-                    let outcome = await wait(for: isRead ? 1 : 0)
+                    let outcome = await wait(for: isRead ? Self.partsUnderWay - 1 : 0)
                     guard !outcome.isFailure else { return outcome }
                 }
                 // The next one's chunks come after all of this one's.
