@@ -23,7 +23,7 @@ DESTDIR ?=
 # Which command is installed and packaged.
 BINARY ?= .build/release/sealkit
 
-.PHONY: help setup build release demo test test-postgres attacks parity cloudkit torture soak bench fuzz proofs vectors web web-core web-library web-test protobuf docs format clean
+.PHONY: help setup build release demo test test-postgres attacks parity cloudkit torture soak bench fuzz proofs vectors web web-check web-core web-library web-test protobuf docs format clean
 .PHONY: install uninstall deb package-check deploy-test
 
 help: ## Lists these targets
@@ -110,6 +110,9 @@ web-core: setup ## Builds the core as a browser's module, with libsodium from it
 web: setup ## Builds the web client, which the next build of the command has in it; its hash is that of the same sources anywhere
 	@Tests/Support/setup wasi-libc binaryen brotli
 	@Web/build
+
+web-check: setup ## Checks the types of the page's scripts and of the library for web apps, by tsc
+	@Web/check
 
 web-library: web ## Packs the library for web apps, with the core and its types, into .build/web/sealkit.tgz
 	@Web/pack

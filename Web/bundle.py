@@ -3,8 +3,8 @@
 
 OUT/bundle is the archive: the text `sealkit web bundle 1`, the hash of the manifest, the number of files, and of each its name, type,
 SHA-256, its bytes, the same by gzip and by brotli; text and bytes behind their LE32 length. OUT/manifest.txt is the manifest: of each
-file a line with its hash, its type and its name, ascending by name. No source is changed on the way, but for what only packing knows:
-`{integrity NAME}` in the page, and bundle.mjs, which is written here.
+file a line with its hash, its type and its name, ascending by name. No source is changed on the way, but that scripts go without their
+comments, and for what only packing knows: `{integrity NAME}` in the page, and bundle.mjs, which is written here.
 """
 
 import base64
@@ -37,6 +37,14 @@ def brotli(data: bytes) -> bytes:
     return subprocess.run(["brotli", "--best", "--stdout", "-"], input=data, stdout=subprocess.PIPE, check=True).stdout
 
 
+def script(source: bytes) -> bytes:
+    """A script without its comments: types are for whoever reads and checks the source. What is left has its line of the source still, and
+    comments behind code stay. Tests/Web/bundle.test.mjs holds what is left against the source."""
+    text = re.sub(r"^[ \t]*/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*$", lambda comment: "\n" * comment[0].count("\n"), source.decode(), flags=re.M)
+    text = re.sub(r"^[ \t]*//.*$", "", text, flags=re.M)
+    return re.sub(r"/\*\* @(?:type|param) [^*\n]*\*/ ?", "", text).encode()
+
+
 def blob(data: bytes) -> bytes:
     return len(data).to_bytes(4, "little") + data
 
@@ -44,6 +52,7 @@ def blob(data: bytes) -> bytes:
 def main() -> None:
     client, module, out = (pathlib.Path(argument) for argument in sys.argv[1:])
     files = {path.name: path.read_bytes() for path in client.iterdir() if path.suffix in TYPES}
+    files = {name: script(data) if name.endswith(".mjs") else data for name, data in files.items()}
     files["core.wasm"] = module.read_bytes()
     files["bundle.mjs"] = (
         "// Written by Web/bundle.py.\n"

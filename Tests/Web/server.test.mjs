@@ -113,12 +113,11 @@ test('an answer that trickles is left', async () => {
 });
 
 /** An account at a server that knows no session but the one of its last login, and is slow to begin one. */
-function account() {
+async function account() {
     const asked = { logins: 0, without: 0 };
     let session = 'old';
     const ask = name => ({ u32: () => 1, blob: () => new Uint8Array(1), string: () => name === 'sessionAnswer' ? session : '', i64: () => 0n, flag: () => true });
     const one = new Account(name => ask(name), 'https://notes.example.org', '');
-    one.server.token = 'older';
     one.server.call = async name => {
         await new Promise(resolve => setImmediate(resolve));
         if (name === 'accounts/login') session = `${++asked.logins}`;
@@ -127,11 +126,13 @@ function account() {
         if (one.server.token !== session) throw new ServerError({ code: 'sessionExpired' });
         return new Uint8Array(1);
     };
+    await one.createAccount({ deviceName: 'Web browser', isKept: false, code: '' });
+    one.server.token = 'older';
     return { one, asked };
 }
 
 test('a session that has ended is begun once for all that go beside each other', async () => {
-    const { one, asked } = account();
+    const { one, asked } = await account();
     await Promise.all(Array.from({ length: 5 }, () => one.call('records/changes')));
     await one.call('records/changes');
     assert.deepEqual(asked, { logins: 1, without: 0 });

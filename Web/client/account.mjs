@@ -1,21 +1,37 @@
 // An account in a browser: how it is made and comes back, its session, and who it is in a container. Every key is in the module, and so is
 // every judgement of what the server answers: this hands bytes from the one to the other.
+import { codeOf } from './failure.mjs';
 import { Server } from './server.mjs';
+
+/**
+ * @typedef {import('./canonical.mjs').Writer} Writer
+ * @typedef {import('./server.mjs').Route} Route
+ * @typedef {{ id: Uint8Array, name: string, added: bigint }} Device
+ * @typedef {{ deviceName: string }} Naming what this browser is called among the account's devices
+ * @typedef {{ account: string }} Session whose it is
+ * @typedef {{ identity: number, user: string }} Identity by the module's handle and by name
+ */
 
 export const micros = () => BigInt(Date.now()) * 1000n;
 const kinds = { recoveryKey: 1, passphrase: 2, passkey: 3 };
 
+/** @template {string} [More=never] what the module can be asked for besides */
 export class Account {
     #server;
     #origin;
+    /** @type {number | undefined} */
     #visitor;
+    /** @type {Map<string, Identity>} */
     #identities = new Map();
+    /** @type {{ handle: number, kind: number } | undefined} */
     #key;
+    /** @type {{ handle: number, isRevealed: boolean } | undefined} */
     #enrolment;
+    /** @type {Promise<Session> | undefined} */
     #login;
 
     /**
-     * @param {ReturnType<typeof import('./core.mjs').asking>} ask one operation of the module
+     * @param {import('./core.mjs').Asking<import('./core.mjs').Operation | More>} ask one operation of the module
      * @param {string} origin of the server, as it is signed at a login
      * @param {string} calls what stands before the path of a call; empty for where the page comes from
      */
@@ -30,7 +46,22 @@ export class Account {
 
     get origin() { return this.#origin; }
     get server() { return this.#server; }
-    get visitor() { return this.#visitor; }
+
+    get visitor() {
+        if (this.#visitor === undefined) throw new TypeError('there is no account yet');
+        return this.#visitor;
+    }
+
+    /** Of the way back that was chosen last. */
+    get #chosen() {
+        if (!this.#key) throw new TypeError('no way back was chosen');
+        return this.#key;
+    }
+
+    get #running() {
+        if (!this.#enrolment) throw new TypeError('there is no enrolment');
+        return this.#enrolment;
+    }
 
     // Ways back into an account
 
@@ -42,11 +73,12 @@ export class Account {
         return answer.string();
     }
 
+    /** @param {{ text: string }} key */
     isRecoveryKey({ text }) {
-        return this.ask('isRecoveryKey', writer => writer.u32(this.#key.handle).string(text)).flag();
+        return this.ask('isRecoveryKey', writer => writer.u32(this.#chosen.handle).string(text)).flag();
     }
 
-    /** @returns {{ groups: number[] | null }} those that have a typing error; null where it is no key at all */
+    /** @param {{ text: string }} key @returns {{ groups: number[] | null }} those that have a typing error; null where it is no key at all */
     mistypedGroups({ text }) {
         const answer = this.ask('mistypedGroups', writer => writer.string(text));
         const isWhole = answer.flag();
@@ -54,16 +86,19 @@ export class Account {
         return { groups: isWhole ? groups : null };
     }
 
+    /** @param {{ text: string }} key */
     takeRecoveryKey({ text }) {
         this.#key = { handle: this.ask('readRecoveryKey', writer => writer.string(text)).u32(), kind: kinds.recoveryKey };
     }
 
+    /** @param {{ output: Uint8Array }} passkey */
     takePasskey({ output }) {
         const handle = this.ask('takePasskey', writer => writer.blob(output).string(this.#origin)).u32();
         output.fill(0);
         this.#key = { handle, kind: kinds.passkey };
     }
 
+    /** @param {{ key: Uint8Array }} passphrase */
     takePassphrase({ key }) {
         const handle = this.ask('takePassphrase', writer => writer.blob(key)).u32();
         key.fill(0);
@@ -74,24 +109,24 @@ export class Account {
 
     /**
      * Makes an account that comes back by the key at hand, or by nothing.
-     * @param {{ deviceName: string, isKept: boolean, code: string }} account
+     * @param {Naming & { isKept: boolean, code: string }} account
      */
     async createAccount({ deviceName, isKept, code }) {
         this.#identities.clear();
         this.#visitor = this.ask('newVisitor', writer => writer.string(deviceName).i64(micros())).u32();
         return this.#begin('accounts/create', 'createRequest', writer => {
             writer.flag(isKept);
-            if (isKept) writer.u32(this.#key.handle).u32(this.#key.kind);
+            if (isKept) writer.u32(this.#chosen.handle).u32(this.#chosen.kind);
             writer.string(code);
         });
     }
 
     /**
      * Brings an account back by the key at hand.
-     * @param {{ deviceName: string, devices: Record<string, { id: Uint8Array, name: string, added: bigint }> }} known by the account
+     * @param {Naming & { devices: Record<string, Device> }} known by the account
      */
     async recoverAccount({ deviceName, devices }) {
-        const { handle } = this.#key;
+        const { handle } = this.#chosen;
         const answer = await this.#server.call('accounts/recover', this.handle('recoverRequest', handle).blob());
         this.#identities.clear();
         this.#visitor = this.ask('recoverAnswer', writer =>
@@ -99,17 +134,17 @@ export class Account {
         // The same device as before in this browser, not another one at each visit.
         const known = devices[this.device().account];
         if (known) {
-            this.ask('setDevice', writer => writer.u32(this.#visitor).raw(known.id).string(known.name).i64(known.added));
+            this.ask('setDevice', writer => writer.u32(this.visitor).raw(known.id).string(known.name).i64(known.added));
         }
         return this.#logIn();
     }
 
     /** Gives the account at hand a way back by the key at hand. */
     async keepAccount() {
-        const { handle, kind } = this.#key;
+        const { handle, kind } = this.#chosen;
         await this.call('accounts/recovery', this.ask('bundleRequest', writer =>
-            writer.u32(this.#visitor).u32(handle).u32(kind)).blob());
-        this.handle('bundleAnswer', this.#visitor);
+            writer.u32(this.visitor).u32(handle).u32(kind)).blob());
+        this.handle('bundleAnswer', this.visitor);
     }
 
     // An account that another device brings here
@@ -126,28 +161,32 @@ export class Account {
         return text;
     }
 
-    async #enrolmentState() {
-        return this.#server.call('devices/enrol/state', this.handle('enrolmentRequest', this.#enrolment.handle).blob());
+    /** @param {number} handle */
+    async #enrolmentState(handle) {
+        return this.#server.call('devices/enrol/state', this.handle('enrolmentRequest', handle).blob());
     }
 
     /** @returns {Promise<string | null>} the six digits that both devices show; null before the other one has answered */
     async enrolment() {
-        const state = await this.#enrolmentState();
-        const answer = this.ask('enrolmentAnswer', writer => writer.u32(this.#enrolment.handle).blob(state));
+        const enrolment = this.#running;
+        const state = await this.#enrolmentState(enrolment.handle);
+        const answer = this.ask('enrolmentAnswer', writer => writer.u32(enrolment.handle).blob(state));
         if (!answer.flag()) return null;
         const digits = answer.string();
-        if (!this.#enrolment.isRevealed) await this.#server.call('devices/enrol/reveal', answer.blob());
-        this.#enrolment.isRevealed = true;
+        if (!enrolment.isRevealed) await this.#server.call('devices/enrol/reveal', answer.blob());
+        enrolment.isRevealed = true;
         return digits;
     }
 
     /**
      * Its reader has seen the same digits on both devices.
-     * @returns {Promise<{ account: string } | null>} null before the other one's reader has said so as well
+     * @param {Naming} device
+     * @returns {Promise<Session | null>} null before the other one's reader has said so as well
      */
     async enrolled({ deviceName }) {
-        const state = await this.#enrolmentState();
-        const answer = this.ask('enrolledVisitor', writer => writer.u32(this.#enrolment.handle).blob(state).string(deviceName).i64(micros()));
+        const { handle } = this.#running;
+        const state = await this.#enrolmentState(handle);
+        const answer = this.ask('enrolledVisitor', writer => writer.u32(handle).blob(state).string(deviceName).i64(micros()));
         if (!answer.flag()) return null;
         this.#identities.clear();
         this.#visitor = answer.u32();
@@ -168,7 +207,7 @@ export class Account {
     }
 
     device() {
-        const answer = this.handle('device', this.#visitor);
+        const answer = this.handle('device', this.visitor);
         const account = [...answer.blob()].map(byte => byte.toString(16).padStart(2, '0')).join('');
         return { account, id: answer.raw(16).slice(), name: answer.string(), added: answer.i64() };
     }
@@ -179,37 +218,54 @@ export class Account {
         return this.#login;
     }
 
-    /** A session begins with an answered challenge. */
+    /**
+     * A session begins with an answered challenge.
+     * @param {Route} route
+     * @param {'createRequest' | 'loginRequest'} request
+     * @param {(writer: Writer) => unknown} write
+     * @returns {Promise<Session>}
+     */
     async #begin(route, request, write) {
-        const challenge = await this.#server.call('accounts/challenge', this.handle('challengeRequest', this.#visitor).blob());
+        const challenge = await this.#server.call('accounts/challenge', this.handle('challengeRequest', this.visitor).blob());
         const answer = await this.#server.call(route, this.ask(request, writer =>
-            write(writer.u32(this.#visitor).blob(challenge).string(this.#origin).i64(micros()))).blob());
-        const session = this.ask('sessionAnswer', writer => writer.u32(this.#visitor).blob(answer));
+            write(writer.u32(this.visitor).blob(challenge).string(this.#origin).i64(micros()))).blob());
+        const session = this.ask('sessionAnswer', writer => writer.u32(this.visitor).blob(answer));
         this.#server.token = session.string();
         session.i64();
         return { account: session.string() };
     }
 
-    /** With a session that has ended it is begun again, once; what goes beside others does not go with one that is being replaced. */
+    /**
+     * With a session that has ended it is begun again, once; what goes beside others does not go with one that is being replaced.
+     * @template Answer
+     * @param {() => Promise<Answer>} ask
+     * @returns {Promise<Answer>}
+     */
     async inSession(ask) {
         await this.#login;
         const { token } = this.#server;
         try {
             return await ask();
         } catch (error) {
-            if (error.code !== 'sessionExpired') throw error;
+            if (codeOf(error) !== 'sessionExpired') throw error;
             // Somebody else may have begun the next one meanwhile.
             await (this.#server.token === token ? this.#logIn() : this.#login);
             return ask();
         }
     }
 
+    /** @param {Parameters<Server['call']>} call as the server's */
     call(...call) { return this.inSession(() => this.#server.call(...call)); }
 
-    /** Who the account is in a container: made there the first time. @returns {Promise<{ identity: number, user: string }>} */
+    /**
+     * Who the account is in a container: made there the first time.
+     * @param {string} container
+     * @returns {Promise<Identity>}
+     */
     async identify(container) {
-        if (this.#identities.has(container)) return this.#identities.get(container);
-        const answer = this.ask('identityRequest', writer => writer.u32(this.#visitor).string(container));
+        const known = this.#identities.get(container);
+        if (known) return known;
+        const answer = this.ask('identityRequest', writer => writer.u32(this.visitor).string(container));
         const identity = answer.u32();
         const registered = await this.call('accounts/identity', answer.blob());
         const user = this.ask('identityAnswer', writer => writer.u32(identity).blob(registered)).string();
@@ -217,6 +273,10 @@ export class Account {
         return { identity, user };
     }
 
-    /** An operation on one handle. */
+    /**
+     * An operation on one handle.
+     * @param {import('./core.mjs').Operation | More} name
+     * @param {number} handle
+     */
     handle(name, handle) { return this.ask(name, writer => writer.u32(handle)); }
 }

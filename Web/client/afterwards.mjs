@@ -1,16 +1,20 @@
 // What few visits come to: an account that another device brings here, a share that is left, a link that an app is given.
 import { element } from './dom.mjs';
+import { codeOf } from './failure.mjs';
 import { texts } from './texts.mjs';
+
+/** @typedef {import('./core.client.mjs').Ask} Ask */
 
 const pause = 1000;
 const tries = 3;
 const later = () => new Promise(resolve => setTimeout(resolve, pause));
 
-/** @returns {Promise<boolean>} whether the reader wants it */
+/** @param {string} title @param {string} hint @param {string} yes @returns {Promise<boolean>} whether the reader wants it */
 export function agreed(title, hint, yes) {
     return new Promise(resolve => {
         let isWanted = false;
-        const button = (text, kind, act) => element(`button.button${kind}`, { type: 'button', onclick: act }, text);
+        const button = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {() => void} */ act) => element(`button.button${kind}`, { type: 'button', onclick: act }, text);
+        /** @type {HTMLDialogElement} */
         const dialog = element('dialog', { 'aria-labelledby': 'agreed-title' }, element('h2', { id: 'agreed-title' }, title), element('p', {}, hint),
             element('div.actions.row', {}, button(yes, '.main', () => {
                 isWanted = true;
@@ -25,18 +29,21 @@ export function agreed(title, hint, yes) {
     });
 }
 
-/** An app is given the whole link, behind the # of its own address, which no server is sent. */
+/**
+ * An app is given the whole link, behind the # of its own address, which no server is sent.
+ * @param {Ask} ask
+ * @param {string} address
+ */
 export async function openInApp(ask, address) {
     if (!await agreed(texts.openInApp, texts.openInAppHint, texts.openInApp)) return;
     const place = new URL(address);
     place.hash = `sealkit-share=${encodeURIComponent(await ask('link'))}`;
-    location.assign(place);
+    location.assign(place.href);
 }
 
 /**
- * @param {{ ask: (name: string, argument?: object) => Promise<any>, screen: (title: string, ...content: Node[]) => void,
- *     button: Function, form: Function, field: Function, deviceName: string, back: () => void, then: (session: object) => Promise<void> }}
- *     page
+ * @param {import('./share.mjs').Screens & { ask: Ask, deviceName: string, back: () => void,
+ *     then: (session: import('./account.mjs').Session) => Promise<void> }} page
  */
 export async function enrol({ ask, screen, button, form, field, deviceName, back, then }) {
     const invitation = await ask('beginEnrolment');
@@ -48,13 +55,14 @@ export async function enrol({ ask, screen, button, form, field, deviceName, back
     };
     const waiting = () => element('div.busy', { role: 'status' }, element('span.spinner'), texts.enrolWait);
     // Asks until there is something, for as long as the reader wants it.
-    async function wait(name, argument) {
+    /** @template Answer @param {() => Promise<Answer | null>} look @returns {Promise<Answer | null>} */
+    async function wait(look) {
         while (isOn) {
             let found;
             try {
-                found = await ask(name, argument);
+                found = await look();
             } catch (error) {
-                throw error.code === 'unknownItem' ? Object.assign(error, { code: 'enrolmentEnded' }) : error;
+                throw codeOf(error) === 'unknownItem' ? Object.assign(new Error('enrolmentEnded'), { code: 'enrolmentEnded' }) : error;
             }
             if (found !== null) return found;
             await later();
@@ -63,14 +71,16 @@ export async function enrol({ ask, screen, button, form, field, deviceName, back
     }
     screen(texts.enrolTitle, element('p', {}, texts.enrolIntro), element('p.invitation', {}, element('code', {}, invitation)),
         waiting(), element('div.actions', {}, button(texts.cancel, stop)));
-    const digits = await wait('enrolment');
+    const digits = await wait(() => ask('enrolment'));
     if (digits === null) return;
     // To be told the other one's digits, and not just yes, makes people look. They were fixed before they were shown.
     for (let left = tries; ;) {
-        const typed = await new Promise(resolve => screen(texts.enrolCompare, element('p.sixdigits', {}, digits),
-            form([field('code', texts.enrolTheirs, '', { kind: 'code', inputMode: 'numeric' })], ({ code }) => resolve(code), texts.next,
+        /** @type {string | null} */
+        const typed = await new Promise(resolve => {
+            screen(texts.enrolCompare, element('p.sixdigits', {}, digits), form([field('code', texts.enrolTheirs, '', { kind: 'code', inputMode: 'numeric' })], ({ code }) => resolve(code), texts.next,
                 button(texts.cancel, () => resolve(null))),
-            left < tries && element('p.hint', { role: 'alert' }, texts.enrolDiffers)));
+            left < tries && element('p.hint', { role: 'alert' }, texts.enrolDiffers));
+        });
         if (typed === null) return stop();
         if (typed.replace(/\s/g, '') === digits) break;
         left -= 1;
@@ -80,6 +90,6 @@ export async function enrol({ ask, screen, button, form, field, deviceName, back
     }
     screen(texts.enrolTitle, element('p', {}, texts.enrolConfirm), element('p.sixdigits', {}, digits), waiting(),
         element('div.actions', {}, button(texts.cancel, stop)));
-    const session = await wait('enrolled', { deviceName });
+    const session = await wait(() => ask('enrolled', { deviceName }));
     if (session !== null) await then(session);
 }

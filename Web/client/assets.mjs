@@ -1,6 +1,16 @@
 // A record's files, down and up, part by part: the module opens and seals them, and never has more of one than a part.
+import { codeOf } from './failure.mjs';
 import { largestAsset } from './media.mjs';
 import { ServerError } from './server.mjs';
+
+/**
+ * @typedef {import('./account.mjs').Account} Account
+ * @typedef {import('./server.mjs').Place} Place
+ * @typedef {import('./server.mjs').Route} Route
+ * @typedef {{ container: string, environment: string, database: string }} Database
+ * @typedef {{ record: string, field: string }} AssetPlace
+ * @typedef {(part: number) => void} Progress is told how much is there: 1 is all
+ */
 
 const [chunk, tag] = [65_536, 16];
 // What the module is given at once: 1 MiB.
@@ -10,7 +20,7 @@ const sealedAtOnce = chunksAtOnce * (chunk + tag);
 const tries = 5;
 const octets = 'application/octet-stream';
 
-/** @param {{ record: string, field: string }} asset */
+/** @param {Account} account @param {number} zone @param {Database} database @param {AssetPlace} asset */
 function begin(account, zone, database, { record, field }) {
     const answer = account.ask('beginAsset', writer => writer.u32(zone).string(record).string(field));
     return {
@@ -19,10 +29,17 @@ function begin(account, zone, database, { record, field }) {
     };
 }
 
-const takeLeaves = (account, asset, leaves) => account.ask('assetLeaves', writer => writer.u32(asset).blob(leaves));
-const openChunks = (account, asset, sealed) => account.ask('openChunks', writer => writer.u32(asset).blob(sealed)).blob();
+const takeLeaves = (/** @type {Account} */ account, /** @type {number} */ asset, /** @type {Uint8Array} */ leaves) => account.ask('assetLeaves', writer => writer.u32(asset).blob(leaves));
+const openChunks = (/** @type {Account} */ account, /** @type {number} */ asset, /** @type {Uint8Array} */ sealed) =>
+    account.ask('openChunks', writer => writer.u32(asset).blob(sealed)).blob();
 
-/** @returns {Promise<Uint8Array>} all of an asset that is no larger than `largestAsset` */
+/**
+ * @param {Account} account
+ * @param {number} zone
+ * @param {Database} database
+ * @param {AssetPlace} place
+ * @returns {Promise<Uint8Array>} all of an asset that is no larger than `largestAsset`
+ */
 export async function openAsset(account, zone, database, place) {
     const { asset, path, size, sealed, all } = begin(account, zone, database, place);
     try {
@@ -42,7 +59,11 @@ export async function openAsset(account, zone, database, place) {
 }
 
 /**
- * @param {(part: number) => void} tell how much of it is here
+ * @param {Account} account
+ * @param {number} zone
+ * @param {Database} database
+ * @param {AssetPlace} place
+ * @param {Progress} tell
  * @returns {Promise<Blob>} an asset of any size, which the browser keeps outside of this worker's memory
  */
 export async function saveAsset(account, zone, database, place, tell) {
@@ -50,6 +71,7 @@ export async function saveAsset(account, zone, database, place, tell) {
     try {
         const leaves = await gathered(account, path, sealed, all);
         takeLeaves(account, asset, leaves);
+        /** @type {Blob[]} */
         const parts = [];
         const held = new Uint8Array(sealedAtOnce);
         let [taken, filled] = [0, 0];
@@ -75,6 +97,7 @@ export async function saveAsset(account, zone, database, place, tell) {
     }
 }
 
+/** @param {Account} account @param {Place} path @param {number} first @param {number} end */
 async function gathered(account, path, first, end) {
     const bytes = new Uint8Array(end - first);
     let count = 0;
@@ -85,7 +108,14 @@ async function gathered(account, path, first, end) {
     return bytes;
 }
 
-/** Reads to an end, and where the line breaks from there on. @param {() => number} place how far it is */
+/**
+ * Reads to an end, and where the line breaks from there on.
+ * @param {Account} account
+ * @param {Place} path
+ * @param {() => number} place how far it is
+ * @param {number} end
+ * @param {(bytes: Uint8Array) => void} take
+ */
 async function goingOn(account, path, place, end, take) {
     for (let left = tries; place() < end;) {
         const before = place();
@@ -95,15 +125,18 @@ async function goingOn(account, path, place, end, take) {
             });
         } catch (error) {
             left = place() > before ? tries : left - 1;
-            if (error.code !== 'networkFailure' || left === 0) throw error;
+            if (codeOf(error) !== 'networkFailure' || left === 0) throw error;
             await new Promise(resolve => setTimeout(resolve, 1000));
         }
     }
 }
 
 /**
+ * @param {Account} account
+ * @param {number} zone
+ * @param {Database} database
  * @param {{ file: Blob }} file
- * @param {(part: number) => void} tell how much of it is there
+ * @param {Progress} tell
  * @returns {Promise<{ upload: number }>}
  */
 export async function upload(account, zone, database, { file }, tell) {
@@ -148,6 +181,7 @@ export async function upload(account, zone, database, { file }, tell) {
     }
 }
 
+/** @param {Account} account @param {Route} route @param {Place} path @param {Uint8Array[]} parts */
 async function send(account, route, path, parts) {
     const body = new Uint8Array(await new Blob(parts).arrayBuffer());
     for (let left = tries; ;) {
@@ -155,7 +189,7 @@ async function send(account, route, path, parts) {
             await account.call(route, body, path, undefined, octets);
             return;
         } catch (error) {
-            if (error.code !== 'networkFailure' || --left === 0) throw error;
+            if (codeOf(error) !== 'networkFailure' || --left === 0) throw error;
             await new Promise(resolve => setTimeout(resolve, 1000));
         }
     }

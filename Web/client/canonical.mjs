@@ -5,29 +5,40 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export class Writer {
+    /** @type {Uint8Array[]} */
     #parts = [];
 
+    /** @param {Uint8Array} bytes */
     raw(bytes) { this.#parts.push(bytes); return this; }
+    /** @param {number} number */
     byte(number) { return this.raw(Uint8Array.of(number)); }
+    /** @param {boolean} value */
     flag(value) { return this.byte(value ? 1 : 0); }
+    /** @param {number} number */
     u16(number) { return this.raw(Uint8Array.of(number, number >> 8)); }
+    /** @param {number} number */
     u32(number) {
         const bytes = new Uint8Array(4);
         new DataView(bytes.buffer).setUint32(0, number, true);
         return this.raw(bytes);
     }
+    /** @param {bigint | number | string} number a whole one */
     i64(number) {
         const bytes = new Uint8Array(8);
         new DataView(bytes.buffer).setBigInt64(0, BigInt(number), true);
         return this.raw(bytes);
     }
+    /** @param {number} number */
     f64(number) {
         const bytes = new Uint8Array(8);
         new DataView(bytes.buffer).setFloat64(0, number, true);
         return this.raw(bytes);
     }
+    /** @param {Uint8Array} bytes */
     blob(bytes) { return this.u32(bytes.length).raw(bytes); }
+    /** @param {string} text */
     string(text) { return this.blob(encoder.encode(text)); }
+    /** @template Element @param {readonly Element[]} elements @param {(writer: Writer, element: Element) => unknown} write */
     list(elements, write) {
         this.u32(elements.length);
         for (const element of elements) write(this, element);
@@ -49,13 +60,16 @@ export class Reader {
     #bytes;
     #offset = 0;
 
+    /** @param {Uint8Array} bytes */
     constructor(bytes) { this.#bytes = bytes; }
 
+    /** @param {number} count */
     raw(count) {
         if (count > this.#bytes.length - this.#offset) throw new RangeError('cut short');
         this.#offset += count;
         return this.#bytes.subarray(this.#offset - count, this.#offset);
     }
+    /** @param {number} count */
     #view(count) {
         const bytes = this.raw(count);
         return new DataView(bytes.buffer, bytes.byteOffset, count);
@@ -68,6 +82,7 @@ export class Reader {
     f64() { return this.#view(8).getFloat64(0, true); }
     blob() { return this.raw(this.u32()); }
     string() { return decoder.decode(this.blob()); }
+    /** @template Element @param {(reader: Reader) => Element} read @returns {Element[]} */
     list(read) { return Array.from({ length: this.u32() }, () => read(this)); }
     get isAtEnd() { return this.#offset === this.#bytes.length; }
 }

@@ -3,24 +3,45 @@ import { choose, compare, confirmRemoval, editRecord } from './edit.mjs';
 import { same } from './records.mjs';
 import { texts } from './texts.mjs';
 
-const closed = dialog => new Promise(resolve => dialog.addEventListener('close', resolve));
+/**
+ * @typedef {import('./edit.mjs').Change} Change
+ * @typedef {import('./edit.mjs').Changes} Changes
+ * @typedef {import('./zone.mjs').OpenedRecord} OpenedRecord
+ * @typedef {import('./zone.mjs').Outcome} Outcome
+ * @typedef {Map<File, number>} Uploads
+ */
+
+const closed = (/** @type {HTMLDialogElement} */ dialog) => new Promise(resolve => dialog.addEventListener('close', resolve));
 
 /**
- * @param {{ ask: (name: string, argument?: object, options?: object) => Promise<any>, done: () => Promise<void>, said: (text: string) => void }}
- *     page `done` shows the records again, `said` a word in their place
+ * @param {{ ask: import('./core.client.mjs').Ask, done: () => Promise<void>, said: (text: string) => void }} page `done` shows the records again, `said` a word in their place
  */
 export const changes = ({ ask, done, said }) => {
-    /** Its files are there before the record is, each once. */
+    /**
+     * Its files are there before the record is, each once.
+     * @param {number} edit
+     * @param {Change[]} made
+     * @param {Uploads} uploads
+     * @param {(part: number) => void} [tell]
+     */
     async function save(edit, made, uploads, tell) {
         for (const change of made) {
-            if (change.to !== 'file') continue;
-            if (!uploads.has(change.file)) uploads.set(change.file, (await ask('upload', { file: change.file }, { tell })).upload);
-            change.upload = uploads.get(change.file);
+            const { file } = change;
+            if (!file) continue;
+            change.upload = uploads.get(file) ?? (await ask('upload', { file }, { tell })).upload;
+            uploads.set(file, change.upload);
         }
         return ask('save', { edit, changes: made.map(({ name, to, value, upload }) => ({ name, to, value, upload })) });
     }
 
-    /** Somebody else was faster. */
+    /**
+     * Somebody else was faster.
+     * @param {OpenedRecord} before
+     * @param {Changes} made
+     * @param {Uploads} uploads
+     * @param {Outcome} outcome
+     * @returns {Promise<void>}
+     */
     async function settle(before, made, uploads, outcome) {
         const begun = outcome === 'deleted' ? null : await ask('begin', { record: before.name });
         if (begun === null) return said(texts.deletedMeanwhile);
@@ -36,18 +57,24 @@ export const changes = ({ ask, done, said }) => {
     }
 
     return {
-        /** Done again, it starts from what is there by then. */
+        /**
+         * Done again, it starts from what is there by then.
+         * @param {{ name: string }} record
+         */
         async change({ name }) {
             // What the form shows is what the change is one of, whatever has come since the record was looked at.
             const begun = await ask('begin', { record: name });
             if (begun === null) return said(texts.deletedMeanwhile);
             const { edit, record } = begun;
+            /** @type {Uploads} */
             const uploads = new Map();
-            let [outcome, made] = [null, []];
+            /** @type {{ outcome: Outcome | 'nothing' | null, made: Change[] }} */
+            const form = { outcome: null, made: [] };
             await closed(editRecord(record, new Map(), async (changes, _, tell) => {
-                made = changes;
-                outcome = changes.length === 0 ? 'nothing' : await save(edit, changes, uploads, tell);
+                form.made = changes;
+                form.outcome = changes.length === 0 ? 'nothing' : await save(edit, changes, uploads, tell);
             }));
+            const { outcome, made } = form;
             if (outcome === null || outcome === 'nothing') {
                 await ask('endEdit', { edit });
                 return done();
@@ -57,24 +84,31 @@ export const changes = ({ ask, done, said }) => {
 
         /** @param {string} suggested a type of records */
         async make(suggested) {
+            /** @type {Uploads} */
             const uploads = new Map();
             // What nobody has answered may have been stored: tried again it is the same record.
-            let begun = null;
-            let isDone = false;
+            /** @type {{ begun: { type: string, edit: number } | null, isDone: boolean }} */
+            const form = { begun: null, isDone: false };
             await closed(editRecord({ name: '', type: '', suggested, fields: [] }, new Map(), async (changes, type, tell) => {
+                let { begun } = form;
                 if (begun?.type !== type) {
                     if (begun) await ask('endEdit', { edit: begun.edit });
                     begun = { type, ...await ask('newRecord', { type }) };
+                    form.begun = begun;
                 }
                 await save(begun.edit, changes, uploads, tell);
-                isDone = true;
+                form.isDone = true;
             }));
-            if (begun && !isDone) await ask('endEdit', { edit: begun.edit });
+            if (form.begun && !form.isDone) await ask('endEdit', { edit: form.begun.edit });
             return done();
         },
 
-        /** A step that deletes a record; done again, it still deletes what its reader saw alone. */
+        /**
+         * A step that deletes a record; done again, it still deletes what its reader saw alone.
+         * @param {OpenedRecord} record
+         */
         remove(record) {
+            /** @type {number | undefined} */
             let edit;
             return async () => {
                 if (edit === undefined) {

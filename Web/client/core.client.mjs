@@ -1,62 +1,89 @@
 // The page's side of the worker that the core runs in.
 
+/**
+ * @typedef {typeof import('./core.worker.mjs').methods} Methods
+ * @typedef {Pick<import('./account.mjs').Account, Methods['account'][number]> & Pick<import('./visit.mjs').Visit, Methods['visit'][number]>
+ *     & Pick<import('./zone.mjs').Zone, Methods['zone'][number]>} Called
+ */
+
+/**
+ * @template {keyof Called} Name
+ * @typedef {Parameters<Called[Name]> extends [] ? undefined : Parameters<Called[Name]>[0]} Argument
+ */
+
+/**
+ * @typedef {{ transfer?: Transferable[], tell?: (part: number) => void }} Options `tell` hears how far it is
+ * @typedef {<Name extends keyof Called>(name: Name, ...rest: undefined extends Argument<Name> ? [argument?: Argument<Name>, options?: Options]
+ *     : [argument: Argument<Name>, options?: Options]) => Promise<Awaited<ReturnType<Called[Name]>>>} Ask
+ */
+
 /** What the core or the server refused, by its code. */
 export class VisitError extends Error {
-    constructor({ code, reason, remedy, wait }) {
+    /** @param {import('./server.mjs').Failure} failure */
+    constructor({ code, reason = '', remedy = '', wait = 0 }) {
         super(code);
-        Object.assign(this, { name: 'VisitError', code, reason, remedy, wait });
+        this.name = 'VisitError';
+        this.code = code;
+        this.reason = reason;
+        this.remedy = remedy;
+        this.wait = wait;
     }
 }
 
 const server = document.querySelector('meta[name=sealkit-server]');
+if (!(server instanceof HTMLMetaElement)) throw new TypeError('the page names no server');
+const { calls = '' } = server.dataset;
 /** Of the server whose shares are shown: where this page comes from, or by `sealkit web` whatever stands in it. */
 export const origin = server.content || location.origin;
 
 // The two scripts that this page starts, and no others: the policy refuses all else.
 const workers = new Map(['./core.worker.mjs', './passphrase.worker.mjs'].map(name => [name, new URL(name, import.meta.url).href]));
-const policy = 'trustedTypes' in self
-    ? trustedTypes.createPolicy('sealkit', {
-        createScriptURL(name) {
-            if (!workers.has(name)) throw new TypeError('no worker of this page');
-            return workers.get(name);
-        },
-    })
-    : { createScriptURL: name => workers.get(name) };
+/** @typedef {{ createScriptURL: (name: string) => string }} Policy what it makes is a script's URL, to browsers that ask for one */
+/** @type {Policy} */
+const own = {
+    createScriptURL(name) {
+        const url = workers.get(name);
+        if (url === undefined) throw new TypeError('no worker of this page');
+        return url;
+    },
+};
+const { trustedTypes } = /** @type {{ trustedTypes?: { createPolicy: (name: string, policy: Policy) => Policy } }} */ (self);
+const policy = trustedTypes?.createPolicy('sealkit', own) ?? own;
 
-const start = name => new Worker(policy.createScriptURL(name), { type: 'module', name: `${origin} ${server.dataset.calls}` });
+const start = (/** @type {string} */ name) => new Worker(policy.createScriptURL(name), { type: 'module', name: `${origin} ${calls}` });
 
 /**
  * @param {() => void} told what others have changed may be fetched
- * @returns {(name: string, argument?: object, options?: { transfer?: Transferable[], tell?: (part: number) => void }) => Promise<any>} a method
- *     of `Visit`, `Account` or `Zone`, in its worker; `tell` hears how far it is
+ * @returns {Ask} a method of `Visit`, `Account` or `Zone`, in its worker
  */
 export function startCore(told) {
     const worker = start('./core.worker.mjs');
+    /** @type {Map<number, { resolve(value: unknown): void, reject(error: VisitError): void, tell?: (part: number) => void }>} */
     const waiting = new Map();
     let last = 0;
-    worker.addEventListener('message', ({ data: { id, value, error, part } }) => {
-        if (id === undefined) return told();
-        const { resolve, reject, tell } = waiting.get(id);
-        if (part !== undefined) return tell?.(part);
-        waiting.delete(id);
-        if (error) reject(new VisitError(error)); else resolve(value);
+    worker.addEventListener('message', (/** @type {MessageEvent<import('./core.worker.mjs').Answer>} */ { data }) => {
+        if (data.id === undefined) return told();
+        const asked = waiting.get(data.id);
+        if ('part' in data) return asked?.tell?.(data.part);
+        waiting.delete(data.id);
+        if ('error' in data) asked?.reject(new VisitError(data.error)); else asked?.resolve(data.value);
     });
     // A worker that does not start answers nothing.
     worker.addEventListener('error', () => {
         for (const { reject } of waiting.values()) reject(new VisitError({ code: 'noCore' }));
         waiting.clear();
     });
-    return (name, argument, { transfer = [], tell } = {}) => new Promise((resolve, reject) => {
-        waiting.set(++last, { resolve, reject, tell });
-        worker.postMessage({ id: last, name, argument }, transfer);
+    return (name, argument, options) => new Promise((resolve, reject) => {
+        waiting.set(++last, { resolve, reject, tell: options?.tell });
+        worker.postMessage({ id: last, name, argument }, options?.transfer ?? []);
     });
 }
 
-/** @returns {Promise<Uint8Array>} what a passphrase gives, after a second or two */
+/** @param {string} passphrase @param {string} name @returns {Promise<Uint8Array>} what a passphrase gives, after a second or two */
 export function stretch(passphrase, name) {
     const worker = start('./passphrase.worker.mjs');
     return new Promise((resolve, reject) => {
-        worker.addEventListener('message', ({ data: { key, code } }) => key ? resolve(key) : reject(new VisitError({ code })));
+        worker.addEventListener('message', (/** @type {MessageEvent<import('./passphrase.worker.mjs').Stretched>} */ { data: { key, code } }) => key ? resolve(key) : reject(new VisitError({ code: code ?? 'internalError' })));
         worker.addEventListener('error', () => reject(new VisitError({ code: 'noCore' })));
         worker.postMessage({ passphrase: passphrase.normalize('NFC'), name: name.normalize('NFC'), origin });
     }).finally(() => worker.terminate());

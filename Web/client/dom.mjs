@@ -1,9 +1,26 @@
 // Elements, whose text is always text: nothing here takes markup.
 
 /**
- * @param {string} tag its name, and after dots its classes
- * @param {Record<string, unknown>} [properties] `on…` listens; `data`, `aria` and whatever has a hyphen are attributes
- * @param {...(Node | string | null | false | undefined)} children
+ * @template {string} Name
+ * @typedef {Name extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Name] : HTMLElement} Named
+ */
+
+/**
+ * @template {string} Tag
+ * @typedef {Tag extends `${infer Name}.${string}` ? Named<Name> : Named<Tag>} Tagged
+ */
+
+/**
+ * @typedef {{ onclick?: (event: MouseEvent) => unknown, onsubmit?: (event: SubmitEvent) => unknown, [name: string]: unknown }} Properties
+ * @typedef {Node | string | null | false | undefined} Child
+ */
+
+/**
+ * @template {string} Tag
+ * @param {Tag} tag its name, and after dots its classes
+ * @param {Properties} [properties] `on…` listens; `data`, `aria` and whatever has a hyphen are attributes
+ * @param {...Child} children
+ * @returns {Tagged<Tag>}
  */
 export function element(tag, properties = {}, ...children) {
     const [name, ...classes] = tag.split('.');
@@ -11,12 +28,14 @@ export function element(tag, properties = {}, ...children) {
     if (classes.length > 0) made.className = classes.join(' ');
     for (const [key, value] of Object.entries(properties)) {
         if (value === undefined || value === null || value === false) continue;
-        if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
-        else if (key.includes('-') || key === 'role' || key === 'for') made.setAttribute(key, value);
-        else made[key] = value;
+        if (key.startsWith('on')) made.addEventListener(key.slice(2), /** @type {EventListener} */ (value));
+        else if (key.includes('-') || key === 'role' || key === 'for') made.setAttribute(key, String(value));
+        else Object.assign(made, { [key]: value });
     }
-    made.append(...children.filter(child => child !== null && child !== false && child !== undefined));
-    return made;
+    for (const child of children) {
+        if (child !== null && child !== false && child !== undefined) made.append(child);
+    }
+    return /** @type {Tagged<Tag>} */ (made);
 }
 
 const shapes = {
@@ -27,7 +46,11 @@ const shapes = {
     file: 'M6 2h8l5 5v15H6zm7 1.5V8h4.5z',
 };
 
-/** A picture that is drawn, since a font may not have it. @param {string} [label] what it says; without one it is decoration */
+/**
+ * A picture that is drawn, since a font may not have it.
+ * @param {keyof typeof shapes} name
+ * @param {string} [label] what it says; without one it is decoration
+ */
 export function icon(name, label) {
     const namespace = 'http://www.w3.org/2000/svg';
     const svg = document.createElementNS(namespace, 'svg');

@@ -1,28 +1,44 @@
 // A record as its reader changes it: what was sealed stays sealed, and what the reader adds is.
 import { element, icon } from './dom.mjs';
+import { codeOf } from './failure.mjs';
 import { fieldWords, same, size } from './records.mjs';
 import { explain, texts } from './texts.mjs';
 
+/**
+ * @typedef {import('./values.mjs').Scalar} Scalar
+ * @typedef {import('./values.mjs').Value} Value
+ * @typedef {import('./zone.mjs').OpenedField} OpenedField
+ * @typedef {import('./zone.mjs').OpenedRecord} OpenedRecord
+ * @typedef {import('./zone.mjs').Change & { file?: File }} Change with the file of a field that is to be one
+ * @typedef {Map<string, Change>} Changes by the field's name
+ * @typedef {{ name: string, type: string, suggested?: string, fields: OpenedField[] }} Draft a record as its form begins; without a name it is new
+ * @typedef {{ name: string, change: Change, before?: OpenedField, mine?: Change, theirs?: OpenedField }} Conflict undefined where there is no field
+ * @typedef {{ name: () => string, kind: Value['kind'], before?: Value, isSealed: boolean, isRemoved: boolean, change?: Change,
+ *     input: HTMLInputElement | HTMLTextAreaElement, nameInput?: HTMLInputElement, first: string }} Row
+ * @typedef {{ name: () => string, kind: 'file', input: HTMLInputElement, nameInput: HTMLInputElement }} FileRow
+ */
+
 // Other elements would come back from the form as more or fewer than they were.
-const isLine = ({ text }) => text !== '' && !text.includes('\n');
-const isWritable = ({ value }) => value !== undefined
+const isLine = (/** @type {Scalar} */ one) => one.kind === 'string' && one.text !== '' && !one.text.includes('\n');
+const isWritable = (/** @type {OpenedField} */ { value }) => value !== undefined
     && (['string', 'integer', 'double', 'date'].includes(value.kind) || (value.kind === 'list' && (value.element ?? 'string') === 'string' && value.of.every(isLine)));
 
 // The form that a date has in an input: the reader's own time, to the minute.
-const local = milliseconds => {
+const local = (/** @type {number} */ milliseconds) => {
     const date = new Date(milliseconds);
     return Number.isNaN(date.getTime()) ? '' : new Date(milliseconds - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 };
 
+/** @param {Value} value one that is writable @returns {string} */
 function typed(value) {
     switch (value.kind) {
     case 'date': return local(value.milliseconds);
-    case 'list': return value.of.map(({ text }) => text).join('\n');
-    default: return value.text;
+    case 'list': return value.of.map(typed).join('\n');
+    default: return 'text' in value ? value.text : '';
     }
 }
 
-/** @returns {object | null} what was typed, as a value of the kind; null for what is none */
+/** @param {Value['kind']} kind @param {string} text @returns {Value | null} what was typed, as a value of the kind; null for what is none */
 function parsed(kind, text) {
     const number = text.trim();
     switch (kind) {
@@ -41,6 +57,7 @@ function parsed(kind, text) {
     }
 }
 
+/** @param {Value['kind']} kind @param {import('./dom.mjs').Properties} properties */
 function input(kind, properties) {
     if (kind === 'string' || kind === 'list') return element('textarea', { rows: kind === 'list' ? 4 : 2, ...properties });
     if (kind === 'date') return element('input', { type: 'datetime-local', ...properties });
@@ -49,30 +66,30 @@ function input(kind, properties) {
 
 /**
  * A dialog in which a record is changed.
- * @param {object} record as it is shown; without a name it is new
- * @param {Map<string, object>} given what becomes of fields already, by name
- * @param {(changes: object[], type: string, tell: (part: number) => void) => Promise<void>} save throws what is said in the dialog; `tell`
+ * @param {Draft} record as it is shown
+ * @param {Changes} given what becomes of fields already
+ * @param {(changes: Change[], type: string, tell: (part: number) => void) => Promise<void>} save throws what is said in the dialog; `tell`
  *     hears how far a file is
  */
 export function editRecord(record, given, save) {
     const rows = element('div');
+    /** @type {(Row | FileRow)[]} */
     const fields = [];
-    // Of what was sent and not heard of.
+    /** Of what was sent and not heard of. @type {Set<string>} */
     const sent = new Set();
     const alert = element('p.hint', { role: 'alert' });
     const submit = element('button.button.main', { type: 'submit' }, texts.saveRecord);
     let count = 0;
 
+    /** @param {string | null} name @param {Value | undefined} before @param {boolean} isSealed @param {Change} [change] */
     function add(name, before, isSealed, change) {
         const id = `edit-${++count}`;
         const kind = before?.kind ?? change?.value?.kind ?? 'string';
-        const field = { name: () => name, kind, before, isSealed, isRemoved: change?.to === 'removed' };
-        const nameInput = name === null && element('input', { type: 'text', id: `${id}-name`, autocomplete: 'off' });
-        if (nameInput) field.name = () => nameInput.value.trim();
-        field.input = input(kind, { id, value: change?.value ? typed(change.value) : before ? typed(before) : '', disabled: field.isRemoved });
-        field.first = field.input.value;
-        field.change = change;
-        field.nameInput = nameInput;
+        const nameInput = name === null ? element('input', { type: 'text', id: `${id}-name`, autocomplete: 'off' }) : undefined;
+        const isRemoved = change?.to === 'removed';
+        const made = input(kind, { id, value: change?.value ? typed(change.value) : before ? typed(before) : '', disabled: isRemoved });
+        /** @type {Row} */
+        const field = { name: () => nameInput ? nameInput.value.trim() : name ?? '', kind, before, isSealed, isRemoved, change, input: made, nameInput, first: made.value };
         const remove = element('button.button.plain', { type: 'button', onclick: () => {
             field.isRemoved = !field.isRemoved;
             field.input.disabled = field.isRemoved;
@@ -80,11 +97,11 @@ export function editRecord(record, given, save) {
         } }, field.isRemoved ? texts.keepField : texts.removeField);
         rows.append(element('div.editrow', {},
             nameInput && element('div', {}, element('label', { for: `${id}-name` }, texts.fieldName), nameInput),
-            element('div', {}, element('label', { for: id }, name ?? texts.fieldValue, ' ', isSealed && icon('lock', texts.sealedField)), field.input,
+            element('div', {}, element('label', { for: id }, name ?? texts.fieldValue, ' ', isSealed && icon('lock', texts.sealedField)), made,
                 kind === 'list' && element('p.hint', {}, texts.listHint)),
             remove));
         fields.push(field);
-        return nameInput || field.input;
+        return nameInput ?? made;
     }
 
     /** A file of the reader's, sealed as all that is added here is. */
@@ -98,7 +115,8 @@ export function editRecord(record, given, save) {
                 row.remove();
                 fields.splice(fields.indexOf(field), 1);
             } }, texts.removeField));
-        const field = { name: () => nameInput.value.trim(), kind: 'file', isSealed: true, input: chosen, nameInput, first: '', change: undefined };
+        /** @type {FileRow} */
+        const field = { name: () => nameInput.value.trim(), kind: 'file', input: chosen, nameInput };
         rows.append(row);
         fields.push(field);
         return nameInput;
@@ -106,7 +124,7 @@ export function editRecord(record, given, save) {
 
     for (const field of record.fields) {
         if (isWritable(field)) {
-            add(field.name, field.value, field.isSealed, given.get(field.name));
+            add(field.name, field.value, field.isSealed === true, given.get(field.name));
         } else {
             rows.append(element('div.editrow', {}, element('div', {}, element('span.label', {}, field.name), element('p.quiet', {}, fieldWords(field), ' – ', texts.notHere))));
         }
@@ -116,25 +134,26 @@ export function editRecord(record, given, save) {
     }
     const typeInput = record.type === '' && element('input', { type: 'text', id: 'edit-type', autocomplete: 'off', value: record.suggested ?? '' });
 
-    /** @returns {object[] | null} null where something that was typed is nothing */
+    /** @returns {Change[] | null} null where something that was typed is nothing */
     function changes() {
+        /** @type {Change[]} */
         const found = [];
         const names = new Set(record.fields.filter(field => !isWritable(field)).map(field => field.name));
         for (const field of fields) {
             const name = field.name();
-            const refuse = (input, text) => {
+            const refuse = (/** @type {HTMLElement} */ input, /** @type {string} */ text) => {
                 alert.textContent = text;
                 input.setAttribute('aria-invalid', 'true');
                 input.focus();
                 return null;
             };
             if (name === '' && field.input.value === '') continue;
-            if (name === '' || names.has(name)) return refuse(field.nameInput || field.input, texts.fieldNameMissing);
+            if (name === '' || names.has(name)) return refuse(field.nameInput ?? field.input, texts.fieldNameMissing);
             names.add(name);
             if (field.kind === 'file') {
-                const [file] = field.input.files;
+                const file = field.input.files?.[0];
                 if (!file) return refuse(field.input, texts.fileMissing);
-                found.push({ name, to: 'file', file, size: file.size });
+                found.push({ name, to: 'file', file });
                 continue;
             }
             if (field.isRemoved) {
@@ -153,8 +172,8 @@ export function editRecord(record, given, save) {
         // It may be stored, so what was typed before is said again as it is now.
         for (const name of sent) {
             if (found.some(change => change.name === name)) continue;
-            const field = fields.find(field => field.name() === name && field.before && !field.isRemoved);
-            found.push(field ? { name, to: field.isSealed ? 'sealed' : 'plain', value: field.before } : { name, to: 'removed' });
+            const field = fields.find(field => field.name() === name && field.kind !== 'file' && field.before && !field.isRemoved);
+            found.push(field && field.kind !== 'file' ? { name, to: field.isSealed ? 'sealed' : 'plain', value: field.before } : { name, to: 'removed' });
         }
         return found;
     }
@@ -176,7 +195,7 @@ export function editRecord(record, given, save) {
             await save(found, typeInput ? typeInput.value.trim() : record.type, part => { submit.textContent = texts.uploadingPart(Math.floor(part * 100)); });
             dialog.close();
         } catch (error) {
-            alert.textContent = explain(typeof error.code === 'string' ? error.code : 'internalError');
+            alert.textContent = explain(codeOf(error));
         } finally {
             submit.disabled = false;
             submit.textContent = texts.saveRecord;
@@ -193,6 +212,7 @@ export function editRecord(record, given, save) {
     return dialog;
 }
 
+/** @param {string} title @param {...import('./dom.mjs').Child} content */
 function open(title, ...content) {
     const dialog = element('dialog', { 'aria-labelledby': 'dialog-title' }, element('h2', { id: 'dialog-title' }, title), ...content);
     dialog.addEventListener('close', () => dialog.remove());
@@ -201,7 +221,7 @@ function open(title, ...content) {
     return dialog;
 }
 
-/** @returns {Promise<boolean>} whether the reader wants it gone */
+/** @param {OpenedRecord} record @returns {Promise<boolean>} whether the reader wants it gone */
 export function confirmRemoval(record) {
     return new Promise(resolve => {
         let isWanted = false;
@@ -216,16 +236,18 @@ export function confirmRemoval(record) {
 
 /**
  * What two people have made of one record: of each field that they differ in, the reader chooses.
- * @param {object} before what the reader began with
- * @param {Map<string, object>} changes the reader's, by field
- * @param {object} theirs what is there now
- * @returns {{ kept: Map<string, object>, open: { name: string, change: object, before?: object, mine?: object, theirs?: object }[] }} fields,
- *     undefined where there is none
+ * @param {OpenedRecord} before what the reader began with
+ * @param {Changes} changes the reader's
+ * @param {OpenedRecord} theirs what is there now
+ * @returns {{ kept: Changes, open: Conflict[] }}
  */
 export function compare(before, changes, theirs) {
-    const field = (record, name) => record.fields.find(field => field.name === name);
-    const content = field => field && (field.value ?? { kind: 'asset', size: field.asset, file: field.file && field.name });
+    const field = (/** @type {OpenedRecord} */ record, /** @type {string} */ name) => record.fields.find(field => field.name === name);
+    const content = (/** @type {OpenedField & Change | OpenedField | Change | undefined} */ field) =>
+        field && (field.value ?? ('to' in field ? { kind: 'asset', file: field.name } : { kind: 'asset', size: field.asset }));
+    /** @type {Changes} */
     const kept = new Map();
+    /** @type {Conflict[]} */
     const open = [];
     for (const [name, change] of changes) {
         const [first, now] = [field(before, name), field(theirs, name)];
@@ -237,13 +259,20 @@ export function compare(before, changes, theirs) {
     return { kept, open };
 }
 
-/** Side by side, what was, what the reader made of it, and what somebody else did. @returns {Promise<Map<string, object> | null>} */
+/**
+ * Side by side, what was, what the reader made of it, and what somebody else did.
+ * @param {OpenedRecord} record
+ * @param {Changes} kept
+ * @param {Conflict[]} conflicts
+ * @returns {Promise<Changes | null>}
+ */
 export function choose(record, kept, conflicts) {
     return new Promise(resolve => {
-        const shown = field => field === undefined ? '–' : field.file ? texts.fileOf(size(field.size)) : fieldWords(field);
+        const shown = (/** @type {OpenedField | Change | undefined} */ field) =>
+            field === undefined ? '–' : 'file' in field && field.file ? texts.fileOf(size(field.file.size)) : fieldWords(field);
         const body = element('div');
         for (const [index, conflict] of conflicts.entries()) {
-            const side = (which, label, field) => element('label.side', {},
+            const side = (/** @type {string} */ which, /** @type {string} */ label, /** @type {OpenedField | Change | undefined} */ field) => element('label.side', {},
                 element('span.sidehead', {}, element('input', { type: 'radio', name: `choice-${index}`, value: which, checked: which === 'theirs' }), label),
                 element('span.sidevalue', {}, shown(field)));
             body.append(element('fieldset.conflict', {}, element('legend', {}, conflict.name),
@@ -251,12 +280,14 @@ export function choose(record, kept, conflicts) {
                     element('div.side', {}, element('span.sidehead', {}, texts.conflictBefore), element('span.sidevalue', {}, shown(conflict.before))),
                     side('mine', texts.conflictMine, conflict.mine), side('theirs', texts.conflictTheirs, conflict.theirs))));
         }
+        /** @type {Changes | null} */
         let chosen = null;
         const form = element('form', { onsubmit: event => {
             event.preventDefault();
+            const wanted = new FormData(form);
             chosen = new Map(kept);
             for (const [index, conflict] of conflicts.entries()) {
-                if (form.elements.namedItem(`choice-${index}`).value === 'mine') chosen.set(conflict.name, conflict.change);
+                if (wanted.get(`choice-${index}`) === 'mine') chosen.set(conflict.name, conflict.change);
             }
             dialog.close();
         } },

@@ -1,8 +1,11 @@
 // Scripts that a reader on the way from the link to the records does not need: loaded once they are asked for, and held against their hashes
 // as what the page loads at first is.
-const names = new Map(document.querySelector('meta[name=sealkit-later]').content.split(' ').map(entry => entry.split('=sha256-')));
+const listed = document.querySelector('meta[name=sealkit-later]')?.getAttribute('content');
+if (!listed) throw new TypeError('the page names no scripts for later');
+const names = listed.split(' ').map(entry => entry.split('=sha256-'));
 
-function held([name, hash]) {
+/** @param {string[]} entry @returns {Promise<unknown> | undefined} */
+function held([name = '', hash]) {
     // A browser that knows no such link holds them against nothing, as it does what modules import.
     const link = document.createElement('link');
     if (!link.relList.supports('modulepreload')) return undefined;
@@ -12,11 +15,14 @@ function held([name, hash]) {
     });
 }
 
+/** @type {Promise<unknown> | undefined} */
 let all;
 
-/** @param {'afterwards.mjs' | 'changes.mjs'} name @returns {Promise<object>} the module, when all of them are here */
+/** @typedef {{ 'afterwards.mjs': typeof import('./afterwards.mjs'), 'changes.mjs': typeof import('./changes.mjs') }} Later */
+
+/** @template {keyof Later} Name @param {Name} name @returns {Promise<Later[Name]>} the module, when all of them are here */
 export async function later(name) {
-    all ??= Promise.all([...names].map(held)).catch(error => {
+    all ??= Promise.all(names.map(held)).catch(error => {
         all = undefined;
         throw Object.assign(error, { code: 'networkFailure' });
     });

@@ -6,9 +6,13 @@ export const largestAsset = 32 << 20;
 /** Bytes of one that a browser is trusted to keep until it is saved. */
 export const largestSaved = 2 ** 31;
 
-const starts = (bytes, ...expected) => expected.every((byte, index) => byte === null || bytes[index] === byte);
-const ascii = text => [...text].map(letter => letter.charCodeAt(0));
+/** @typedef {(bytes: Uint8Array) => boolean} Test */
 
+/** @param {Uint8Array} bytes @param {...(number | null)} expected null for any */
+const starts = (bytes, ...expected) => expected.every((byte, index) => byte === null || bytes[index] === byte);
+const ascii = (/** @type {string} */ text) => [...text].map(letter => letter.charCodeAt(0));
+
+/** @type {[string, Test][]} */
 const types = [
     ['image/png', bytes => starts(bytes, 0x89, ...ascii('PNG\r\n'), 0x1a, 0x0a)],
     ['image/jpeg', bytes => starts(bytes, 0xff, 0xd8, 0xff)],
@@ -24,7 +28,11 @@ const types = [
 /** @param {Uint8Array} bytes @returns {string | null} null for what is only saved */
 export const shownType = bytes => types.find(([, is]) => is(bytes))?.[0] ?? null;
 
-/** A raster picture, decoded: what is drawn is a bitmap and no document. @returns {Promise<ImageBitmap | null>} */
+/**
+ * A raster picture, decoded: what is drawn is a bitmap and no document.
+ * @param {Uint8Array} bytes
+ * @returns {Promise<ImageBitmap | null>}
+ */
 export async function picture(bytes) {
     const type = shownType(bytes);
     if (!type?.startsWith('image/')) return null;

@@ -1,4 +1,11 @@
 // What this browser keeps: nothing secret, and nothing of a share but where it is. All of it goes by `forget`.
+/**
+ * @typedef {'passkey' | 'passphrase' | 'recoveryKey' | 'device'} Way how an account comes back
+ * @typedef {import('./account.mjs').Device} Device
+ * @typedef {import('./visit.mjs').SharePlace} SharePlace
+ */
+
+/** @returns {Promise<IDBDatabase>} */
 const open = () => new Promise((resolve, reject) => {
     const request = indexedDB.open('sealkit', 1);
     request.onupgradeneeded = () => request.result.createObjectStore('kept');
@@ -6,6 +13,7 @@ const open = () => new Promise((resolve, reject) => {
     request.onerror = () => reject(request.error);
 });
 
+/** @param {IDBTransactionMode} mode @param {(store: IDBObjectStore) => IDBRequest} body @returns {Promise<unknown>} */
 async function run(mode, body) {
     const database = await open();
     try {
@@ -21,24 +29,25 @@ async function run(mode, body) {
 }
 
 // A browser that keeps nothing, as in some private windows, is one that was never here.
-const keep = (key, value) => run('readwrite', store => store.put(value, key)).catch(() => undefined);
-const kept = key => run('readonly', store => store.get(key)).catch(() => undefined);
+const keep = (/** @type {string} */ key, /** @type {unknown} */ value) => run('readwrite', store => store.put(value, key)).catch(() => undefined);
+const kept = (/** @type {string} */ key) => run('readonly', store => store.get(key)).catch(() => undefined);
 
-/** How the account of this browser is unlocked: 'passkey', 'passphrase', 'recoveryKey' or 'device'. */
-export const way = () => kept('way');
-export const keepWay = way => keep('way', way);
+/** How the account of this browser is unlocked. */
+export const way = async () => /** @type {Way | undefined} */ (await kept('way'));
+export const keepWay = (/** @type {Way} */ way) => keep('way', way);
 
 /** Where the share behind a routing id is. */
-export const place = routing => kept(`place ${routing}`);
-export const keepPlace = (routing, place) => keep(`place ${routing}`, place);
+export const place = async (/** @type {string} */ routing) => /** @type {SharePlace | undefined} */ (await kept(`place ${routing}`));
+export const keepPlace = (/** @type {string} */ routing, /** @type {SharePlace} */ place) => keep(`place ${routing}`, place);
 
-export const forgetPlace = routing => run('readwrite', store => store.delete(`place ${routing}`)).catch(() => undefined);
+export const forgetPlace = (/** @type {string} */ routing) => run('readwrite', store => store.delete(`place ${routing}`)).catch(() => undefined);
 
 /** The devices that this browser is to accounts, by what each account has always. */
-export const devices = async () => (await kept('devices')) ?? {};
-export const keepDevice = async ({ account, id, name, added }) =>
+export const devices = async () => /** @type {Record<string, Device> | undefined} */ (await kept('devices')) ?? {};
+export const keepDevice = async (/** @type {Device & { account: string }} */ { account, id, name, added }) =>
     keep('devices', { ...await devices(), [account]: { id, name, added } });
 
+/** @returns {Promise<void>} */
 export const forget = () => new Promise(resolve => {
     const request = indexedDB.deleteDatabase('sealkit');
     request.onsuccess = request.onerror = request.onblocked = () => resolve();

@@ -1,12 +1,13 @@
-// @ts-check
 // Calls whose messages are no matter of the core: nothing of them is signed or sealed, and nothing they say is believed. In JSON.
 import { ServerError } from './server.mjs';
+
+/** @typedef {import('./server.mjs').Route} Route */
 
 const media = 'application/json';
 
 /**
  * @param {import('./account.mjs').Account} account
- * @param {string} route by its name in the table of endpoints
+ * @param {Route} route
  * @param {object} message
  * @param {Record<string, string>} [place] what stands for the path's parameters
  * @returns {Promise<any>}
@@ -24,7 +25,7 @@ export function callByMessage(account, route, message, place = {}) {
 /**
  * A question that is no matter of the core, whose answer is: that comes as the module reads it.
  * @param {import('./account.mjs').Account} account
- * @param {string} route
+ * @param {Route} route
  * @param {object} message
  * @param {Record<string, string>} place
  * @returns {Promise<Uint8Array>}
@@ -35,7 +36,7 @@ export function exchange(account, route, message, place) {
     return account.inSession(async () => {
         const { response, bytes } = await account.server.exchange(route, place, { accept: 'application/x-protobuf', 'content-type': media }, body);
         if (response.ok) return bytes;
-        const answer = account.ask('failure', (/** @type {import('./canonical.mjs').Writer} */ writer) => writer.blob(bytes));
+        const answer = account.ask('failure', writer => writer.blob(bytes));
         throw new ServerError({ code: answer.string(), reason: answer.string(), remedy: answer.string(), wait: answer.u32() });
     });
 }
@@ -43,7 +44,7 @@ export function exchange(account, route, message, place) {
 /**
  * The other way round: what the module has written, and an answer that nothing is believed of.
  * @param {import('./account.mjs').Account} account
- * @param {string} route
+ * @param {Route} route
  * @param {Uint8Array} body
  * @param {Record<string, string>} place
  * @returns {Promise<any>}

@@ -1,4 +1,3 @@
-// @ts-check
 // The server's event stream, by fetch: a browser's EventSource sends no session.
 import { refusal } from './messages.mjs';
 import { mostBytes, read, ServerError } from './server.mjs';

@@ -3,11 +3,19 @@
 
 import { origin } from './core.client.mjs';
 
+/**
+ * WebAuthn's extension, which the types of the DOM do not have yet.
+ * @typedef {{ prf?: { eval: { first: BufferSource } } }} Asked
+ * @typedef {{ prf?: { results?: { first?: ArrayBuffer } } }} Answered
+ */
+
 /** Why a passkey was not to be had: 'noPRF' where it answers with no bytes, 'cancelled' for all else, which browsers do not tell apart. */
 export class PasskeyError extends Error {
+    /** @param {'noPRF' | 'cancelled'} code */
     constructor(code) {
         super(code);
-        Object.assign(this, { name: 'PasskeyError', code });
+        this.name = 'PasskeyError';
+        this.code = code;
     }
 }
 
@@ -15,30 +23,41 @@ export class PasskeyError extends Error {
 export const mayHavePasskey = () => origin === location.origin && isSecureContext && 'PublicKeyCredential' in self
     && !/^[\d.]+$|^\[/.test(location.hostname);
 
-const random = count => crypto.getRandomValues(new Uint8Array(count));
-const output = credential => credential.getClientExtensionResults().prf?.results?.first;
+const random = (/** @type {number} */ count) => crypto.getRandomValues(new Uint8Array(count));
+const output = (/** @type {PublicKeyCredential} */ credential) =>
+    /** @type {Answered} */ (credential.getClientExtensionResults()).prf?.results?.first;
+const evaluating = (/** @type {Uint8Array} */ input) => /** @type {AuthenticationExtensionsClientInputs & Asked} */ ({ prf: { eval: { first: input } } });
 
+/** @param {() => Promise<Credential | null>} body */
 async function ask(body) {
     try {
-        return await body();
+        const credential = await body();
+        if (credential instanceof PublicKeyCredential) return credential;
     } catch {
-        throw new PasskeyError('cancelled');
+        // Refused, or given up: no browser tells which.
     }
+    throw new PasskeyError('cancelled');
 }
 
+/** @param {Uint8Array} input @param {Partial<PublicKeyCredentialRequestOptions>} options */
 const evaluated = (input, options) => ask(() => navigator.credentials.get({
-    publicKey: { challenge: random(32), rpId: location.hostname, userVerification: 'required', extensions: { prf: { eval: { first: input } } }, ...options },
+    publicKey: { challenge: random(32), rpId: location.hostname, userVerification: 'required', extensions: evaluating(input), ...options },
 }));
 
-/** Makes a passkey. @returns {Promise<Uint8Array>} what it answers */
+/**
+ * Makes a passkey.
+ * @param {Uint8Array} input
+ * @param {string} name
+ * @returns {Promise<Uint8Array>} what it answers
+ */
 export async function makePasskey(input, name) {
     const made = await ask(() => navigator.credentials.create({
         publicKey: {
             challenge: random(32), rp: { id: location.hostname, name: location.hostname },
             user: { id: random(16), name, displayName: name },
-            pubKeyCredParams: [-8, -7, -257].map(alg => ({ type: 'public-key', alg })),
+            pubKeyCredParams: [-8, -7, -257].map(alg => ({ type: /** @type {const} */ ('public-key'), alg })),
             authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-            extensions: { prf: { eval: { first: input } } },
+            extensions: evaluating(input),
         },
     }));
     // Some answer once they are there, and not when they are made.
@@ -47,7 +66,10 @@ export async function makePasskey(input, name) {
     return new Uint8Array(bytes);
 }
 
-/** Asks a passkey that is there. */
+/**
+ * Asks a passkey that is there.
+ * @param {Uint8Array} input
+ */
 export async function usePasskey(input) {
     const bytes = output(await evaluated(input, {}));
     if (!bytes) throw new PasskeyError('noPRF');

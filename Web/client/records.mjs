@@ -1,21 +1,38 @@
 // Records as tables, one a type, and each by itself. What they say is shown as text and never as markup.
 import { element, icon } from './dom.mjs';
+import { codeOf } from './failure.mjs';
 import { largestAsset, largestSaved, picture, shownType } from './media.mjs';
 import { explain, texts } from './texts.mjs';
+
+/**
+ * @typedef {import('./zone.mjs').OpenedRecord} OpenedRecord
+ * @typedef {import('./zone.mjs').OpenedField} OpenedField
+ * @typedef {OpenedRecord & { searched: string }} Searched
+ * @typedef {(part: number) => void} Progress
+ * @typedef {{ openAsset: (record: string, field: string) => Promise<Uint8Array>,
+ *     saveAsset: (record: string, field: string, tell: Progress) => Promise<Blob> }} AssetTools
+ * @typedef {AssetTools & { edit?: (record: OpenedRecord) => unknown, remove?: (record: OpenedRecord) => unknown }} Tools the last two where the
+ *     reader may write
+ */
 
 const rowsAtOnce = 200;
 const mostColumns = 5;
 
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const when = milliseconds => Number.isFinite(milliseconds) && Math.abs(milliseconds) < 8.64e15 ? dates.format(milliseconds) : '';
+const when = (/** @type {number} */ milliseconds) => Number.isFinite(milliseconds) && Math.abs(milliseconds) < 8.64e15 ? dates.format(milliseconds) : '';
 
+/** @param {number} bytes */
 export function size(bytes) {
     const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
     const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10));
     return `${(bytes / 1024 ** power).toFixed(power > 0 && bytes / 1024 ** power < 10 ? 1 : 0)} ${units[power]}`;
 }
 
-/** A value in words. */
+/**
+ * A value in words.
+ * @param {import('./values.mjs').Value} value
+ * @returns {string}
+ */
 function words(value) {
     switch (value.kind) {
     case 'string': case 'integer': case 'double': case 'reference': return value.text;
@@ -27,31 +44,32 @@ function words(value) {
     }
 }
 
-export const fieldWords = field => field.asset !== undefined ? texts.asset(size(field.asset)) : field.value ? words(field.value) : '';
-const searched = record => [record.name, ...record.fields.map(fieldWords)].join('\n').toLocaleLowerCase();
+export const fieldWords = (/** @type {OpenedField} */ field) => field.asset !== undefined ? texts.asset(size(field.asset)) : field.value ? words(field.value) : '';
+const searched = (/** @type {OpenedRecord} */ record) => [record.name, ...record.fields.map(fieldWords)].join('\n').toLocaleLowerCase();
 
-const plain = (_, value) => value instanceof Uint8Array ? [...value] : value;
+const plain = (/** @type {string} */ _, /** @type {unknown} */ value) => value instanceof Uint8Array ? [...value] : value;
 /** Whether two records, fields or values say the same. */
-export const same = (one, other) => JSON.stringify(one, plain) === JSON.stringify(other, plain);
+export const same = (/** @type {unknown} */ one, /** @type {unknown} */ other) => JSON.stringify(one, plain) === JSON.stringify(other, plain);
 
 /**
- * @param {object[]} records all of them
- * @param {{ openAsset: (record: string, field: string) => Promise<Uint8Array>, saveAsset: (record: string, field: string, tell: (part: number)
- *     => void) => Promise<Blob>, edit?: (record: object) => void, remove?: (record: object) => void }} tools the last two where the reader
- *     may write
- * @param {Map<string, number>} [counts] how many rows of a type are shown at first
+ * @typedef {ReturnType<typeof recordTables>} Tables
+ * @param {OpenedRecord[]} records all of them
+ * @param {Tools} tools
+ * @param {Map<string, number>} counts how many rows of a type are shown at first
  * @returns {{ element: HTMLElement, filter: (text: string) => void, counts: Map<string, number> }} `counts` as they are by then
  */
 export function recordTables(records, tools, counts = new Map()) {
+    /** @type {Map<string, Searched[]>} */
     const types = new Map();
     for (const record of records) {
         const type = record.refusal === '' ? record.type : texts.notBelieved;
-        if (!types.has(type)) types.set(type, []);
-        types.get(type).push({ ...record, searched: searched(record) });
+        const alike = types.get(type) ?? [];
+        alike.push({ ...record, searched: searched(record) });
+        types.set(type, alike);
     }
     const tables = [...types].map(([type, records]) => typeTable(type, records, tools, counts));
     const nothing = element('p.quiet', { hidden: true }, texts.noneFound);
-    const filter = text => {
+    const filter = (/** @type {string} */ text) => {
         const wanted = text.trim().toLocaleLowerCase();
         const found = tables.map(table => table.filter(wanted)).reduce((sum, count) => sum + count, 0);
         nothing.hidden = found > 0 || records.length === 0;
@@ -59,8 +77,10 @@ export function recordTables(records, tools, counts = new Map()) {
     return { element: element('div', {}, ...tables.map(({ section }) => section), nothing), filter, counts };
 }
 
+/** @param {string} type @param {Searched[]} records @param {Tools} tools @param {Map<string, number>} rows */
 function typeTable(type, records, tools, rows) {
     // The fields that most records have first: the others are seen in each record by itself.
+    /** @type {Map<string, number>} */
     const counts = new Map();
     const sealed = new Set();
     for (const { fields } of records) {
@@ -82,6 +102,7 @@ function typeTable(type, records, tools, rows) {
         more);
     let found = records;
     let shown = 0;
+    /** @param {number} count */
     function show(count) {
         const first = shown;
         shown = Math.min(count, found.length);
@@ -89,6 +110,7 @@ function typeTable(type, records, tools, rows) {
         body.append(...found.slice(first, shown).map(record => row(record, columns, tools)));
         more.hidden = shown >= found.length;
     }
+    /** @param {string} wanted */
     function filter(wanted) {
         found = wanted === '' ? records : records.filter(record => record.searched.includes(wanted));
         body.replaceChildren();
@@ -101,8 +123,9 @@ function typeTable(type, records, tools, rows) {
     return { section, filter };
 }
 
+/** @param {OpenedRecord} record @param {string[]} columns @param {Tools} tools */
 function row(record, columns, tools) {
-    const label = name => ({ 'data-label': name });
+    const label = (/** @type {string} */ name) => ({ 'data-label': name });
     if (record.refusal !== '') {
         return element('tr', {}, element('td', label(texts.name), record.name),
             element('td', { colSpan: columns.length + 1, ...label('') }, icon('warning'), ' ', texts.refused));
@@ -111,34 +134,50 @@ function row(record, columns, tools) {
     open.dataset.record = record.name;
     const fields = new Map(record.fields.map(field => [field.name, field]));
     return element('tr', {}, element('td', label(texts.name), open),
-        ...columns.map(name => element(fields.has(name) ? 'td' : 'td.none', label(name),
-            element('span.clip', {}, fields.has(name) ? fieldWords(fields.get(name)) : ''))),
+        ...columns.map(name => {
+            const field = fields.get(name);
+            return element(field ? 'td' : 'td.none', label(name), element('span.clip', {}, field ? fieldWords(field) : ''));
+        }),
         element('td.when', label(texts.changed), when(record.modified)));
 }
 
-/** The one that is shown by itself: what is told of it by then. */
+/**
+ * The one that is shown by itself: what is told of it by then.
+ * @type {{ record: OpenedRecord, dialog: HTMLDialogElement, made: string[], show: (record: OpenedRecord, tools: Tools) => void } | null}
+ */
 let showing = null;
 
-/** What has become of the one that is shown by itself. A file that its reader has opened stays. */
+/**
+ * What has become of the one that is shown by itself. A file that its reader has opened stays.
+ * @param {OpenedRecord[]} records
+ * @param {Tools} tools
+ */
 export function showAgain(records, tools) {
     if (!showing) return;
-    const record = records.find(({ name }) => name === showing.record.name);
-    if (!record || record.refusal !== '') showing.dialog.close();
-    else if (showing.made.length === 0 && !same(record.fields, showing.record.fields)) showing.show(record, tools);
+    const { record: { name, fields }, dialog, made, show } = showing;
+    const record = records.find(record => record.name === name);
+    if (!record || record.refusal !== '') dialog.close();
+    else if (made.length === 0 && !same(record.fields, fields)) show(record, tools);
 }
 
-/** A record by itself, with all that it has. */
+/**
+ * A record by itself, with all that it has.
+ * @param {OpenedRecord} record
+ * @param {Tools} tools
+ */
 function showRecord(record, tools) {
+    /** @type {string[]} */
     const made = [];
     const dialog = element('dialog', { 'aria-labelledby': 'record-name' });
-    const show = (record, { edit, remove, ...assets }) => {
+    const show = (/** @type {OpenedRecord} */ record, /** @type {Tools} */ { edit, remove, ...assets }) => {
         const hadFocus = dialog.contains(document.activeElement);
         const fields = element('dl.fields');
         for (const field of record.fields) {
             fields.append(element('dt', {}, field.name, ' ', (field.isSealed || field.asset !== undefined) && icon('lock', texts.sealedField)),
-                element('dd', {}, field.asset !== undefined ? asset(record, field, assets, made) : field.value ? words(field.value) : '–'));
+                element('dd', {}, field.asset !== undefined ? asset(record.name, field.name, field.asset, assets, made) : field.value ? words(field.value) : '–'));
         }
         const close = element('button.button', { type: 'button', onclick: () => dialog.close() }, texts.close);
+        /** @param {string} kind @param {string} text @param {(record: OpenedRecord) => unknown} act */
         const leading = (kind, text, act) => element(`button.button.${kind}`, { type: 'button', onclick: () => {
             dialog.close();
             act(record);
@@ -147,7 +186,7 @@ function showRecord(record, tools) {
             element('div.dialogbar', {}, element('h2', { id: 'record-name' }, record.name), close),
             element('p.quiet.small', {}, `${record.type} · ${texts.changed} ${when(record.modified)} · ${texts.author} ${record.author.slice(0, 9)}…`),
             fields,
-            edit ? element('div.actions.row', {}, leading('main', texts.editRecord, edit), leading('plain', texts.deleteRecord, remove)) : '');
+            edit && remove ? element('div.actions.row', {}, leading('main', texts.editRecord, edit), leading('plain', texts.deleteRecord, remove)) : '');
         if (hadFocus) close.focus();
         showing = { record, dialog, made, show };
     };
@@ -161,51 +200,56 @@ function showRecord(record, tools) {
     dialog.showModal();
 }
 
-function asset(record, field, { openAsset, saveAsset }, made) {
-    const place = element('div', {}, texts.asset(size(field.asset)), ' ');
-    if (field.asset > largestSaved) {
+/** @param {string} record @param {string} field @param {number} bytes @param {AssetTools} tools @param {string[]} made */
+function asset(record, field, bytes, { openAsset, saveAsset }, made) {
+    const place = element('div', {}, texts.asset(size(bytes)), ' ');
+    if (bytes > largestSaved) {
         place.append(element('p.hint', {}, texts.assetTooLarge));
         return place;
     }
     const button = element('button.button', { type: 'button', onclick: open }, icon('file'), texts.openAsset);
     place.append(button);
-    const name = `${record.name}-${field.name}`;
+    const name = `${record}-${field}`;
     async function open() {
         button.disabled = true;
         button.replaceChildren(texts.openingAsset);
         try {
-            if (field.asset > largestAsset) {
-                const blob = await saveAsset(record.name, field.name, part => button.replaceChildren(texts.openingPart(Math.floor(part * 100))));
+            if (bytes > largestAsset) {
+                const blob = await saveAsset(record, field, part => button.replaceChildren(texts.openingPart(Math.floor(part * 100))));
                 place.append(saving(blob, name, made));
             } else {
-                await showBytes(await openAsset(record.name, field.name), name, place, made);
+                await showBytes(await openAsset(record, field), name, place, made);
             }
             button.remove();
         } catch (error) {
             button.disabled = false;
             button.replaceChildren(icon('file'), texts.openAsset);
-            place.append(element('p.hint', { role: 'alert' }, explain(typeof error.code === 'string' ? error.code : 'internalError')));
+            place.append(element('p.hint', { role: 'alert' }, explain(codeOf(error))));
         }
     }
     return place;
 }
 
+/** @param {Blob} blob @param {string[]} made */
 function url(blob, made) {
-    made.push(URL.createObjectURL(blob));
-    return made.at(-1);
+    const url = URL.createObjectURL(blob);
+    made.push(url);
+    return url;
 }
 
+/** @param {Blob} blob @param {string} name @param {string[]} made */
 const saving = (blob, name, made) => element('a.button', { href: url(blob, made), download: name }, texts.saveAsset);
 
+/** @param {Uint8Array} bytes @param {string} name @param {HTMLElement} place @param {string[]} made */
 async function showBytes(bytes, name, place, made) {
     const type = shownType(bytes);
     const bitmap = await picture(bytes);
     if (bitmap) {
         const canvas = element('canvas', { width: bitmap.width, height: bitmap.height, role: 'img', 'aria-label': name });
-        canvas.getContext('2d').drawImage(bitmap, 0, 0);
+        canvas.getContext('2d')?.drawImage(bitmap, 0, 0);
         place.append(canvas);
     } else if (type?.startsWith('audio/') || type?.startsWith('video/')) {
-        place.append(element(type.slice(0, 5), { src: url(new Blob([bytes], { type }), made), controls: true }));
+        place.append(element(type.startsWith('audio/') ? 'audio' : 'video', { src: url(new Blob([bytes], { type }), made), controls: true }));
     }
     // Whatever it is, saved it is bytes.
     place.append(saving(new Blob([bytes], { type: 'application/octet-stream' }), name, made));

@@ -1,6 +1,12 @@
 // Calls of the server's routes, by their names in the table of endpoints. What goes and what comes is the module's to write and read.
 import { routes } from './routes.mjs';
 
+/**
+ * @typedef {keyof typeof routes} Route by its name in the table of endpoints
+ * @typedef {Record<string, string>} Place what stands for the path's parameters
+ * @typedef {{ code: string, reason?: string, remedy?: string, wait?: number }} Failure `wait` in milliseconds
+ */
+
 const media = 'application/x-protobuf';
 // More than the largest page has: 2 MiB, and a record beyond.
 export const mostBytes = 8 << 20;
@@ -8,13 +14,19 @@ export const mostBytes = 8 << 20;
 const [patience, leastPace] = [60_000, 2048];
 
 // They begin a session, and go with none.
+/** @type {Route[]} */
 const beginning = ['accounts/challenge', 'accounts/create', 'accounts/login', 'accounts/recover'];
 
 /** What the server refused, by its code (PROTOCOL-TRANSPORT.md, "Error codes"), or `networkFailure`. */
 export class ServerError extends Error {
+    /** @param {Failure} failure */
     constructor({ code, reason = '', remedy = '', wait = 0 }) {
         super(code);
-        Object.assign(this, { name: 'ServerError', code, reason, remedy, wait });
+        this.name = 'ServerError';
+        this.code = code;
+        this.reason = reason;
+        this.remedy = remedy;
+        this.wait = wait;
     }
 }
 
@@ -26,17 +38,25 @@ export class Server {
 
     /**
      * @param {string} base what stands before a path: an origin, or nothing where that is the page's
-     * @param {(bytes: Uint8Array) => object} readFailure what a refusal says
+     * @param {(bytes: Uint8Array) => Failure} readFailure what a refusal says
      */
     constructor(base, readFailure) {
         this.#base = base;
         this.#readFailure = readFailure;
     }
 
-    /** What is asked of a route, and its answer as it comes. @returns {Promise<Response>} */
+    /**
+     * What is asked of a route, and its answer as it comes.
+     * @param {Route} name
+     * @param {Place} place
+     * @param {Record<string, string>} headers
+     * @param {AbortSignal} signal
+     * @param {Uint8Array} [body]
+     * @returns {Promise<Response>}
+     */
     send(name, place, headers, signal, body) {
         const { method, path } = routes[name];
-        return fetch(this.#base + path.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(place[key])), {
+        return fetch(this.#base + path.replace(/\{(\w+)\}/g, (_, /** @type {string} */ key) => encodeURIComponent(place[key])), {
             method, body, signal, cache: 'no-store', credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer',
             headers: {
                 ...headers, 'sealkit-wire-version': '1', 'sealkit-client': 'web/0.1.0 browser',
@@ -46,9 +66,9 @@ export class Server {
     }
 
     /**
-     * @param {string} name the route's
+     * @param {Route} name
      * @param {Uint8Array} [body]
-     * @param {Record<string, string>} [place] what stands for the path's parameters
+     * @param {Place} [place]
      * @param {number} [most] bytes of the answer
      * @param {string} [type] of the body
      * @returns {Promise<Uint8Array>} the answer's bytes
@@ -62,12 +82,15 @@ export class Server {
 
     /**
      * An answer of any length, as it comes.
+     * @param {Route} name
+     * @param {Place} place
      * @param {{ first: number, end: number }} range of it
      * @returns {AsyncGenerator<Uint8Array>}
      * @throws as `call`, and `networkFailure` where it breaks off
      */
     async *stream(name, place, { first, end }) {
         const stop = new AbortController();
+        /** @type {ReturnType<typeof setTimeout> | undefined} */
         let timer;
         const wait = () => {
             clearTimeout(timer);
@@ -80,8 +103,8 @@ export class Server {
             // All of it, where a part was asked for, is not what is to be read.
             if (response.status !== 206) throw new ServerError({ code: 'serverRejectedRequest' });
             let left = end - first;
-            const reader = response.body.getReader();
-            for (;;) {
+            const reader = response.body?.getReader();
+            while (reader) {
                 const { done, value } = await reader.read();
                 if (done) break;
                 left -= value.length;
@@ -98,6 +121,7 @@ export class Server {
         }
     }
 
+    /** @param {Response} response @param {Uint8Array} bytes */
     #refusal(response, bytes) {
         let failure;
         try {
@@ -108,9 +132,17 @@ export class Server {
         return new ServerError(failure);
     }
 
-    /** @returns {Promise<{ response: Response, bytes: Uint8Array }>} an answer, whatever it says, with all of its bytes */
+    /**
+     * @param {Route} name
+     * @param {Place} place
+     * @param {Record<string, string>} headers
+     * @param {Uint8Array} [body]
+     * @param {number} [most] bytes of the answer
+     * @returns an answer, whatever it says, with all of its bytes
+     */
     async exchange(name, place, headers, body, most = mostBytes) {
         const stop = new AbortController();
+        /** @type {ReturnType<typeof setTimeout> | undefined} */
         let timer;
         const wait = (more = 0) => {
             clearTimeout(timer);
@@ -130,7 +162,12 @@ export class Server {
     }
 }
 
-/** All of an answer, as far as it is no longer than it may be, and does not trickle. */
+/**
+ * All of an answer, as far as it is no longer than it may be, and does not trickle.
+ * @param {Response} response
+ * @param {number} most
+ * @param {() => void} wait it goes on
+ */
 export async function read(response, most, wait) {
     const began = Date.now();
     const parts = [];

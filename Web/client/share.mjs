@@ -2,6 +2,7 @@
 import { takeSecret } from './first.mjs';
 import { origin, startCore, stretch, VisitError } from './core.client.mjs';
 import { element, icon } from './dom.mjs';
+import { codeOf } from './failure.mjs';
 import { later } from './later.mjs';
 import { picture } from './media.mjs';
 import * as memory from './memory.mjs';
@@ -9,8 +10,18 @@ import { makePasskey, mayHavePasskey, usePasskey } from './passkey.mjs';
 import { recordTables, showAgain } from './records.mjs';
 import { explain, language, texts } from './texts.mjs';
 
+/**
+ * @typedef {import('./dom.mjs').Child} Child
+ * @typedef {import('./memory.mjs').Way} Way
+ * @typedef {import('./records.mjs').Tools} Tools
+ * @typedef {import('./visit.mjs').ShownShare} ShownShare
+ * @typedef {import('./zone.mjs').OpenedRecord} OpenedRecord
+ * @typedef {(way?: Way) => unknown} Then is told the way, once the core has its key; nothing to choose anew
+ * @typedef {{ screen: typeof screen, button: typeof button, form: typeof form, field: typeof field }} Screens
+ */
+
 let secret = takeSecret();
-const routing = location.pathname.split('/').at(-1);
+const routing = location.pathname.split('/').at(-1) ?? '';
 // How long what follows the # is: PROTOCOL.md, "Share URL". The core checks it; this is for the reader of a link that was cut.
 const secretCharacters = 66;
 const leastCharacters = 12;
@@ -24,17 +35,23 @@ const ask = startCore(() => update());
 const main = element('main', { id: 'main' });
 const accountPlace = element('div.account');
 const leaveButton = element('button.button', { type: 'button', hidden: true, onclick: () => guard(leave) }, texts.leaveShare);
-const state = { account: null, way: null, place: undefined, hasSeat: false, hasURL: false, hasProven: false };
+/**
+ * `account` is empty before there is one; without a way the account ends with this visit.
+ * @type {{ account: string, way?: Way, place?: import('./visit.mjs').SharePlace, hasSeat: boolean, hasURL: boolean, hasProven: boolean }}
+ */
+const state = { account: '', hasSeat: false, hasURL: false, hasProven: false };
 
 // What every screen has
 
 function start() {
     // The operator's, which the page has for those without scripts; the key does not go along.
-    const apps = [...document.querySelectorAll('#apps a')].flatMap(link => [element('a', { rel: 'noreferrer', href: link.href }, link.textContent), ' ',
+    /** @type {NodeListOf<HTMLAnchorElement>} */
+    const links = document.querySelectorAll('#apps a');
+    const apps = [...links].flatMap(link => [element('a', { rel: 'noreferrer', href: link.href }, link.textContent), ' ',
         secret !== '' && element('button.button.plain', { type: 'button', onclick: async () => (await later('afterwards.mjs')).openInApp(ask, link.href) }, texts.openInApp), ' ']);
     document.documentElement.lang = language;
     document.title = texts.title;
-    document.getElementById('page').append(
+    document.getElementById('page')?.append(
         element('header.bar', {}, element('span.mark', {}, icon('lock'), element('span.host', {}, new URL(origin).host)), accountPlace),
         main,
         element('footer', {}, paragraph(origin === location.origin ? texts.trust : texts.trustElsewhere), apps.length > 0 && element('p', {}, texts.apps, ' ', ...apps)));
@@ -45,12 +62,14 @@ function start() {
 }
 
 // Whoever leaves the screen leaves nothing open on it: what is loaded anew is locked.
+/** @type {ReturnType<typeof setTimeout> | undefined} */
 let sleep;
 function awake() {
     clearTimeout(sleep);
-    sleep = setTimeout(() => state.account && location.reload(), idle);
+    sleep = setTimeout(() => state.account !== '' && location.reload(), idle);
 }
 
+/** @param {string} title @param {...Child} content */
 function screen(title, ...content) {
     list = null;
     main.className = '';
@@ -59,29 +78,43 @@ function screen(title, ...content) {
     heading.focus();
 }
 
-const paragraph = text => element('p', {}, text);
+/** @typedef {() => unknown} Step what a button does, now or after a while */
+
+const paragraph = (/** @type {string} */ text) => element('p', {}, text);
+/** @param {string} text @param {Step} onclick */
 const button = (text, onclick, kind = '') => element(`button.button${kind && `.${kind}`}`, { type: 'button', onclick: () => guard(onclick) }, text);
+/** @param {string} text @param {string} hint @param {Step} onclick */
 const choice = (text, hint, onclick, kind = '') => element(`button.button.choice${kind && `.${kind}`}`,
     { type: 'button', onclick: () => guard(onclick) }, text, element('small', {}, hint));
+/** @param {string} text @param {'check' | 'warning'} name */
 const note = (text, name = 'check', kind = '') => element(`div.note${kind && `.${kind}`}`, {}, icon(name), paragraph(text));
 
+/** @param {string} text */
 function busy(text) {
     screen(texts.title, element('div.busy', { role: 'status' }, element('span.spinner'), text));
 }
 
-/** A form of fields and one button; what it does may refuse a field, by its name. */
+/**
+ * A form of fields and one button; what it does may refuse a field, by its name.
+ * @template {string} Name
+ * @param {Field<Name>[]} fields
+ * @param {(values: Record<Name, string>, refuse: (name: Name, text: string) => void) => unknown} submit
+ * @param {string} text
+ * @param {...Child} beside
+ */
 function form(fields, submit, text, ...beside) {
     const alert = element('p.hint', { role: 'alert' });
     const action = element('button.button.main', { type: 'submit' }, text);
-    const made = element('form', { noValidate: true }, ...fields, alert, element('div.actions', {}, action, ...beside));
+    const made = element('form', { noValidate: true }, ...fields.map(field => field.element), alert, element('div.actions', {}, action, ...beside));
     made.addEventListener('submit', event => {
         event.preventDefault();
         alert.textContent = '';
         for (const input of made.querySelectorAll('[aria-invalid]')) input.removeAttribute('aria-invalid');
-        const values = Object.fromEntries([...made.elements].filter(input => input.name).map(input => [input.name, input.value]));
-        const refuse = (name, text) => {
+        const inputs = new Map(fields.map(({ name, input }) => [name, input]));
+        const values = /** @type {Record<Name, string>} */ (Object.fromEntries(fields.map(({ name, input }) => [name, input.value])));
+        const refuse = (/** @type {Name} */ name, /** @type {string} */ text) => {
             alert.textContent = text;
-            const input = made.elements.namedItem(name);
+            const input = inputs.get(name);
             input?.setAttribute('aria-invalid', 'true');
             input?.focus();
         };
@@ -97,15 +130,31 @@ function form(fields, submit, text, ...beside) {
     return made;
 }
 
+/**
+ * @template {string} Name
+ * @typedef {{ name: Name, element: HTMLElement, input: HTMLInputElement | HTMLTextAreaElement }} Field
+ */
+
+/**
+ * @template {string} Name
+ * @param {Name} name
+ * @param {string} label
+ * @param {string} hint
+ * @param {import('./dom.mjs').Properties} [properties]
+ * @returns {Field<Name>}
+ */
 function field(name, label, hint, properties = {}) {
-    const input = element(properties.rows ? 'textarea' : properties.kind ? `input.${properties.kind}` : 'input', {
+    const input = element(properties.rows ? 'textarea' : properties.kind === 'code' ? 'input.code' : 'input', {
         id: `field-${name}`, name, type: properties.rows ? undefined : 'text', autocomplete: 'off', spellcheck: false,
         'aria-describedby': hint ? `hint-${name}` : undefined, ...properties, kind: undefined,
     });
-    return element('div', {}, element('label', { for: `field-${name}` }, label), input, hint && element('p.hint', { id: `hint-${name}` }, hint));
+    return { name, input, element: element('div', {}, element('label', { for: `field-${name}` }, label), input, hint && element('p.hint', { id: `hint-${name}` }, hint)) };
 }
 
-/** Runs a step, and says what became of it where it fails. */
+/**
+ * Runs a step, and says what became of it where it fails.
+ * @param {Step} step
+ */
 async function guard(step) {
     try {
         await step();
@@ -114,9 +163,9 @@ async function guard(step) {
     }
 }
 
+/** @param {unknown} error @param {Step} step */
 function failed(error, step) {
-    // What a browser throws has a number there.
-    const code = typeof error.code === 'string' ? error.code : 'internalError';
+    const code = codeOf(error);
     screen(texts.errorTitle, note(explain(code), 'warning', 'bad'),
         element('div.actions', {}, button(texts.tryAgain, step, 'main'), button(texts.back, welcome)),
         // What to tell whoever helps: a word, and nothing of the link.
@@ -134,7 +183,7 @@ async function arrive() {
         try {
             await ask('open', { url: origin + location.pathname + secret });
         } catch (error) {
-            if (error.code !== 'invalidURL') throw error;
+            if (codeOf(error) !== 'invalidURL') throw error;
             return incomplete(have === secretCharacters ? texts.incompleteAltered : texts.incompleteCut(have, secretCharacters));
         }
         // From here on the worker alone has it.
@@ -147,6 +196,7 @@ async function arrive() {
     return welcome();
 }
 
+/** @param {string} text */
 function incomplete(text) {
     screen(texts.incompleteTitle, note(text, 'warning', 'bad'));
 }
@@ -154,7 +204,8 @@ function incomplete(text) {
 // 2. The account
 
 const deviceName = () => {
-    const system = navigator.userAgentData?.platform ?? navigator.platform ?? '';
+    const { userAgentData } = /** @type {{ userAgentData?: { platform: string } }} */ (navigator);
+    const system = userAgentData?.platform ?? navigator.platform ?? '';
     return `Web browser${system && ` (${system})`}`.slice(0, 60);
 };
 
@@ -162,14 +213,17 @@ function welcome() {
     if (!state.hasURL && !state.place) return incomplete(texts.incomplete);
     if (state.way || !state.hasURL) return unlock(texts.unlockTitle, texts.comeBack);
     if (!state.hasSeat) return unlock(texts.noSeatTitle, texts.noSeat);
-    screen(texts.welcomeTitle, paragraph(texts.welcome), waysToKeep(makeAccount),
+    screen(texts.welcomeTitle, paragraph(texts.welcome), waysToKeep(way => way ? makeAccount(way) : welcome()),
         element('div.divider', {}, texts.or),
         element('div.actions', {}, button(texts.haveAccount, () => unlock(texts.unlockTitle, '')),
             button(texts.thisVisit, () => makeAccount(null), 'plain'),
             element('p.hint', {}, texts.thisVisitHint)));
 }
 
-/** What an account comes back by; `then` is told the way, once the core has its key. */
+/**
+ * What an account comes back by.
+ * @param {Then} then
+ */
 function waysToKeep(then) {
     return element('div.choices', {},
         mayHavePasskey() && choice(texts.passkey, texts.passkeyHint, () => passkeyMade(then), 'main'),
@@ -178,23 +232,26 @@ function waysToKeep(then) {
         !mayHavePasskey() && element('p.hint', {}, texts.noPasskeyHere));
 }
 
+/** @param {Then} then */
 async function passkeyMade(then) {
     const output = await makePasskey(await ask('passkeyInput'), `${location.hostname} – ${new Date().toISOString().slice(0, 10)}`);
     await ask('takePasskey', { output }, { transfer: [output.buffer] });
     return then('passkey');
 }
 
-const passphraseFields = isNew => [
+const passphraseFields = (/** @type {boolean} */ isNew) => [
     field('name', texts.passphraseName, texts.passphraseNameHint, { autocomplete: 'username', autocapitalize: 'none' }),
-    field('passphrase', texts.passphraseField, isNew && texts.passphraseFieldHint, { type: 'password', autocomplete: isNew ? 'new-password' : 'current-password' }),
+    field('passphrase', texts.passphraseField, isNew ? texts.passphraseFieldHint : '', { type: 'password', autocomplete: isNew ? 'new-password' : 'current-password' }),
 ];
 
+/** @param {string} name @param {string} passphrase */
 async function takePassphrase(name, passphrase) {
     busy(texts.stretching);
     const key = await stretch(passphrase, name.trim());
     await ask('takePassphrase', { key }, { transfer: [key.buffer] });
 }
 
+/** @param {Then} then */
 function choosePassphrase(then) {
     screen(texts.passphraseTitle, form(
         [...passphraseFields(true), field('again', texts.passphraseAgain, '', { type: 'password', autocomplete: 'new-password' })],
@@ -208,8 +265,10 @@ function choosePassphrase(then) {
         texts.next, button(texts.back, () => then(undefined))));
 }
 
+/** @param {Then} then */
 async function showRecoveryKey(then) {
     const text = await ask('newRecoveryKey');
+    /** @type {HTMLButtonElement | undefined} */
     const copy = navigator.clipboard && button(texts.copy, async () => {
         try {
             await navigator.clipboard.writeText(text);
@@ -217,7 +276,7 @@ async function showRecoveryKey(then) {
             // The key stays where it can be read and selected: it is shown this once.
             return;
         }
-        copy.textContent = texts.copied;
+        if (copy) copy.textContent = texts.copied;
     });
     screen(texts.recoveryKeyTitle, paragraph(texts.recoveryKeyIntro),
         element('ol.key', { id: 'recovery-key' }, ...text.split('-').map(group => element('li', {}, group))), copy,
@@ -229,28 +288,30 @@ async function showRecoveryKey(then) {
             texts.next, button(texts.back, () => then(undefined))));
 }
 
+/** @param {string} text */
 async function isShown(text) {
     try {
         return await ask('isRecoveryKey', { text });
     } catch (error) {
-        if (error.code === 'mistypedRecoveryKey') return false;
+        if (codeOf(error) === 'mistypedRecoveryKey') return false;
         throw error;
     }
 }
 
-/** @param {'passkey' | 'passphrase' | 'recoveryKey' | null | undefined} way null for this visit alone; undefined to choose anew */
+/** @param {Way | null} way null for this visit alone @returns {Promise<unknown>} */
 async function makeAccount(way, code = '') {
-    if (way === undefined) return welcome();
     busy(texts.opening);
     try {
         const { account } = await ask('createAccount', { deviceName: deviceName(), isKept: way !== null, code });
         return entered(account, way);
     } catch (error) {
-        if (error.code === 'permissionFailure' || (code !== '' && error.code === 'verificationFailed')) return askForCode(way, code !== '');
+        const why = codeOf(error);
+        if (why === 'permissionFailure' || (code !== '' && why === 'verificationFailed')) return askForCode(way, code !== '');
         throw error;
     }
 }
 
+/** @param {Way | null} way @param {boolean} isAgain */
 function askForCode(way, isAgain) {
     screen(texts.registrationCode, paragraph(texts.registrationCodeHint), isAgain && note(texts.errors.verificationFailed, 'warning', 'warn'),
         form([field('code', texts.registrationCode, '')], ({ code }, refuse) =>
@@ -258,7 +319,9 @@ function askForCode(way, isAgain) {
         texts.next, button(texts.back, welcome)));
 }
 
+/** @param {string} title @param {string} text */
 function unlock(title, text) {
+    /** @type {Record<Way, HTMLButtonElement | false>} */
     const ways = {
         passkey: mayHavePasskey() && choice(texts.unlockPasskey, texts.passkeyHint, unlockByPasskey),
         passphrase: choice(texts.unlockPassphrase, texts.passphraseHint, unlockByPassphrase),
@@ -266,12 +329,13 @@ function unlock(title, text) {
         device: choice(texts.fromDevice, texts.fromDeviceHint, unlockByDevice),
     };
     // The one that was used here last comes first.
+    /** @type {Way[]} */
     const order = [state.way ?? 'passkey', 'passkey', 'passphrase', 'recoveryKey', 'device'];
-    const shown = [...new Set(order)].map(way => ways[way]).filter(Boolean);
-    shown[0].classList.add('main');
+    const shown = [...new Set(order)].flatMap(way => ways[way] || []);
+    shown[0]?.classList.add('main');
     screen(title, text && paragraph(text), element('div.choices', {}, ...shown),
         state.hasSeat && element('div.actions', {}, button(texts.newAccount, () => {
-            state.way = null;
+            state.way = undefined;
             return welcome();
         }, 'plain')));
 }
@@ -308,16 +372,18 @@ async function unlockByDevice() {
     return enrol({ ask, screen, button, form, field, deviceName: deviceName(), back: welcome, then: ({ account }) => entered(account, 'device') });
 }
 
+/** @param {Way} way */
 async function recover(way) {
     busy(texts.opening);
     try {
         const { account } = await ask('recoverAccount', { deviceName: deviceName(), devices: await memory.devices() });
         return await entered(account, way);
     } catch (error) {
-        throw error.code === 'unknownItem' ? new VisitError({ code: 'unknownAccount' }) : error;
+        throw codeOf(error) === 'unknownItem' ? new VisitError({ code: 'unknownAccount' }) : error;
     }
 }
 
+/** @param {string} account @param {Way | null} way */
 async function entered(account, way) {
     state.account = account;
     if (way) await keepWay(way);
@@ -326,6 +392,7 @@ async function entered(account, way) {
     return guard(look);
 }
 
+/** @param {Way} way */
 async function keepWay(way) {
     state.way = way;
     await memory.keepWay(way);
@@ -337,7 +404,7 @@ function showAccount() {
     const ways = { passkey: texts.waysPasskey, passphrase: texts.waysPassphrase, recoveryKey: texts.waysRecoveryKey, device: texts.waysDevice };
     accountPlace.replaceChildren(element('details', {},
         element('summary', { 'aria-label': `${texts.account} ${name}` }, icon('person'), name),
-        element('div.menu', {}, paragraph(texts.accountOf(name)), paragraph(ways[state.way] ?? texts.waysNone),
+        element('div.menu', {}, paragraph(texts.accountOf(name)), paragraph(state.way ? ways[state.way] : texts.waysNone),
             leaveButton,
             button(texts.lock, () => location.reload()),
             button(texts.forget, async () => {
@@ -349,16 +416,18 @@ function showAccount() {
 
 // 3. to 6. The share
 
+/** @returns {Promise<unknown>} */
 async function look() {
     busy(texts.checking);
     if (!state.hasURL) return comeBack();
+    /** @type {ShownShare} */
     let shown;
     try {
         shown = await ask('look');
     } catch (error) {
-        if (error.code === 'participantMayNeedVerification') return askAddress(state.hasProven ? texts.addressOther : '');
+        if (codeOf(error) === 'participantMayNeedVerification') return askAddress(state.hasProven ? texts.addressOther : '');
         // A link that is good once was used: by this account, at another visit.
-        if (error.code === 'unknownItem' && state.place) return comeBack();
+        if (codeOf(error) === 'unknownItem' && state.place) return comeBack();
         throw error;
     }
     if (shown.standing !== 'member') return invitation(shown);
@@ -368,13 +437,15 @@ async function look() {
 }
 
 async function comeBack() {
+    if (!state.place) return incomplete(texts.incomplete);
     await ask('comeBack', state.place);
     return records('');
 }
 
-const remember = ({ container, environment, owner, zone, share }) =>
+const remember = (/** @type {import('./visit.mjs').SharePlace} */ { container, environment, owner, zone, share }) =>
     memory.keepPlace(routing, { container, environment, owner, zone, share });
 
+/** @param {string} problem */
 function askAddress(problem) {
     screen(texts.addressTitle, paragraph(texts.address), problem && note(problem, 'warning', 'warn'),
         form([field('address', texts.addressField, '', { type: 'email', autocomplete: 'email', inputMode: 'email' })],
@@ -382,13 +453,14 @@ function askAddress(problem) {
                 try {
                     await ask('sendCode', { address: address.trim(), language });
                 } catch (error) {
-                    if (error.code === 'invalidArguments') return refuse('address', error.reason || texts.addressField);
-                    throw error;
+                    if (!(error instanceof VisitError) || error.code !== 'invalidArguments') throw error;
+                    return refuse('address', error.reason || texts.addressField);
                 }
                 return askCode(address.trim(), codeTries);
             }, texts.sendCode));
 }
 
+/** @param {string} address @param {number} left */
 function askCode(address, left) {
     const again = element('button.button.plain', { type: 'button', disabled: true, onclick: () => guard(resend) }, '');
     const until = Date.now() + codePause;
@@ -413,7 +485,7 @@ function askCode(address, left) {
                 try {
                     await ask('proveCode', { code });
                 } catch (error) {
-                    if (error.code !== 'verificationFailed') throw error;
+                    if (codeOf(error) !== 'verificationFailed') throw error;
                     return left === 1 ? askAddress(texts.errors.verificationFailed) : askCode(address, left - 1);
                 }
                 state.hasProven = true;
@@ -422,11 +494,12 @@ function askCode(address, left) {
             }, texts.next, again, button(texts.otherAddress, () => askAddress(''), 'plain')));
 }
 
+/** @param {ShownShare} shown */
 async function invitation(shown) {
     const bitmap = shown.isVouched && shown.thumbnail.length > 0 ? await picture(shown.thumbnail) : null;
     const canvas = bitmap && element('canvas.preview', { width: bitmap.width, height: bitmap.height, role: 'presentation' });
-    canvas?.getContext('2d').drawImage(bitmap, 0, 0);
-    const facts = (...pairs) => element('dl.facts', {}, ...pairs.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
+    if (bitmap) canvas?.getContext('2d')?.drawImage(bitmap, 0, 0);
+    const facts = (/** @type {[string, string][]} */ ...pairs) => element('dl.facts', {}, ...pairs.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
     screen(shown.isVouched && shown.title !== '' ? shown.title : texts.untitled,
         canvas,
         facts([texts.sharedBy, `${shown.owner.slice(0, 9)}…`], [texts.youMay, shown.mayWrite ? texts.mayWrite : texts.mayRead],
@@ -439,14 +512,16 @@ async function invitation(shown) {
             button(texts.leave, () => screen(texts.title, paragraph(texts.left)))));
 }
 
+/** @param {ShownShare} shown @returns {Promise<unknown>} */
 async function accept(shown) {
     busy(texts.checking);
     try {
         await ask('accept');
     } catch (error) {
-        if (error.code === 'notKept') return keepFirst(shown);
+        const code = codeOf(error);
+        if (code === 'notKept') return keepFirst(shown);
         // Another tab of this account was faster, or the list of people went on: it is looked at anew.
-        if (['rosterChanged', 'alreadyAccepted', 'invalidArguments'].includes(error.code)) return look();
+        if (['rosterChanged', 'alreadyAccepted', 'invalidArguments'].includes(code)) return look();
         throw error;
     }
     await ask('enter');
@@ -454,6 +529,7 @@ async function accept(shown) {
     return records(shown.title);
 }
 
+/** @param {ShownShare} shown */
 function keepFirst(shown) {
     screen(texts.keepTitle, paragraph(texts.keep), waysToKeep(async way => {
         if (way === undefined) return keepFirst(shown);
@@ -468,10 +544,17 @@ function keepFirst(shown) {
 
 // 7. Records
 
-/** The records that are on the screen. */
+/**
+ * The records that are on the screen.
+ * @typedef {{ title: string, all: OpenedRecord[], mayWrite: boolean, tables?: import('./records.mjs').Tables,
+ *     show: (all: OpenedRecord[], mayWrite: boolean) => void }} List
+ * @type {List | null}
+ */
 let list = null;
 
+/** @param {number} count */
 async function all(count) {
+    /** @type {OpenedRecord[]} */
     const all = [];
     while (all.length < count) {
         const part = await ask('records', { first: all.length });
@@ -481,6 +564,7 @@ async function all(count) {
     return all;
 }
 
+/** @param {string} title @returns {Promise<void>} */
 async function records(title) {
     busy(texts.reading);
     const { count, mayWrite } = await ask('fetchRecords');
@@ -488,20 +572,24 @@ async function records(title) {
     const heading = element('h1', { tabIndex: -1 }, title || texts.recordsTitle);
     const [counted, place] = [element('p.quiet', { id: 'count', role: 'status' }), element('div')];
     const make = button(texts.newRecord, async () => (await change(title)).make(list?.all.find(record => record.refusal === '')?.type ?? ''), 'main');
-    const made = { title, find, all: [], mayWrite, tables: undefined, show(all, mayWrite) {
+    /** @type {List} */
+    const made = { title, all: [], mayWrite, show(all, mayWrite) {
         Object.assign(made, { all, mayWrite });
         const tools = toolsOf(title, mayWrite);
-        const focused = place.contains(document.activeElement) ? document.activeElement.dataset.record : undefined;
+        const { activeElement } = document;
+        const focused = activeElement instanceof HTMLElement && place.contains(activeElement) ? activeElement.dataset.record : undefined;
         made.tables = recordTables(all, tools, made.tables?.counts);
         counted.textContent = texts.count(all.length);
         make.hidden = !mayWrite;
         place.replaceChildren(made.tables.element, all.length === 0 ? element('div.card', {}, paragraph(texts.none)) : '');
         made.tables.filter(find.value);
-        if (focused !== undefined) [...place.querySelectorAll('.open')].find(open => open.dataset.record === focused)?.focus();
+        /** @type {NodeListOf<HTMLElement>} */
+        const opening = place.querySelectorAll('.open');
+        if (focused !== undefined) [...opening].find(open => open.dataset.record === focused)?.focus();
         showAgain(all, tools);
     } };
     made.show(await all(count), mayWrite);
-    find.addEventListener('input', () => made.tables.filter(find.value));
+    find.addEventListener('input', () => made.tables?.filter(find.value));
     main.className = 'wide';
     main.replaceChildren(
         element('div.head', {},
@@ -515,12 +603,14 @@ async function records(title) {
     watch();
 }
 
+/** @param {string} title @param {boolean} mayWrite @returns {Tools} */
 const toolsOf = (title, mayWrite) => ({
     openAsset: (record, field) => ask('openAsset', { record, field }),
     saveAsset: (record, field, tell) => ask('saveAsset', { record, field }, { tell }),
     ...mayWrite && {
         edit: record => guard(async () => (await change(title)).change(record)),
         remove: record => {
+            /** @type {Step | undefined} */
             let step;
             return guard(async () => {
                 step ??= (await change(title)).remove(record);
@@ -532,16 +622,19 @@ const toolsOf = (title, mayWrite) => ({
 
 // What others change
 
-let watching;
+let isWatching = false;
 
 /** Once: from then on the server tells, or is asked now and then. What has come before it told is looked for. */
 function watch() {
-    watching ??= ask('watch').then(update, () => setInterval(() => document.hidden || update(), lookEvery));
+    if (isWatching) return;
+    isWatching = true;
+    ask('watch').then(update, () => setInterval(() => document.hidden || update(), lookEvery));
 }
 
 addEventListener('visibilitychange', () => document.hidden || update());
 
 // One look at a time; what is told meanwhile is looked at after it.
+/** @type {Promise<void> | null} */
 let looking = null;
 let isLookedForAgain = false;
 
@@ -571,15 +664,18 @@ async function lookAgain() {
         const found = await all(count);
         if (list === shown) shown.show(found, mayWrite);
     } catch (error) {
-        if (list === shown && !passing.includes(error.code)) failed(error, () => records(shown.title));
+        if (list === shown && !passing.includes(codeOf(error))) failed(error, () => records(shown.title));
     }
 }
 
 // 8. Afterwards
 
-const change = async title => (await later('changes.mjs')).changes({ ask, done: () => shownAgain(title), said: text => said(title, text) });
+const change = async (/** @type {string} */ title) => (await later('changes.mjs')).changes({ ask, done: () => shownAgain(title), said: text => said(title, text) });
 
-/** The records, as they are by now. */
+/**
+ * The records, as they are by now.
+ * @param {string} title
+ */
 async function shownAgain(title) {
     if (!list) return records(title);
     const { count, mayWrite } = await ask('fetchRecords');
@@ -587,6 +683,7 @@ async function shownAgain(title) {
     return list ? list.show(found, mayWrite) : records(title);
 }
 
+/** @param {string} title @param {string} text */
 function said(title, text) {
     screen(texts.errorTitle, note(text, 'warning', 'warn'), element('div.actions', {}, button(texts.next, () => records(title), 'main')));
 }

@@ -1,3 +1,4 @@
+/** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Mit Ihnen geteilt',
     opening: 'Wird geöffnet…', checking: 'Was der Server zeigt, wird geprüft…', reading: 'Einträge werden gelesen und geöffnet…',

@@ -1,3 +1,4 @@
+/** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Compartido con usted',
     opening: 'Abriendo…', checking: 'Comprobando lo que muestra el servidor…', reading: 'Leyendo y abriendo registros…',

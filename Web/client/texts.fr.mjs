@@ -1,3 +1,4 @@
+/** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Partagé avec vous',
     opening: 'Ouverture…', checking: 'Vérification de ce que montre le serveur…', reading: 'Lecture et ouverture des fiches…',

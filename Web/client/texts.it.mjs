@@ -1,3 +1,4 @@
+/** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Condiviso con lei',
     opening: 'Apertura…', checking: 'Controllo di ciò che mostra il server…', reading: 'Lettura e apertura delle schede…',

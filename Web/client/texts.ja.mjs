@@ -1,3 +1,4 @@
+/** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'あなたへの共有',
     opening: '開いています…', checking: 'サーバーが示すものを確認しています…', reading: 'レコードを読み込んで開いています…',

@@ -1,14 +1,18 @@
 // What the page says, in its reader's language: each is a file of its own, of which a reader gets one.
 
+/** @typedef {typeof import('./texts.en.mjs').default} Texts */
+
 export const languages = ['en', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt'];
 
 /** The first of the reader's languages that there is a table of. */
 export const language = (globalThis.navigator?.languages ?? []).map(tag => tag.split('-')[0].toLowerCase()).find(tag => languages.includes(tag)) ?? 'en';
-export const { default: texts } = await import(`./texts.${language}.mjs`);
+/** @type {{ default: Texts }} */
+const { default: texts } = await import(`./texts.${language}.mjs`);
+export { texts };
 
-/** What an error means for its reader. */
+/** @param {string} code @returns {string} what an error means for its reader */
 export function explain(code) {
     // What a URL leads to does not open by it: it was altered, if that is not the server's doing.
     if (code === 'invalidURL') return texts.incompleteAltered;
-    return Object.hasOwn(texts.errors, code) ? texts.errors[code] : texts.errors.other;
+    return new Map(Object.entries(texts.errors)).get(code) ?? texts.errors.other;
 }

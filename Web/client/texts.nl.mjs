@@ -1,3 +1,4 @@
+/** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Met u gedeeld',
     opening: 'Openen…', checking: 'Nagaan wat de server toont…', reading: 'Gegevens lezen en openen…',

@@ -1,3 +1,4 @@
+/** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Udostępniono Ci',
     opening: 'Otwieranie…', checking: 'Sprawdzanie tego, co pokazuje serwer…', reading: 'Czytanie i otwieranie rekordów…',

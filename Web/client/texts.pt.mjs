@@ -1,3 +1,4 @@
+/** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Partilhado consigo',
     opening: 'A abrir…', checking: 'A verificar o que o servidor mostra…', reading: 'A ler e a abrir registos…',

@@ -1,11 +1,19 @@
 // Values in their canonical form (PROTOCOL.md, "Values"): a tag, then what it says.
 import { Reader, Writer } from './canonical.mjs';
 
+/**
+ * What is shown of a value: whole numbers and others as text, to the last digit.
+ * @typedef {{ kind: 'string' | 'integer' | 'double', text: string } | { kind: 'data', bytes: Uint8Array } | { kind: 'date', milliseconds: number }
+ *     | { kind: 'location', latitude: number, longitude: number } | { kind: 'reference', text: string, action?: number }} Scalar
+ * @typedef {Scalar | { kind: 'list', element?: Scalar['kind'], of: Scalar[] }} Value
+ */
+
+/** @type {Record<number, Scalar['kind'] | undefined>} */
 const kinds = { 1: 'string', 2: 'data', 3: 'integer', 4: 'double', 5: 'date', 6: 'location', 7: 'reference' };
 const isList = 0x10;
 const emptyList = 0x10;
 
-/** @param {Uint8Array} bytes @returns {object} its kind, and what is shown of it; `bytes` are those that it came as */
+/** @param {Uint8Array} bytes @returns {Value} */
 export function readValue(bytes) {
     const reader = new Reader(bytes);
     const tag = reader.byte();
@@ -16,8 +24,9 @@ export function readValue(bytes) {
 
 // Seconds since 2001, as milliseconds since 1970.
 const epoch = 978_307_200;
-const milliseconds = seconds => (seconds + epoch) * 1000;
+const milliseconds = (/** @type {number} */ seconds) => (seconds + epoch) * 1000;
 
+/** @param {Reader} reader @param {Scalar['kind'] | undefined} kind @returns {Scalar} */
 function payload(reader, kind) {
     switch (kind) {
     case 'string': return { kind, text: reader.string() };
@@ -38,9 +47,10 @@ function payload(reader, kind) {
     }
 }
 
+/** @type {Partial<Record<Value['kind'], number>>} */
 const tags = { string: 1, data: 2, integer: 3, double: 4, date: 5, reference: 7 };
 
-/** @param {object} value as it is read: any but a location, and lists of those */
+/** @param {Value} value as it is read: any but a location, and lists of those */
 export function writeValue(value) {
     const writer = new Writer();
     if (value.kind !== 'list') return write(writer.byte(tag(value)), value).bytes;
@@ -48,11 +58,14 @@ export function writeValue(value) {
     return writer.byte(isList | tag(value.of[0])).list(value.of, write).bytes;
 }
 
+/** @param {Value} value */
 function tag({ kind }) {
-    if (!(kind in tags)) throw new RangeError('no such kind');
-    return tags[kind];
+    const tag = tags[kind];
+    if (tag === undefined) throw new RangeError('no such kind');
+    return tag;
 }
 
+/** @param {Writer} writer @param {Scalar} value */
 function write(writer, value) {
     switch (value.kind) {
     case 'string': return writer.string(value.text);
@@ -60,6 +73,7 @@ function write(writer, value) {
     case 'integer': return writer.i64(value.text);
     case 'double': return writer.f64(Number(value.text));
     case 'date': return writer.f64(value.milliseconds / 1000 - epoch);
-    default: return writer.string(value.text).byte(value.action ?? 0);
+    case 'reference': return writer.string(value.text).byte(value.action ?? 0);
+    default: throw new RangeError('no such kind');
     }
 }

@@ -1,21 +1,37 @@
 // One visitor and one share: what is asked of the server, and of the module, in which order.
 import { micros } from './account.mjs';
+import { codeOf } from './failure.mjs';
 import { Zone } from './zone.mjs';
 
-const standings = ['member', 'invited', 'everybody'];
+/**
+ * @typedef {import('./canonical.mjs').Writer} Writer
+ * @typedef {import('./canonical.mjs').Reader} Reader
+ * @typedef {{ owner: string, zone: string }} ZonePlace
+ * @typedef {ZonePlace & { container: string, environment: string, share: string }} SharePlace where a share is read without its URL
+ * @typedef {SharePlace & {
+ *     isVouched: boolean, title: string, type: string, thumbnail: Uint8Array, author: string, isByOwner: boolean,
+ *     standing: 'member' | 'invited' | 'everybody', mayWrite: boolean, safetyNumber: string, people: number,
+ * }} ShownShare what a URL leads to
+ */
+
+const standings = /** @type {const} */ (['member', 'invited', 'everybody']);
 
 export class Visit {
     #account;
-    #url;
-    #identity;
-    #container;
-    #environment;
-    #opening;
-    #proof;
+    // Handles of the module; 0 is none of them.
+    #url = 0;
+    #identity = 0;
+    #opening = 0;
+    #proof = 0;
+    #container = '';
+    #environment = '';
     #token = '';
+    #text = '';
+    /** @type {Zone | undefined} */
     #zone;
+    /** @type {ZonePlace | undefined} */
     #place;
-    #text;
+    /** @type {import('./notifications.mjs').NotificationStream | undefined} */
     #stream;
 
     /** @param {import('./account.mjs').Account} account whose visit it is */
@@ -23,12 +39,17 @@ export class Visit {
 
     get account() { return this.#account; }
 
+    /** @param {Parameters<import('./account.mjs').Account['ask']>} operation */
     #ask(...operation) { return this.#account.ask(...operation); }
+    /** @param {Parameters<import('./account.mjs').Account['call']>} call */
     #call(...call) { return this.#account.call(...call); }
 
     // The URL
 
-    /** Nothing is asked of anybody yet. */
+    /**
+     * Nothing is asked of anybody yet.
+     * @param {{ url: string }} share
+     */
     open({ url }) {
         this.#url = this.#ask('visit', writer => writer.string(url).string(this.#account.origin)).u32();
         this.#text = url;
@@ -43,20 +64,23 @@ export class Visit {
             await this.#account.server.call('share/newcomer', this.#account.handle('newcomerRequest', this.#url).blob());
             return { hasSeat: true };
         } catch (error) {
-            if (error.code !== 'unknownItem') throw error;
+            if (codeOf(error) !== 'unknownItem') throw error;
             return { hasSeat: false };
         }
     }
 
     // The share
 
-    /** What the URL leads to; `participantMayNeedVerification` where an address is to be proven first. */
-    async look({ check = () => {} } = {}) {
+    /**
+     * What the URL leads to; `participantMayNeedVerification` where an address is to be proven first.
+     * @param {{ check?: (container: string, environment: string) => void } | undefined} wish `check` throws where it is not to be looked at
+     */
+    async look(wish) {
         const answer = await this.#call('share/place', this.#account.handle('placeRequest', this.#url).blob());
         const place = this.#ask('placeAnswer', writer => writer.blob(answer));
         const container = place.string();
         this.#environment = place.string();
-        check(container, this.#environment);
+        wish?.check?.(container, this.#environment);
         ({ identity: this.#identity } = await this.#account.identify(container));
         this.#container = container;
         let next = this.#ask('metadataAnswer', await this.#metadata(0n, (writer, bytes) => writer.u32(this.#url).string(this.#account.origin)
@@ -69,12 +93,18 @@ export class Visit {
         return this.#shown();
     }
 
+    /**
+     * @param {bigint} first
+     * @param {(writer: Writer, bytes: Uint8Array) => unknown} write
+     * @returns {Promise<(writer: Writer) => unknown>}
+     */
     async #metadata(first, write) {
         const request = this.#ask('metadataRequest', writer => writer.u32(this.#url).i64(first)).blob();
         const bytes = await this.#call('share/metadata', request);
         return writer => write(writer, bytes);
     }
 
+    /** @returns {ShownShare} */
     #shown() {
         const preview = this.#account.handle('preview', this.#opening);
         const shown = {
@@ -82,14 +112,17 @@ export class Visit {
             author: preview.string(), isByOwner: preview.flag(), container: this.#container, environment: this.#environment,
         };
         const standing = this.#ask('standing', writer => writer.u32(this.#opening).u32(this.#identity));
+        const is = standings[standing.byte()];
+        if (!is) throw new RangeError('no such standing');
         const all = {
-            ...shown, standing: standings[standing.byte()], mayWrite: standing.flag(), owner: standing.string(), zone: standing.string(),
+            ...shown, standing: is, mayWrite: standing.flag(), owner: standing.string(), zone: standing.string(),
             share: standing.string(), safetyNumber: standing.string(), people: standing.u32(),
         };
         this.#place = all;
         return all;
     }
 
+    /** @param {{ address: string, language: string }} wish */
     async sendCode({ address, language }) {
         const request = this.#ask('codeRequest', writer =>
             writer.u32(this.#url).string(this.#container).string(address).string(language)).blob();
@@ -99,6 +132,7 @@ export class Visit {
         this.#proof = answer.u32();
     }
 
+    /** @param {{ code: string }} proof */
     async proveCode({ code }) {
         const request = this.#ask('proofRequest', writer => writer.u32(this.#proof).u32(this.#identity).string(code)).blob();
         const answer = await this.#call('verification/complete', request);
@@ -113,7 +147,10 @@ export class Visit {
 
     // Records
 
-    /** Where the URL led at another visit: the share is read without it. */
+    /**
+     * Where the URL led at another visit: the share is read without it.
+     * @param {SharePlace & { database?: string }} place
+     */
     async comeBack({ container, environment, owner, zone, share, database = 'shared' }) {
         ({ identity: this.#identity } = await this.#account.identify(container));
         this.#container = container;
@@ -127,15 +164,18 @@ export class Visit {
         this.#enter(this.#ask('enter', writer => writer.u32(this.#opening).u32(this.#identity)).u32());
     }
 
+    /** @param {number} handle */
     #enter(handle, database = 'shared') {
         this.#zone = new Zone(this.#account, handle, { container: this.#container, environment: this.#environment, database });
     }
 
     /**
      * Hears of what others change in it, from now on, for as long as this lasts.
+     * @param {undefined} _
      * @param {() => void} tell that something may have come
      */
     async watch(_, tell) {
+        if (!this.#place) throw new TypeError('there is no share yet');
         this.#stream?.close();
         const [{ callByMessage }, { NotificationStream }] = await Promise.all([import('./messages.mjs'), import('./notifications.mjs')]);
         const place = { container: this.#container, environment: this.#environment };
@@ -151,5 +191,8 @@ export class Visit {
     }
 
     /** What is read and changed in it. */
-    get zone() { return this.#zone; }
+    get zone() {
+        if (!this.#zone) throw new TypeError('there is no share yet');
+        return this.#zone;
+    }
 }

@@ -2,11 +2,24 @@
 import { micros } from './account.mjs';
 import { openAsset, saveAsset, upload } from './assets.mjs';
 import { Writer } from './canonical.mjs';
+import { codeOf } from './failure.mjs';
 import { ServerError } from './server.mjs';
 import { readValue, writeValue } from './values.mjs';
 
+/**
+ * @typedef {import('./canonical.mjs').Reader} Reader
+ * @typedef {import('./values.mjs').Value} Value
+ * @typedef {{ name: string, isSealed?: boolean, value?: Value, asset?: number }} OpenedField `asset` in bytes; without value and asset one that
+ *     is not shown
+ * @typedef {{ name: string, refusal: string, type: string, author: string, modified: number, fields: OpenedField[] }} OpenedRecord `refusal` is
+ *     empty for what verifies; `modified` in milliseconds since 1970
+ * @typedef {{ name: string, to: 'plain' | 'sealed' | 'removed' | 'file', value?: Value, upload?: number }} Change what becomes of a field
+ * @typedef {'stored' | 'changed' | 'deleted'} Outcome
+ * @typedef {{ count: number, mayWrite: boolean, hasNews: boolean }} Fetched
+ */
+
 const batch = 200;
-const editCourses = ['stored', 'goesOn', 'changed', 'deleted'];
+const editCourses = /** @type {const} */ (['stored', 'goesOn', 'changed', 'deleted']);
 // What goes with a deletion comes with the answer that refuses it: up to 16 MiB.
 const mostOfEdit = 24 << 20;
 // What is sent again by itself: more than a busy share needs.
@@ -22,7 +35,7 @@ export class Zone {
     /**
      * @param {import('./account.mjs').Account} account
      * @param {number} handle the module's
-     * @param {{ container: string, environment: string, database: string }} database where it is
+     * @param {import('./assets.mjs').Database} database where it is
      */
     constructor(account, handle, database) {
         this.#account = account;
@@ -30,7 +43,9 @@ export class Zone {
         this.#database = database;
     }
 
+    /** @param {Parameters<import('./account.mjs').Account['ask']>} operation */
     #ask(...operation) { return this.#account.ask(...operation); }
+    /** @param {Parameters<import('./account.mjs').Account['call']>} call */
     #call(...call) { return this.#account.call(...call); }
 
     get handle() { return this.#handle; }
@@ -46,18 +61,21 @@ export class Zone {
 
     /**
      * Reads what has changed since the last time, all of it.
-     * @returns {Promise<{ count: number, mayWrite: boolean, hasNews: boolean }>} how many records there are to show, whether they may be
+     * @returns {Promise<Fetched>} how many records there are to show, whether they may be
      *     changed, and whether something has come since they were read from the first one on
      */
     async fetchRecords() {
         await this.fetchRosters();
-        let [name, hasStartedOver] = ['changes', false];
+        /** @type {'changes' | 'lookup'} */
+        let name = 'changes';
+        let hasStartedOver = false;
         for (;;) {
+            /** @type {Uint8Array} */
             let answer;
             try {
                 answer = await this.#call(`records/${name}`, this.#account.handle(`${name}Request`, this.#handle).blob(), this.#database);
             } catch (error) {
-                if (error.code !== 'changeTokenExpired' || hasStartedOver) throw error;
+                if (codeOf(error) !== 'changeTokenExpired' || hasStartedOver) throw error;
                 hasStartedOver = true;
                 this.#account.handle('startOver', this.#handle);
                 continue;
@@ -75,24 +93,32 @@ export class Zone {
         }
     }
 
-    /** @returns some of the records, from one on: opened */
+    /** @param {{ first: number, count?: number }} range @returns some of the records, from one on: opened */
     records({ first, count = batch }) {
         return this.#ask('records', writer => writer.u32(this.#handle).u32(first).u32(count)).list(readRecord);
     }
 
-    /** @returns {object | null} one of them; null where it is not there */
+    /** @param {{ name: string }} record @returns {OpenedRecord | null} one of them; null where it is not there */
     record({ name }) {
         const answer = this.#ask('record', writer => writer.u32(this.#handle).string(name));
         return answer.flag() ? readRecord(answer) : null;
     }
 
-    /** @param {{ record: string, field: string }} asset @returns {Promise<Uint8Array>} its bytes */
+    /** @param {import('./assets.mjs').AssetPlace} asset @returns {Promise<Uint8Array>} its bytes */
     openAsset(asset) { return openAsset(this.#account, this.#handle, this.#database, asset); }
 
-    /** @param {(part: number) => void} tell how much of it is here @returns {Promise<Blob>} the same of any size, in no memory of the module */
+    /**
+     * @param {import('./assets.mjs').AssetPlace} asset
+     * @param {import('./assets.mjs').Progress} tell
+     * @returns {Promise<Blob>} the same of any size, in no memory of the module
+     */
     saveAsset(asset, tell) { return saveAsset(this.#account, this.#handle, this.#database, asset, tell); }
 
-    /** @param {{ file: Blob }} file @returns {Promise<{ upload: number }>} it for a change (`save`), which its bytes are there before */
+    /**
+     * @param {{ file: Blob }} file
+     * @param {import('./assets.mjs').Progress} tell
+     * @returns {Promise<{ upload: number }>} it for a change (`save`), which its bytes are there before
+     */
     upload(file, tell) { return upload(this.#account, this.#handle, this.#database, file, tell); }
 
     /** Leaves the share. @returns {Promise<void>} */
@@ -107,52 +133,59 @@ export class Zone {
                 await this.#call('rosters/append', request.blob(), this.#database);
                 return;
             } catch (error) {
-                if (!this.#ask('editRefused', writer => writer.string(error.code ?? '').byte(round)).flag()) throw error;
+                if (!this.#ask('editRefused', writer => writer.string(codeOf(error)).byte(round)).flag()) throw error;
             }
         }
     }
 
     // Changes
 
-    /** @returns {{ edit: number }} a change of a record, which starts from what is shown now */
+    /** @param {{ record: string }} record @returns {{ edit: number }} a change of a record, which starts from what is shown now */
     beginEdit({ record }) {
         return { edit: this.#ask('beginEdit', writer => writer.u32(this.#handle).string(record)).u32() };
     }
 
-    /** @returns {{ edit: number, record: object } | null} the same, with what it starts from; null where there is nothing to change */
+    /** @param {{ record: string }} record @returns {{ edit: number, record: OpenedRecord } | null} the same, with what it starts from; null where there is nothing to change */
     begin({ record }) {
         const there = this.record({ name: record });
         return there === null || there.refusal !== '' ? null : { ...this.beginEdit({ record }), record: there };
     }
 
-    /** Nothing comes of a change any more. */
+    /**
+     * Nothing comes of a change any more.
+     * @param {{ edit: number }} change
+     */
     endEdit({ edit }) { this.#account.handle('forget', edit); }
 
-    /** @returns {{ edit: number, name: string }} a record that is to be made; its name is drawn where none is given */
+    /** @param {{ type: string, name?: string }} record @returns {{ edit: number, name: string }} a record that is to be made; its name is drawn where none is given */
     newRecord({ type, name = '' }) {
         const answer = this.#ask('newRecord', writer => writer.u32(this.#handle).string(type).string(name));
         return { edit: answer.u32(), name: answer.string() };
     }
 
     /**
-     * @param {{ edit: number, changes: { name: string, to: 'plain' | 'sealed' | 'removed' | 'file', value?: object,
-     *     upload?: number }[] }} change
-     * @returns {Promise<'stored' | 'changed' | 'deleted'>} what became of it, with which the change has ended; but for the first it is the
+     * @param {{ edit: number, changes: Change[] }} change
+     * @returns {Promise<Outcome>} what became of it, with which the change has ended; but for the first it is the
      *     reader's to say what now. Where it throws, the same change may be sent again.
      */
     save({ edit, changes }) {
         return this.#edit(edit, () => this.#ask('saveRequest', writer => writer.u32(this.#handle).u32(edit)
             .list(changes, (writer, { name, to, value, upload }) => writer.string(name).byte(changeKinds[to])
-                .blob(to === 'file' ? new Writer().u32(upload).bytes : value ? writeValue(value) : new Uint8Array(0)))
+                .blob(to === 'file' ? new Writer().u32(upload ?? 0).bytes : value ? writeValue(value) : new Uint8Array(0)))
             .i64(micros())));
     }
 
-    /** @returns {Promise<'stored' | 'changed' | 'deleted'>} as of `save` */
+    /** @param {{ edit: number }} change @returns {Promise<Outcome>} as of `save` */
     remove({ edit }) {
         return this.#edit(edit, () => this.#ask('deleteRequest', writer => writer.u32(this.#handle).u32(edit).i64(micros())));
     }
 
-    /** Each round goes by the newest roster; what may go again by itself does. */
+    /**
+     * Each round goes by the newest roster; what may go again by itself does.
+     * @param {number} edit
+     * @param {() => Reader} write
+     * @returns {Promise<Outcome>}
+     */
     async #edit(edit, write) {
         for (let round = 1; ; round++) {
             this.#ask('refreshForEdit', writer => writer.u32(this.#handle).u32(edit));
@@ -163,7 +196,7 @@ export class Zone {
                 const answer = await this.#call('records/modify', request, this.#database, mostOfEdit);
                 course = this.#ask('editAnswer', writer => writer.u32(this.#handle).u32(edit).blob(answer)).byte();
             } catch (error) {
-                if (!this.#ask('editRefused', writer => writer.string(error.code ?? '').byte(round)).flag()) throw error;
+                if (!this.#ask('editRefused', writer => writer.string(codeOf(error)).byte(round)).flag()) throw error;
                 continue;
             }
             if (course === 2) {
@@ -179,6 +212,7 @@ export class Zone {
             const outcome = editCourses[this.#ask('editCourse', writer => writer.u32(this.#handle).u32(edit)).byte()];
             if (outcome !== 'goesOn') {
                 this.endEdit({ edit });
+                if (!outcome) throw new RangeError('no such course');
                 return outcome;
             }
             if (round >= mostRounds) throw new ServerError({ code: 'keepsChanging' });
@@ -187,6 +221,7 @@ export class Zone {
     }
 }
 
+/** @param {Reader} reader @returns {OpenedRecord} */
 export function readRecord(reader) {
     return {
         name: reader.string(), refusal: reader.string(), type: reader.string(), author: reader.string(),
@@ -195,6 +230,7 @@ export function readRecord(reader) {
     };
 }
 
+/** @param {Reader} reader @returns {OpenedField} */
 function readField(reader) {
     const name = reader.string();
     const kind = reader.byte();

@@ -1,4 +1,3 @@
-// @ts-check
 // Records that are gathered and then sent, in CloudKit JS's shape: one after the other, and not all or nothing.
 
 /**

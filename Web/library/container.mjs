@@ -1,4 +1,3 @@
-// @ts-check
 // A container, in CloudKit JS's shape: whose account it is, shares that are accepted, and the databases.
 import { Account, micros } from '../client/account.mjs';
 import { callByMessage, sendFromCore } from '../client/messages.mjs';
@@ -13,6 +12,7 @@ import { handleOf, lookUp, Share } from './share.mjs';
 
 /**
  * @typedef {import('./record.mjs').CKZoneID} CKZoneID
+ * @typedef {import('./module.mjs').LibraryAccount} LibraryAccount
  * @typedef {import('../client/notifications.mjs').CKNotification} CKNotification
  * @typedef {{ userRecordName: string }} CKUserIdentity
  * @typedef {import('../client/canonical.mjs').Writer} Writer
@@ -43,9 +43,9 @@ function refuseZone({ results }) {
 export class Container {
     #configuration;
     #origin;
-    /** @type {Promise<Account> | undefined} */
+    /** @type {Promise<LibraryAccount> | undefined} */
     #loading;
-    /** @type {Account | undefined} */
+    /** @type {LibraryAccount | undefined} */
     #account;
     #user = '';
     #hasRecoveryKey = false;
@@ -83,7 +83,7 @@ export class Container {
     /** Empty where nobody is signed in. */
     get userRecordName() { return this.#user; }
 
-    /** @returns {Promise<Account>} */
+    /** @returns {Promise<LibraryAccount>} */
     #load() {
         this.#loading ??= loadCore(this.#configuration.module ?? defaultModule).then(ask => new Account(ask, this.#origin, this.#origin));
         return this.#loading;
@@ -172,7 +172,7 @@ export class Container {
 
     get #deviceName() { return this.#configuration.deviceName ?? 'Web app'; }
 
-    /** @param {Account} account @param {{ passphrase: string, name: string }} way */
+    /** @param {LibraryAccount} account @param {{ passphrase: string, name: string }} way */
     async #takePassphrase(account, { passphrase, name }) {
         if (!passphrase || !name) throw badRequest('Give passphrase and name, or recoveryKey.');
         // 256 MiB, which a module never gives back: one that goes afterwards.
@@ -183,7 +183,7 @@ export class Container {
         account.takePassphrase({ key });
     }
 
-    /** @param {Account} account @returns {Promise<CKUserIdentity>} */
+    /** @param {LibraryAccount} account @returns {Promise<CKUserIdentity>} */
     async #entered(account) {
         // Somebody has signed out meanwhile.
         if (!this.#loading || await this.#loading !== account) {
@@ -328,7 +328,7 @@ export class Container {
 
     // What databases ask for
 
-    /** @returns {Promise<Account>} also of nobody, for what everybody may read */
+    /** @returns {Promise<LibraryAccount>} also of nobody, for what everybody may read */
     account() { return this.#load(); }
 
     requireSignedIn() { this.#signedIn(); }
@@ -392,7 +392,7 @@ export class Container {
     }
 
     /**
-     * @param {Account} account
+     * @param {LibraryAccount} account
      * @param {'private' | 'shared'} scope
      * @param {CKZoneID} zoneID
      */
@@ -403,7 +403,7 @@ export class Container {
         return new Replica(account, visit.zone);
     }
 
-    /** @param {string} route @param {object} message @param {'private' | 'shared'} database @returns {Promise<any>} */
+    /** @param {import('../client/server.mjs').Route} route @param {object} message @param {'private' | 'shared'} database @returns {Promise<any>} */
     async message(route, message, database) {
         return callByMessage(this.#signedIn(), route, message, { container: this.containerIdentifier, environment: this.environment, database });
     }

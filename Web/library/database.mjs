@@ -1,4 +1,3 @@
-// @ts-check
 // A database of a container, in CloudKit JS's shape.
 import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, told } from './errors.mjs';
@@ -45,7 +44,7 @@ export class Database {
         return this.#container.replica(this.#scope, zoneID);
     }
 
-    /** @param {string} route @param {object} message @returns {Promise<any>} */
+    /** @param {import('../client/server.mjs').Route} route @param {object} message @returns {Promise<any>} */
     #message(route, message) { return told(() => this.#container.message(route, message, this.#scope)); }
 
     // Zones

@@ -1,4 +1,3 @@
-// @ts-check
 // What goes wrong, as CloudKit JS tells it.
 import { ServerError } from '../client/server.mjs';
 

@@ -1,8 +1,9 @@
-// @ts-check
 // The core's module, wherever the library runs.
 import { asking as askingBy, load } from '../client/core.mjs';
 import { operations as pages } from '../client/operations.mjs';
 import { operations } from './operations.mjs';
+
+/** @typedef {import('../client/account.mjs').Account<keyof typeof operations>} LibraryAccount one whose module is the library's */
 
 /** @param {Awaited<ReturnType<typeof load>>} core */
 const asking = core => askingBy(core, { ...pages, ...operations });

@@ -1,4 +1,3 @@
-// @ts-check
 // What the library's module can be asked for beside a page's: the numbers of Sources/SealWebLibrary/LibraryOperation.swift.
 export const operations = {
     linksRequest: 256, linksAnswer: 257, shareShown: 258, directoryRequest: 259, directoryAnswer: 260, shareRequest: 261,

@@ -1,4 +1,3 @@
-// @ts-check
 // A container's public database, in CloudKit JS's shape: everybody may read it as far as its schema says, and whoever has an account may write.
 // Nothing there is sealed; each record is signed, and verified here.
 import { micros } from '../client/account.mjs';
@@ -17,7 +16,7 @@ import { changes, list, named, response, shown } from './record.mjs';
  * @typedef {import('./record.mjs').RecordsResponse} RecordsResponse
  * @typedef {import('../client/canonical.mjs').Writer} Writer
  * @typedef {import('../client/canonical.mjs').Reader} Reader
- * @typedef {import('../client/account.mjs').Account} Account
+ * @typedef {import('./module.mjs').LibraryAccount} Account
  */
 
 const kinds = { plain: 0, sealed: 1, removed: 2 };
@@ -49,7 +48,7 @@ export class PublicDatabase {
         return this.#opening;
     }
 
-    /** @param {string} route @param {object} message @returns {Promise<Uint8Array>} the answer as the module reads it */
+    /** @param {import('../client/server.mjs').Route} route @param {object} message @returns {Promise<Uint8Array>} the answer as the module reads it */
     async #ask(route, message) {
         const { account } = await this.#open();
         return exchange(account, route, message, this.#place);

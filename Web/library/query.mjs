@@ -1,4 +1,3 @@
-// @ts-check
 // Queries over records that this machine has verified and opened: sealed fields can be asked for as well.
 import { badRequest } from './errors.mjs';
 

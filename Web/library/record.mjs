@@ -1,4 +1,3 @@
-// @ts-check
 // Records in CloudKit JS's shape, and what the core has of them.
 import { badRequest, CKError } from './errors.mjs';
 
@@ -24,20 +23,16 @@ import { badRequest, CKError } from './errors.mjs';
  */
 
 /**
- * What the core has of a value (`client/values.mjs`).
- * @typedef {{
- *     kind: string, text?: string, bytes?: Uint8Array, milliseconds?: number, latitude?: number, longitude?: number, action?: number,
- *     element?: string, of?: Value[],
- * }} Value
- * @typedef {{ name: string, isSealed?: boolean, value?: Value, asset?: number }} Field
- * @typedef {{ name: string, refusal: string, type: string, author: string, modified: number, fields: Field[] }} Opened
- * @typedef {{ name: string, to: 'plain' | 'sealed' | 'removed', value?: Value }} Change
+ * What the core has of them.
+ * @typedef {import('../client/values.mjs').Scalar} Scalar
+ * @typedef {import('../client/values.mjs').Value} Value
+ * @typedef {import('../client/zone.mjs').OpenedRecord} Opened
+ * @typedef {import('../client/zone.mjs').Change & { to: 'plain' | 'sealed' | 'removed' }} Change
  */
 
-/** @type {Record<string, string>} */
+/** @type {Record<Scalar['kind'], string>} */
 const types = { string: 'STRING', data: 'BYTES', integer: 'INT64', double: 'DOUBLE', date: 'TIMESTAMP', location: 'LOCATION', reference: 'REFERENCE' };
-/** @type {Record<string, string>} */
-const kinds = Object.fromEntries(Object.entries(types).map(([kind, type]) => [type, kind]));
+const kinds = new Map(Object.entries(types).map(([kind, type]) => [type, kind]));
 /** @type {('NONE' | 'DELETE_SELF')[]} */
 const actions = ['NONE', 'DELETE_SELF'];
 
@@ -67,23 +62,23 @@ export function shown(record, tag, openAsset) {
 /** @param {Value} value @returns {CKField} */
 function field(value) {
     if (value.kind !== 'list') return { value: scalar(value), type: types[value.kind] };
-    const of = value.of ?? [];
+    const { of } = value;
     return { value: of.map(scalar), type: of.length === 0 ? 'EMPTY_LIST' : `${types[value.element ?? 'string']}_LIST` };
 }
 
-/** @param {Value} value @returns {CKScalar} */
+/** @param {Scalar} value @returns {CKScalar} */
 function scalar(value) {
     switch (value.kind) {
     case 'integer': {
-        const number = BigInt(value.text ?? '');
+        const number = BigInt(value.text);
         return number >= Number.MIN_SAFE_INTEGER && number <= Number.MAX_SAFE_INTEGER ? Number(number) : number;
     }
     case 'double': return Number(value.text);
-    case 'date': return value.milliseconds ?? 0;
-    case 'data': return value.bytes ?? new Uint8Array(0);
-    case 'location': return { latitude: value.latitude ?? 0, longitude: value.longitude ?? 0 };
-    case 'reference': return { recordName: value.text ?? '', action: actions[value.action ?? 0] ?? 'NONE' };
-    default: return value.text ?? '';
+    case 'date': return value.milliseconds;
+    case 'data': return value.bytes;
+    case 'location': return { latitude: value.latitude, longitude: value.longitude };
+    case 'reference': return { recordName: value.text, action: actions[value.action ?? 0] ?? 'NONE' };
+    default: return value.text;
     }
 }
 
@@ -132,10 +127,10 @@ function written(value, type, name, recordName) {
  * @param {string | undefined} type
  * @param {string} name
  * @param {string} [recordName]
- * @returns {Value}
+ * @returns {Scalar}
  */
 function writtenScalar(value, type, name, recordName) {
-    const made = convert(value, type === undefined ? undefined : kinds[type]);
+    const made = convert(value, type === undefined ? undefined : kinds.get(type));
     if (made && (type === undefined || types[made.kind] === type)) return made;
     throw badRequest(
         `The value of “${name}” cannot be written${type ? ` as ${type}` : ''}: text, whole numbers of 64 bits, numbers, dates, bytes, references and lists of one kind can.`,
@@ -145,7 +140,7 @@ function writtenScalar(value, type, name, recordName) {
 /**
  * @param {CKValue} value
  * @param {string | undefined} kind
- * @returns {Value | undefined}
+ * @returns {Scalar | undefined}
  */
 function convert(value, kind) {
     if (typeof value === 'string') return { kind: 'string', text: value };

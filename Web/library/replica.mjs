@@ -1,4 +1,3 @@
-// @ts-check
 // One zone as this account sees it: what was verified, by version, so that what has changed can be told.
 import { CKError, asCKError, badRequest } from './errors.mjs';
 import { changes, shown } from './record.mjs';
@@ -26,7 +25,7 @@ export class Replica {
     #id = crypto.randomUUID();
     mayWrite = false;
 
-    /** @param {import('../client/account.mjs').Account} account @param {import('../client/zone.mjs').Zone} zone */
+    /** @param {import('./module.mjs').LibraryAccount} account @param {import('../client/zone.mjs').Zone} zone */
     constructor(account, zone) {
         this.#account = account;
         this.#zone = zone;

@@ -1,4 +1,3 @@
-// @ts-check
 // <seal-share>: who is in a share, who is invited, and what each may do, as a person sees and changes it. It says what `Share` knows; nothing is
 // decided here. No inline script or style, and no markup from text: it runs under a policy that allows neither.
 import { qrcode } from './vendor/qrcode.mjs';

@@ -1,4 +1,3 @@
-// @ts-check
 // How <seal-share> looks, light and dark. An app changes the colours by the properties that begin with --seal-share.
 
 const rules = `

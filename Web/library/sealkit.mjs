@@ -1,4 +1,3 @@
-// @ts-check
 // SealKit for web apps, in CloudKit JS's shape: what is sealed is opened, and what is signed is verified, on this machine.
 import { Container } from './container.mjs';
 import { badRequest, CKError } from './errors.mjs';

@@ -1,5 +1,3 @@
-// @ts-check
-
 /** @type {typeof import('./share-texts.mjs').english} */
 export default {
     language: 'es',

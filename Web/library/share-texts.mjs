@@ -1,4 +1,3 @@
-// @ts-check
 // What <seal-share> says. A text that takes something is a function of it. Other languages are files of their own, of which a reader gets one.
 
 export const english = {

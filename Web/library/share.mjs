@@ -1,4 +1,3 @@
-// @ts-check
 // A share that its owner or an administrator looks after: who is in it, who is invited, and what each may do. What may be is the module's to
 // judge; what is signed there is sent from here, and sent anew where somebody else's entry came first.
 import { micros } from '../client/account.mjs';
@@ -43,7 +42,7 @@ export function handleOf(info) {
 
 /**
  * Whose an address or a user's name is, as the server says: compare the safety number.
- * @param {import('../client/account.mjs').Account} account
+ * @param {import('./module.mjs').LibraryAccount} account
  * @param {string} container
  * @param {{ kind: number, text: string }} handle
  * @returns {Promise<Found | null>} null for an address of nobody who is known
@@ -68,7 +67,7 @@ export class Share {
     #shown;
 
     /**
-     * @param {import('../client/account.mjs').Account} account
+     * @param {import('./module.mjs').LibraryAccount} account
      * @param {import('./replica.mjs').Replica} replica
      * @param {{ container: string, environment: string, database: 'private' | 'shared' }} place
      * @param {CKZoneID} zoneID
@@ -182,7 +181,7 @@ export class Share {
                 if (/** @type {{ code?: string }} */ (error).code !== 'missingKey') throw error;
                 ({ edit } = this.#zone.newRecord({ type: shareType, name: record }));
             }
-            const changes = texts.map(([name, text]) => ({ name, to: /** @type {const} */ ('sealed'), value: { kind: 'string', text } }));
+            const changes = texts.map(([name, text]) => ({ name, to: /** @type {const} */ ('sealed'), value: { kind: /** @type {const} */ ('string'), text } }));
             const outcome = await this.#replica.sent(edit, () => this.#zone.save({ edit, changes }));
             if (outcome === 'stored') return;
             // Somebody else has described it meanwhile, or ended it: this is what is wanted now.
