@@ -23,7 +23,7 @@ DESTDIR ?=
 # Which command is installed and packaged.
 BINARY ?= .build/release/sealkit
 
-.PHONY: help setup build release demo test test-postgres attacks parity cloudkit torture soak bench fuzz proofs vectors web web-check web-core web-library web-test protobuf docs format clean
+.PHONY: help setup build release demo test test-postgres attacks parity cloudkit torture soak bench fuzz proofs vectors web web-check web-core web-library web-test bench-web protobuf docs format clean
 .PHONY: install uninstall deb package-check deploy-test
 
 help: ## Lists these targets
@@ -119,6 +119,12 @@ web-library: web ## Packs the library for web apps, with the core and its types,
 
 web-test: web build ## Opens shares in a browser, as guests do; SCREENSHOTS=FOLDER keeps pictures of each screen
 	@Tests/Web/run
+
+bench-web: web ## Measures the web client: opening records, from a click to records, large files, two browsers that edit for MINUTES=10
+	Packaging/release sealkit
+	Packaging/release SealBench
+	@python=$$(Tests/Support/browser) && \
+	    MINUTES=$${MINUTES:-10} $$python -B Tests/Web/bench.py --sealkit .build/release/sealkit --bench .build/release/SealBench
 
 deploy-test: build ## Runs the server behind Debian's nginx and Caddy, and with certificates of an ACME authority, by the files of Examples/deploy
 	@SEALKIT=$(SEALKIT) Tests/Deploy/run
