@@ -80,6 +80,18 @@ bench.watch();
 """
 
 
+# Somebody who presses what is to be pressed as soon as it is there: whatever looks for it from outside costs the browser more than the page.
+READER = """
+const wanted = new Set(['Continue with a passkey', 'Accept']);
+new MutationObserver(() => {
+    for (const button of document.querySelectorAll('main button')) {
+        if (wanted.delete(button.firstChild?.textContent)) setTimeout(() => button.click());
+    }
+    if (document.querySelector('#count')?.textContent === 'COUNT') console.log('all is shown');
+}).observe(document, { subtree: true, childList: true });
+"""
+
+
 class Report:
     def __init__(self):
         self.aims = []
@@ -215,13 +227,12 @@ class Bench:
             with self.browser() as (context, page):
                 answers = []
                 context.on("response", lambda response, answers=answers: answers.append(response))
+                page.add_init_script(READER.replace("COUNT", f"{records} records"))
                 page.goto("about:blank")
                 time.sleep(2)
                 before, begun = Processes.seconds(), time.monotonic()
-                page.goto(url)
-                page.get_by_role("button", name="Continue with a passkey").click()
-                page.get_by_role("button", name="Accept").click()
-                expect(page.locator("#count")).to_have_text(f"{records} records", timeout=60_000)
+                with page.expect_console_message(lambda message: message.text == "all is shown", timeout=60_000):
+                    page.goto(url, wait_until="commit")
                 walls.append(time.monotonic() - begun)
                 browser.append(Processes.seconds() - before)
                 wire.append(sum(answer.request.sizes()["responseBodySize"] for answer in answers if re.search(r"/[sw]/", answer.url)))
