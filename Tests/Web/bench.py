@@ -221,8 +221,14 @@ class Bench:
         for index in range(records):
             owner.save(f"record-{index}", *(part for field in range(fields) for part in ("--seal", f"field{field}={'0123456789' * 4}")))
         owner("share", "create", "Trip", "--title", "Trip")
-        browser, command, walls, wire = [], [], [], []
+        empty, browser, command, walls, wire = [], [], [], [], []
         for turn in range(ROUNDS):
+            with self.browser() as (_, page):
+                page.goto("about:blank")
+                time.sleep(2)
+                before = Processes.seconds()
+                page.goto(f"{self.world.origin}/health")
+                empty.append(Processes.seconds() - before)
             url = owner("share", "invite", "Trip", "--one-time")[0]["url"]
             with self.browser() as (context, page):
                 answers = []
@@ -242,6 +248,7 @@ class Bench:
         native = statistics.median(command)
         self.report.row("the command line", f"{native:.2f} s")
         self.report.row("a browser", f"{statistics.median(browser):.2f} s", statistics.median(browser) / native, 3)
+        self.report.row("  of which for a page with nothing in it", f"{statistics.median(empty):.2f} s")
         self.report.row("  on the clock", f"{statistics.median(walls):.2f} s")
         self.report.row("what travels of the page until the records are shown", f"{max(wire) / 1000:.1f} kB", max(wire) / WIRE, 1)
 
