@@ -63,7 +63,7 @@ public struct Query: Sendable, Hashable {
 
     /// The fields that have to be known to tell whether a record is a result; nil when any text may count.
     public var requiredKeys: Set<String>? {
-        var keys = Set(sortDescriptors.map(\.key))
+        var keys = Set(sortDescriptors.map { $0.key })
         for condition in predicate.conditions {
             if case .words = condition.test { return nil }
             if let key = condition.test.key { keys.insert(key) }

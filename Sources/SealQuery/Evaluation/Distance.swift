@@ -1,4 +1,5 @@
 import Foundation
+import SealStatements
 
 /// Distances on the earth, taken as a sphere.
 public enum Distance {
@@ -17,5 +18,15 @@ public enum Distance {
         let east = sin((otherLongitude - longitude) * .pi / 360)
         let haversine = north * north + cos(from) * cos(to) * east * east
         return 2 * radius * asin(min(1, haversine.squareRoot()))
+    }
+}
+
+extension Query.Subject {
+    /// How far away the place in a field is; nil where there is none, or none on the earth.
+    func metres(_ key: String, from other: Location) -> Double? {
+        guard case .location(let place)? = value(key), Cells.cell(place.latitude, place.longitude) != nil else {
+            return nil
+        }
+        return Distance.metres(other.latitude, other.longitude, place.latitude, place.longitude)
     }
 }

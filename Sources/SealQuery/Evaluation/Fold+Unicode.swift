@@ -1,4 +1,3 @@
-import Foundation
 // For canonical composition: Foundation's takes a hundred times as long, and leaves Hangul in parts.
 @_spi(_Unicode) import Swift
 
@@ -6,18 +5,17 @@ extension Fold {
     /// Equal for strings that Unicode takes for the same, whatever their accents are made of.
     static func composed(_ text: String) -> [UInt8] { Array(normalized(text.lowercased()).utf8) }
 
-    /// Without case and accents, composed: what words are compared by.
-    static func word(_ text: String) -> String {
-        guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text.lowercased() }
-        let options: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive, .widthInsensitive]
-        return normalized(normalized(text).folding(options: options, locale: nil))
-    }
-
     /// Marks that count of those that follow one another: as many as any language has, and Unicode's own bound
     /// (UAX #15, stream-safe text). They are brought into an order, which takes the square of their number.
     private static let mostMarks = 30
 
-    private static func normalized(_ text: String) -> String { String(String.UnicodeScalarView(streamSafe(text)._nfc)) }
+    /// Scalar by scalar: as a sequence Embedded Swift does not take it.
+    static func normalized(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        var composed = streamSafe(text)._nfc.makeIterator()
+        while let scalar = composed.next() { scalars.append(scalar) }
+        return String(scalars)
+    }
 
     private static func streamSafe(_ text: String) -> String {
         var marks = 0

@@ -34,11 +34,7 @@ extension Query.SortDescriptor {
             if case .location = value { return nil }
             return IndexKey(value)
         }
-        guard case .location(let place) = value, Cells.cell(place.latitude, place.longitude) != nil else { return nil }
-        return IndexKey(
-            .double(
-                Distance.metres(relativeLocation.latitude, relativeLocation.longitude, place.latitude, place.longitude))
-        )
+        return record.metres(key, from: relativeLocation).flatMap { IndexKey(.double($0)) }
     }
 }
 
@@ -60,10 +56,7 @@ extension Query.Test {
     fileprivate func passes(_ record: Query.Subject) -> Bool? {
         switch self {
         case .never: return false
-        case .words(let text, let all):
-            let wanted = Words.of(text)
-            guard !wanted.isEmpty else { return false }
-            return all ? wanted.isSubset(of: record.words) : !wanted.isDisjoint(with: record.words)
+        case .words(let text, let all): return record.hasWords(of: text, all: all)
         case .compare(let key, let comparison, let other):
             guard let order = record.value(key).flatMap({ ValueOrder.compare($0, other) }) else { return nil }
             return comparison.holds(order)
@@ -85,11 +78,7 @@ extension Query.Test {
             guard case .list(let elements)? = record.value(key) else { return nil }
             return elements.contains { element in values.contains { ValueOrder.compare(element, $0) == .equal } }
         case .near(let key, let latitude, let longitude, let metres):
-            guard case .location(let place)? = record.value(key), Cells.cell(place.latitude, place.longitude) != nil
-            else {
-                return nil
-            }
-            return Distance.metres(latitude, longitude, place.latitude, place.longitude) <= metres
+            return record.metres(key, from: Location(latitude: latitude, longitude: longitude)).map { $0 <= metres }
         }
     }
 }

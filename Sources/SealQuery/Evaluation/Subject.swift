@@ -45,22 +45,7 @@ extension Query {
             }
         }
 
-        /// The words of all searchable texts: read anew each time, unless they are kept.
-        public var words: Set<String> { keptWords ?? readWords() }
-
-        private var keptWords: Set<String>?
-
-        /// For a record that is compared with many predicates. The fields stay as they are from here on.
-        public mutating func keepWords() {
-            if keptWords == nil { keptWords = readWords() }
-        }
-
-        private func readWords() -> Set<String> {
-            var words: Set<String> = []
-            for (key, value) in fields where searchableFields?.contains(key) ?? true {
-                words.formUnion(knownWords[key] ?? Words.of(value))
-            }
-            return words
-        }
+        /// Its words, where they are kept (`keepWords`).
+        var keptWords: Set<String>?
     }
 }

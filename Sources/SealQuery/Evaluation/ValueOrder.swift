@@ -107,8 +107,8 @@ public enum Fold {
 
     /// How two strings are ordered: known at the first difference between ASCII characters, however long they are.
     static func compare(_ left: String, _ right: String) -> ValueOrder.Order {
-        let order = left.utf8.withContiguousStorageIfAvailable { left in
-            right.utf8.withContiguousStorageIfAvailable { right in compareASCII(left, right) }
+        let order = unsafe left.utf8.withContiguousStorageIfAvailable { left in
+            unsafe right.utf8.withContiguousStorageIfAvailable { right in unsafe compareASCII(left, right) }
         }
         if case .some(.some(.some(let order))) = order { return order }
         // A byte beyond the shorter one's decides: the longer one may be a whole text.
@@ -121,17 +121,17 @@ public enum Fold {
         _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
     ) -> ValueOrder.Order? {
         func isASCII(_ text: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
-            index >= text.count || text[index] < 0x80
+            unsafe index >= text.count || text[index] < 0x80
         }
         var index = 0
         while true {
-            guard isASCII(left, at: index), isASCII(right, at: index) else { return nil }
+            guard unsafe isASCII(left, at: index), unsafe isASCII(right, at: index) else { return nil }
             guard index < left.count else { return index < right.count ? .less : .equal }
             guard index < right.count else { return .greater }
-            let (first, second) = (lower(left[index]), lower(right[index]))
+            let (first, second) = unsafe (lower(left[index]), lower(right[index]))
             index += 1
             guard first != second else { continue }
-            guard isASCII(left, at: index), isASCII(right, at: index) else { return nil }
+            guard unsafe isASCII(left, at: index), unsafe isASCII(right, at: index) else { return nil }
             return first < second ? .less : .greater
         }
     }

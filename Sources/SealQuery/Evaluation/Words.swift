@@ -1,3 +1,4 @@
+import Foundation
 public import SealStatements
 
 /// The words of a text, as search sees them: runs of letters and digits, without case and accents, stop words left out.
@@ -58,5 +59,14 @@ public enum Words {
         scalar.isASCII
             ? (scalar.value >= 0x30 && scalar.value <= 0x39) || (scalar.value >= 0x61 && scalar.value <= 0x7A)
             : scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+    }
+}
+
+extension Fold {
+    /// Without case and accents, composed: what words are compared by.
+    static func word(_ text: String) -> String {
+        guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text.lowercased() }
+        let options: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive, .widthInsensitive]
+        return normalized(normalized(text).folding(options: options, locale: nil))
     }
 }
