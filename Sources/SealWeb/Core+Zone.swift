@@ -121,7 +121,7 @@ extension Core {
         if isThere { write(name, of: zone, &writer) }
     }
 
-    private func write(_ name: String, of zone: SharedZone, _ writer: inout CanonicalWriter) {
+    func write(_ name: String, of zone: SharedZone, _ writer: inout CanonicalWriter) {
         writer.string(name)
         guard let shown = zone.shown(name) else {
             writer.string(zone.disbelief(of: name)?.name ?? "unknownItem")

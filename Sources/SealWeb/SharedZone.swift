@@ -38,6 +38,10 @@ final class SharedZone {
     private let floors: [Enrolment.Head]
     /// Something has come since the visitor was shown the records.
     var hasNews = false
+    #if LIBRARY
+        /// What its host was told of last (`news`), by name, ascending.
+        var told: [RecordNews] = []
+    #endif
 
     /// A record that is believed.
     final class Shown {
@@ -46,9 +50,18 @@ final class SharedZone {
         let modified: Int64
         /// The server's, for what is saved over it.
         let changeTag: String
+        #if LIBRARY
+            /// As the server says, like `modified`.
+            let created: Int64
+            /// As queries see it: opened once.
+            var subject: Query.Subject?
+        #endif
 
         init(_ read: ReadRecord, as wire: Wire.Record) {
             (self.read, modified, changeTag) = (read, wire.modificationDate, wire.changeTag)
+            #if LIBRARY
+                created = wire.creationDate
+            #endif
         }
     }
 

@@ -19,7 +19,9 @@ extension Core {
         case .publicRecord: try publicRecord(&reader, &writer)
         case .publicRequest: try publicRequest(&reader, &writer)
         case .publicAnswer: try publicAnswer(&reader, &writer)
-        case .recordVersions: try recordVersions(&reader, &writer)
+        case .recordNews: try recordNews(&reader, &writer)
+        case .namedRecords: try namedRecords(&reader, &writer)
+        case .queryRecords: try queryRecords(&reader, &writer)
         case .zoneRequest: try zoneRequest(&reader, &writer)
         case .zoneEndRequest: try zoneEndRequest(&reader, &writer)
         }

@@ -45,12 +45,14 @@ extension Core {
         }
     }
 
-    /// A public database, the answer → where the next page begins, or nothing; of each record its name, and why it is
-    /// not believed, or nothing.
+    /// A public database, the query that was asked (`Query.init`), the answer → where the next page begins, or nothing;
+    /// of each record its name, and why it is not believed, or nothing: also what is given twice, in another order, or
+    /// not asked for.
     func publicQueryAnswer(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
-        let (zone, answer) = try core { () throws(SealError) -> (PublicZone, Wire.QueryRecordsResponse) in
+        let (zone, query, answer) = try core {
+            () throws(SealError) -> (PublicZone, Query, Wire.QueryRecordsResponse) in
             (
-                try publicZones[try reader.number()],
+                try publicZones[try reader.number()], try Query(&reader),
                 try Wire.QueryRecordsResponse(protobuf: try reader.blob(atMost: reader.remaining))
             )
         }
@@ -61,12 +63,12 @@ extension Core {
             records.append(record)
         }
         let refusals = try zone.take(records, by: answer.authors, asked: nil)
+        var check = QueryCheck(query)
         writer.blob(answer.cursor)
         writer.number(UInt32(records.count))
         for (record, refusal) in zip(records, refusals) {
             writer.string(record.recordName)
-            let isGone = zone.shown(record.recordName)?.read.isGone ?? true
-            writer.string(refusal?.name ?? (isGone ? "unexpected" : ""))
+            writer.string(refusal?.name ?? (check.takes(zone.shown(record.recordName)) ? "" : "unexpected"))
         }
     }
 

@@ -20,5 +20,7 @@ enum LibraryOperation: UInt32 {
     // Of zones and their records
     case zoneRequest = 288
     case zoneEndRequest = 289
-    case recordVersions = 290
+    case recordNews = 290
+    case namedRecords = 291
+    case queryRecords = 292
 }

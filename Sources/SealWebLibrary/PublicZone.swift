@@ -15,10 +15,18 @@ final class PublicZone {
     /// A record as it was verified: there, or gone.
     struct Shown {
         let read: ReadRecord
+        /// As the server says: microseconds since 1970.
+        let created: Int64
         let modified: Int64
         let changeTag: String
         /// What of it an answer left out.
         let fields: [(name: String, field: ReadField)]
+
+        var subject: Query.Subject {
+            var values: [String: Value] = [:]
+            for (name, field) in fields { if case .plain(let value) = field { values[name] = value } }
+            return Query.Subject(read.statement, created: created, modified: modified, values)
+        }
     }
 
     init(container: String, environment: Environment) {
@@ -77,7 +85,8 @@ final class PublicZone {
             _ = try core { () throws(SealError) in try reading.open(read) { fields.append(($0, $1)) } }
         }
         known[record.recordName] = Shown(
-            read: read, modified: record.modificationDate, changeTag: record.changeTag, fields: fields)
+            read: read, created: record.creationDate, modified: record.modificationDate, changeTag: record.changeTag,
+            fields: fields)
     }
 
     // MARK: Writing

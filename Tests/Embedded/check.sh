@@ -13,7 +13,7 @@ again=$root/.build/web-core/again/in/a/deeper/folder
 . "$root/Web/core/toolchain.sh"
 cd "$root"
 
-sources=(CSodium SealVectorChecks SealWeb SealWebLibrary "${core_modules[@]}")
+sources=(CSodium SealVectorChecks SealWeb SealWebLibrary SealQuery "${core_modules[@]}")
 # Everything that the bytes depend on.
 inputs=$({
     swiftc --version 2>/dev/null

@@ -2,14 +2,27 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
+import { Reader, Writer } from '../../Web/client/canonical.mjs';
 import { ServerError } from '../../Web/client/server.mjs';
+import { readValue } from '../../Web/client/values.mjs';
 import { asCKError, CKError, known } from '../../Web/library/errors.mjs';
 import { operations as pages } from '../../Web/client/operations.mjs';
 import { operations } from '../../Web/library/operations.mjs';
-import { matching } from '../../Web/library/query.mjs';
+import { Asset } from '../../Web/library/asset.mjs';
+import { Container } from '../../Web/library/container.mjs';
+import { Database } from '../../Web/library/database.mjs';
+import { PublicDatabase } from '../../Web/library/public.mjs';
+import { checked, wireQuery, writeQuery } from '../../Web/library/query.mjs';
+import { changes } from '../../Web/library/record.mjs';
+import { methods } from '../../Web/library/remote.methods.mjs';
+import { Share } from '../../Web/library/share.mjs';
 import { english, languages, loadTexts } from '../../Web/library/share-texts.mjs';
 
 const source = path => fs.readFileSync(new URL(`../../Sources/${path}`, import.meta.url), 'utf8');
+const scripts = folder => {
+    const place = new URL(`../../Web/${folder}/`, import.meta.url);
+    return fs.readdirSync(place).filter(name => name.endsWith('.mjs')).map(name => fs.readFileSync(new URL(name, place), 'utf8'));
+};
 const all = (text, pattern) => [...text.matchAll(pattern)].map(([, word]) => word);
 
 test('every word of the core and of the server is told as something', () => {
@@ -44,12 +57,87 @@ test('no number and no name of a page’s operation is one of the library’s', 
     assert.deepEqual(numbers.filter((number, place) => numbers.indexOf(number) !== place), []);
 });
 
-test('values equal those of their own kind', () => {
-    const found = (there, value, comparator = 'EQUALS') => matching([{ recordName: 'r', recordType: 'T', fields: { a: { value: there } }, encryptedFields: {} }],
-        { recordType: 'T', filterBy: { fieldName: 'a', comparator, fieldValue: { value } } }).length === 1;
-    for (const [one, other] of [['', 0], ['1', 1], [[5], 5], [Uint8Array.of(10), '0a'], [[1, 2], [1]], [true, 1]]) assert.ok(!found(one, other), String(one));
-    for (const [one, other] of [[5, 5n], [[5n], [5]], ['a', 'a'], [Uint8Array.of(1), Uint8Array.of(1)], [{ recordName: 'x' }, { recordName: 'x' }], [new Date(7), 7]]) assert.ok(found(one, other), String(one));
-    assert.ok(!found('a+', /a/, 'BEGINS_WITH'));
+test('every word that scripts throw is told as something', () => {
+    const words = ['client', 'library'].flatMap(folder => scripts(folder).flatMap(text => all(text, /(?:ServerError\(\{ code: |CKError\()'([a-zA-Z]+)'/g)));
+    assert.ok(words.length > 20);
+    assert.deepEqual(words.filter(word => !known(word)), []);
+});
+
+test('a query is asked of the module and of the server alike', () => {
+    const by = (fieldName, comparator, value, type) => checked({ recordType: 'T', filterBy: { fieldName, comparator, fieldValue: { value, ...type && { type } } } });
+    const asked = query => wireQuery(query).filterBy[0];
+    const values = query => {
+        const reader = new Reader(writeQuery(new Writer(), query).bytes);
+        assert.equal(reader.string(), 'T');
+        return reader.list(reader => ({ name: reader.string(), number: reader.byte(), isNegated: reader.flag(), values: reader.list(reader => readValue(reader.blob())) }))[0];
+    };
+    const time = 1_700_000_000_123;
+    for (const query of [by('___modTime', 'GREATER_THAN', time), by('when', 'GREATER_THAN', new Date(time)), by('when', 'GREATER_THAN', time, 'TIMESTAMP')]) {
+        assert.deepEqual(asked(query).values, [{ date: time / 1000 - 978_307_200 }]);
+        assert.equal(Math.round(values(query).values[0].milliseconds), time);
+        assert.equal(values(query).number, 5);
+    }
+    assert.deepEqual(asked(by('a', 'NOT_IN', [1, 2n, 0.5])), { fieldName: 'a', comparator: 'IN', values: [{ int64: '1' }, { int64: '2' }, { double: 0.5 }], negated: true });
+    assert.deepEqual(values(by('a', 'NOT_IN', [1])), { name: 'a', number: 7, isNegated: true, values: [{ kind: 'integer', text: '1' }] });
+    assert.deepEqual(asked(by('a', 'EQUALS', Infinity)).values, [{ double: 'Infinity' }]);
+    assert.deepEqual(asked(by('a', 'EQUALS', Uint8Array.of(0, 255))).values, [{ data: 'AP8=' }]);
+    assert.deepEqual(asked(by('a', 'LIST_CONTAINS', { recordName: 'x' })).values, [{ reference: { recordName: 'x' } }]);
+    const wrong = [['a', 'LIKE', 1], ['a', 'IN', 1], ['a', 'EQUALS', [1]], ['a', 'EQUALS', null], ['a', 'EQUALS', true], ['a', 'BEGINS_WITH', /a/], ['___modTime', 'EQUALS', 'now']];
+    for (const [name, comparator, value] of wrong) assert.throws(() => by(name, comparator, value), { ckErrorCode: 'BAD_REQUEST' }, `${comparator} ${value}`);
+});
+
+test('what comes back as it was read is no change', () => {
+    const asset = (recordName, fieldName) => new Asset(3, { scope: 'private', zoneID: { zoneName: 'Z' }, recordName, fieldName }, async () => new Uint8Array(3));
+    const there = { fields: { file: { value: asset('r', 'file'), type: 'ASSETID' }, place: { value: { latitude: 1, longitude: 2 }, type: 'LOCATION' }, n: { value: 2, type: 'INT64' } }, encryptedFields: { t: { value: 'x', type: 'STRING' } } };
+    assert.deepEqual(changes({ ...there, fields: { ...there.fields, file: { value: asset('r', 'file') } } }, there), []);
+    assert.deepEqual(changes({ fields: { n: { value: 2, type: 'DOUBLE' } } }, there).map(({ name, to }) => [name, to]), [['n', 'plain']]);
+    assert.deepEqual(changes({ fields: { file: new Blob(['a']), other: { value: Uint8Array.of(1), type: 'ASSETID' }, bytes: Uint8Array.of(1) } }, there).map(({ to }) => to), ['file', 'file', 'plain']);
+    for (const wrong of [{ fields: { file: asset('other', 'file') } }, { fields: { place: { latitude: 1, longitude: 3 } } }, { encryptedFields: { file: new Blob([]) } }, { fields: { t: 'x' }, encryptedFields: { t: 'x' } }]) {
+        assert.throws(() => changes(wrong, there), { ckErrorCode: 'BAD_REQUEST' });
+    }
+});
+
+/** A database whose server says what the test has it say. */
+const database = message => new Database({ message, userRecordName: '_me' }, 'private');
+
+test('a list of zones that does not end is not followed', async () => {
+    let calls = 0;
+    const endless = database(async () => ({ modifications: [{ zoneId: { zoneName: `z${calls}` } }], token: `t${++calls}`, moreComing: true }));
+    await assert.rejects(endless.fetchAllRecordZones(), { ckErrorCode: 'INTERNAL_ERROR', serverErrorCode: 'endless' });
+    assert.equal(calls, 1000);
+    const many = Array.from({ length: 30_000 }, (_, index) => ({ zoneId: { zoneName: `z${index}` } }));
+    calls = 0;
+    const large = database(async () => ({ modifications: many.map(({ zoneId: { zoneName } }) => ({ zoneId: { zoneName: `${calls}${zoneName}` } })), token: `t${++calls}`, moreComing: true }));
+    await assert.rejects(large.fetchAllRecordZones(), { serverErrorCode: 'endless' });
+    assert.equal(calls, 4);
+});
+
+test('an answer that is none ends in an error that says so', async () => {
+    const none = { name: 'CKError', serverErrorCode: 'unexpected' };
+    const zone = { zoneName: 'Z', ownerName: 7 };
+    for (const answer of [{ modifications: {} }, { modifications: [null] }, { modifications: [{}] }, { deletions: [{ zoneId: zone }] }, { token: 5 }, { moreComing: 'yes' }]) {
+        await assert.rejects(database(async () => answer).fetchDatabaseChanges(), none, JSON.stringify(answer));
+        await assert.rejects(database(async () => answer).fetchAllRecordZones(), none);
+    }
+    for (const answer of [{ subscriptions: 1 }, { subscriptions: [null] }, { subscriptions: [{}] }, { subscriptions: [{ subscriptionId: 's', zone: 'Z' }] }]) {
+        await assert.rejects(database(async () => answer).fetchAllSubscriptions(), none, JSON.stringify(answer));
+    }
+    for (const answer of [{ results: {} }, { results: [null] }, { results: [{ subscription: 3 }] }]) {
+        await assert.rejects(database(async () => answer).deleteSubscriptions('a'), none, JSON.stringify(answer));
+    }
+    const { errors } = await database(async () => ({ results: [{ failure: { code: 5 } }] })).deleteSubscriptions('a');
+    assert.equal(errors[0].serverErrorCode, 'serverRejectedRequest');
+});
+
+test('a page may ask its worker for all that there is, and for nothing of the inside', () => {
+    const of = kind => Object.getOwnPropertyNames(kind.prototype).filter(name => name !== 'constructor' && typeof Object.getOwnPropertyDescriptor(kind.prototype, name).value === 'function').sort();
+    // What the page does by itself, and what the parts of a container ask one another for.
+    const pages = ['whenUserSignsIn', 'whenUserSignsOut', 'shareWithUI', 'addNotificationListener', 'removeNotificationListener'];
+    const inner = ['account', 'requireSignedIn', 'makeZone', 'deleteZone', 'replica', 'message'];
+    assert.deepEqual([...methods.container, ...pages, ...inner].sort(), of(Container));
+    for (const name of ['privateCloudDatabase', 'sharedCloudDatabase']) assert.deepEqual([...methods[name], 'newRecordsBatch'].sort(), of(Database));
+    assert.deepEqual([...methods.publicCloudDatabase, 'newRecordsBatch', 'forget'].sort(), of(PublicDatabase));
+    assert.deepEqual([...methods.share].sort(), of(Share));
 });
 
 for (const language of languages) {

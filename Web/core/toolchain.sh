@@ -10,6 +10,11 @@ wasi_lib=/usr/lib/wasm32-wasi/libc.a
 
 # The targets that the module is made of, each after those it imports.
 core_modules=(SealPrimitives SealStatements SealEnvelope SealClient SealHPKE)
+# Of SealQuery, how a record is held against a query: what needs no Foundation.
+query_sources=(
+    Predicate.swift Query.swift SystemField.swift Evaluation/Cells.swift Evaluation/Fold+Unicode.swift Evaluation/IndexKey.swift
+    Evaluation/Query+Matches.swift Evaluation/Subject.swift Evaluation/ValueOrder.swift
+)
 core_exports=(core_start core_reserve core_release core_call)
 
 c_flags=(

@@ -4,7 +4,7 @@ import { callByMessage, sendFromCore } from '../client/messages.mjs';
 import { NotificationStream } from '../client/notifications.mjs';
 import { Visit } from '../client/visit.mjs';
 import { Database } from './database.mjs';
-import { badRequest, CKError, told } from './errors.mjs';
+import { badRequest, CKError, refused, told } from './errors.mjs';
 import { loadCore } from './module.mjs';
 import { PublicDatabase } from './public.mjs';
 import { Replica } from './replica.mjs';
@@ -20,8 +20,9 @@ import { handleOf, lookUp, Share } from './share.mjs';
  * @typedef {{ load: () => Promise<Record<string, Device>>, keep: (device: Device & { account: string }) => Promise<unknown> }} DeviceStore
  * @typedef {{
  *     containerIdentifier: string, environment?: 'development' | 'production', server: string,
- *     module?: string | URL | BufferSource, deviceName?: string, devices?: DeviceStore,
- * }} ContainerConfiguration `server` is its origin, which names the page's in --web-origin; `devices` keeps which device this is to an account
+ *     module?: string | URL | BufferSource, deviceName?: string, devices?: DeviceStore, worker?: false,
+ * }} ContainerConfiguration `server` is its origin, which names the page's in --web-origin; `devices` keeps which device this is to an account;
+ *     `worker`, false: all is done on the page's own thread
  * @typedef {{ recoveryKey: string } | { passphrase: string, name: string }} Way how an account comes back
  * @typedef {{ address: () => Promise<string> | string, code: (address: string) => Promise<string> | string, language?: string }} Verifier
  * @typedef {{
@@ -37,7 +38,7 @@ const isLoopback = host => host === 'localhost' || host === '[::1]' || /^127(\.\
 /** @param {{ results?: unknown }} answer to a change of one zone: what the server refuses of it is thrown */
 function refuseZone({ results }) {
     const failure = Array.isArray(results) ? results[0]?.failure : undefined;
-    if (failure) throw new CKError(String(failure.code), { reason: String(failure.reason ?? ''), remedy: String(failure.remedy ?? ''), isServers: true });
+    if (failure) throw refused(failure);
 }
 
 export class Container {
@@ -80,6 +81,8 @@ export class Container {
 
     get containerIdentifier() { return this.#configuration.containerIdentifier; }
     get environment() { return this.#configuration.environment; }
+    /** @returns {Promise<boolean>} whether its work is done in a worker, and its keys are there */
+    get isInWorker() { return Promise.resolve(false); }
     /** Empty where nobody is signed in. */
     get userRecordName() { return this.#user; }
 
@@ -220,7 +223,7 @@ export class Container {
             const key = this.#key('shared', info.zoneID);
             if (!this.#replicas.has(key)) {
                 visit.enter();
-                this.#replicas.set(key, Promise.resolve(new Replica(this.#signedIn(), visit.zone)));
+                this.#replicas.set(key, Promise.resolve(new Replica(this.#signedIn(), visit.zone, { scope: 'shared', zoneID: info.zoneID })));
             }
             return { ...info, participantStatus: /** @type {const} */ ('ACCEPTED') };
         });
@@ -396,11 +399,12 @@ export class Container {
      * @param {'private' | 'shared'} scope
      * @param {CKZoneID} zoneID
      */
-    async #open(account, scope, { zoneName, ownerRecordName = this.#user, shareRecordName = '' }) {
+    async #open(account, scope, zoneID) {
+        const { zoneName, ownerRecordName = this.#user, shareRecordName = '' } = zoneID;
         const visit = new Visit(account);
         const { containerIdentifier: container, environment } = this;
         await visit.comeBack({ container, environment, owner: ownerRecordName, zone: zoneName, share: shareRecordName, database: scope });
-        return new Replica(account, visit.zone);
+        return new Replica(account, visit.zone, { scope, zoneID });
     }
 
     /** @param {import('../client/server.mjs').Route} route @param {object} message @param {'private' | 'shared'} database @returns {Promise<any>} */

@@ -1,7 +1,7 @@
 // A database of a container, in CloudKit JS's shape.
 import { RecordsBatch } from './batch.mjs';
-import { asCKError, badRequest, CKError, told } from './errors.mjs';
-import { matching } from './query.mjs';
+import { asCKError, badRequest, CKError, refused, told } from './errors.mjs';
+import { checked } from './query.mjs';
 import { list, named, only, response } from './record.mjs';
 
 /**
@@ -22,6 +22,19 @@ import { list, named, only, response } from './record.mjs';
 // More than anybody has: a server that goes on is not followed.
 const [mostPages, mostZones] = [1_000, 100_000];
 const subscriptionKinds = { query: 1, zone: 2, database: 3 };
+
+/** What is no answer, though it is JSON. */
+const unexpected = () => new CKError('unexpected', { reason: 'The server’s answer is none.' });
+/** @param {any} id @returns {{ zoneName: string, ownerName?: string }} as the server names a zone */
+function wireZone(id) {
+    if (typeof id?.zoneName !== 'string' || !['string', 'undefined'].includes(typeof id.ownerName)) throw unexpected();
+    return id;
+}
+/** @param {unknown} given @returns {any[]} a list of objects, which is left out where it is empty */
+function wireList(given = []) {
+    if (!Array.isArray(given) || !given.every(one => typeof one === 'object' && one !== null)) throw unexpected();
+    return given;
+}
 
 export class Database {
     #container;
@@ -55,21 +68,21 @@ export class Database {
      */
     async fetchDatabaseChanges(options = {}) {
         const { syncToken = '' } = options;
-        const answer = await this.#message('zones/changes', { token: syncToken });
-        const [modifications, deletions] = [answer.modifications ?? [], answer.deletions ?? []];
-        const { token = '', moreComing = false } = answer;
-        if (![modifications, deletions].every(zones => Array.isArray(zones) && zones.every(zone => typeof zone?.zoneId?.zoneName === 'string')) || typeof token !== 'string') {
-            throw new CKError('unexpected', { reason: 'The server’s answer is none.' });
-        }
-        /** @param {any} id @returns {CKZoneID} */
-        const zoneID = id => ({ zoneName: id.zoneName, ownerRecordName: id.ownerName || this.#container.userRecordName });
+        const { modifications, deletions, token = '', moreComing = false } = await this.#message('zones/changes', { token: syncToken });
+        if (typeof token !== 'string' || typeof moreComing !== 'boolean') throw unexpected();
         return {
             zones: [
-                ...modifications.map((/** @type {any} */ zone) => ({ zoneID: zoneID(zone.zoneId) })),
-                ...deletions.map((/** @type {any} */ zone) => ({ zoneID: zoneID(zone.zoneId), deleted: true })),
+                ...wireList(modifications).map(({ zoneId }) => ({ zoneID: this.#zoneID(zoneId) })),
+                ...wireList(deletions).map(({ zoneId }) => ({ zoneID: this.#zoneID(zoneId), deleted: true })),
             ],
             syncToken: token, moreComing,
         };
+    }
+
+    /** @param {unknown} wire @returns {CKZoneID} */
+    #zoneID(wire) {
+        const { zoneName, ownerName } = wireZone(wire);
+        return { zoneName, ownerRecordName: ownerName || this.#container.userRecordName };
     }
 
     /** @returns {Promise<{ zones: CKZone[], hasErrors: false, errors: [] }>} */
@@ -157,7 +170,7 @@ export class Database {
         return told(async () => {
             const replica = await this.#replica(options);
             await replica.refresh();
-            return response(list(names).map(name => replica.record(named(name).recordName)), options.desiredKeys);
+            return response(replica.records(list(names).map(name => named(name).recordName)), options.desiredKeys);
         });
     }
 
@@ -173,12 +186,13 @@ export class Database {
             const first = Number(continuationMarker);
             if (!Number.isSafeInteger(first) || first < 0) throw badRequest('That is no continuationMarker of a query.');
             if (!(resultsLimit >= 1)) throw badRequest('resultsLimit is 1 or more.');
+            const asked = checked(query);
             const replica = await this.#replica(options);
             await replica.refresh();
-            const found = matching(replica.records, query);
+            const found = replica.matching(asked);
             const end = first + resultsLimit;
             const moreComing = end < found.length;
-            return { ...response(found.slice(first, end), desiredKeys), moreComing, ...moreComing && { continuationMarker: String(end) } };
+            return { ...response(replica.records(found.slice(first, end)), desiredKeys), moreComing, ...moreComing && { continuationMarker: String(end) } };
         });
     }
 
@@ -223,6 +237,14 @@ export class Database {
         });
     }
 
+    /**
+     * What an `Asset` is read by.
+     * @param {import('./asset.mjs').Source} source
+     * @param {'open' | 'blob'} how
+     * @returns {Promise<Uint8Array | Blob>}
+     */
+    readAsset(source, how) { return told(async () => (await this.#replica(source)).readAsset(source, how)); }
+
     /** @param {InZone} options */
     newRecordsBatch(options) { return new RecordsBatch(this, options); }
 
@@ -242,8 +264,8 @@ export class Database {
 
     /** @returns {Promise<{ subscriptions: CKSubscription[], hasErrors: boolean, errors: CKError[] }>} */
     async fetchAllSubscriptions() {
-        const { subscriptions = [] } = await this.#message('subscriptions/list', {});
-        return { subscriptions: subscriptions.map((/** @type {any} */ one) => this.#subscription(one)), hasErrors: false, errors: [] };
+        const { subscriptions } = await this.#message('subscriptions/list', {});
+        return { subscriptions: wireList(subscriptions).map(one => this.#subscription(one)), hasErrors: false, errors: [] };
     }
 
     /** @param {object} message */
@@ -252,17 +274,19 @@ export class Database {
         return this.#message('subscriptions/modify', { operationId, ...message });
     }
 
-    /** @param {{ results?: any[] }} answer */
-    #subscribed({ results = [] }) {
-        const errors = results.flatMap(({ failure }) => failure ? new CKError(String(failure.code), { ...failure, isServers: true }) : []);
-        return { subscriptions: results.flatMap(({ subscription }) => subscription ? this.#subscription(subscription) : []), errors, hasErrors: errors.length > 0 };
+    /** @param {{ results?: unknown }} answer */
+    #subscribed({ results }) {
+        const all = wireList(results);
+        const errors = all.flatMap(({ failure }) => failure ? refused(failure) : []);
+        return { subscriptions: all.flatMap(({ subscription }) => subscription ? this.#subscription(subscription) : []), errors, hasErrors: errors.length > 0 };
     }
 
     /** @param {any} wire @returns {CKSubscription} */
     #subscription({ subscriptionId, kind, zone }) {
+        if (typeof subscriptionId !== 'string') throw unexpected();
         return {
             subscriptionID: subscriptionId, subscriptionType: kind === subscriptionKinds.zone ? 'zone' : 'database',
-            ...zone && { zoneID: { zoneName: zone.zoneName, ownerRecordName: zone.ownerName || this.#container.userRecordName } },
+            ...zone && { zoneID: this.#zoneID(zone) },
         };
     }
 

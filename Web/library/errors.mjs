@@ -88,14 +88,19 @@ const unverified = new Set([
 export const known = (/** @type {string} */ word) => codes.has(word) || unverified.has(word);
 
 /**
+ * @typedef {{
+ *     reason?: string, remedy?: string, retryAfter?: number, recordName?: string, serverRecord?: import('./record.mjs').CKRecord, isServers?: boolean,
+ * }} About `isServers`: it is the server's word
+ */
+
+/**
  * A failure. `ckErrorCode` is CloudKit JS's, or `INTEGRITY_ERROR` for what does not verify: CloudKit has none.
  * `serverErrorCode` is the word of the server (PROTOCOL-TRANSPORT.md, "Error codes") or of the core.
  */
 export class CKError extends Error {
-    /**
-     * @param {string} serverErrorCode
-     * @param {{ reason?: string, remedy?: string, retryAfter?: number, recordName?: string, serverRecord?: import('./record.mjs').CKRecord, isServers?: boolean }} [about] `isServers`: it is the server's word
-     */
+    #about;
+
+    /** @param {string} serverErrorCode @param {About} [about] */
     constructor(serverErrorCode, about = {}) {
         const { reason = '', remedy = '', retryAfter = 0, recordName, serverRecord, isServers = false } = about;
         super([reason || serverErrorCode, remedy].filter(Boolean).join(' '));
@@ -109,8 +114,16 @@ export class CKError extends Error {
         this.recordName = recordName;
         /** With `CONFLICT`: what is there now. */
         this.serverRecord = serverRecord;
+        this.#about = about;
     }
+
+    /** @param {CKError} error @returns {{ serverErrorCode: string, about: About }} what it is made of, which goes from one thread to another */
+    static parts(error) { return { serverErrorCode: error.serverErrorCode, about: error.#about }; }
 }
+
+/** @param {any} failure the server's, of one of what was asked for @returns {CKError} */
+export const refused = ({ code, reason, remedy }) =>
+    new CKError(typeof code === 'string' ? code : 'serverRejectedRequest', { reason: String(reason ?? ''), remedy: String(remedy ?? ''), isServers: true });
 
 /**
  * @param {string} reason

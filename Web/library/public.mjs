@@ -6,7 +6,7 @@ import { writeValue } from '../client/values.mjs';
 import { readRecord } from '../client/zone.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, told } from './errors.mjs';
-import { matching, wireQuery } from './query.mjs';
+import { checked, wireQuery, writeQuery } from './query.mjs';
 import { changes, list, named, response, shown } from './record.mjs';
 
 /**
@@ -19,8 +19,9 @@ import { changes, list, named, response, shown } from './record.mjs';
  * @typedef {import('./module.mjs').LibraryAccount} Account
  */
 
-const kinds = { plain: 0, sealed: 1, removed: 2 };
-const notHere = async () => { throw new CKError('unsupported', { reason: 'Assets of the public database are not read here yet.' }); };
+const kinds = { plain: 0, sealed: 1, removed: 2, file: 3 };
+/** @type {() => never} */
+const notHere = () => { throw new CKError('unsupported', { reason: 'Assets of the public database are not read here yet.' }); };
 
 export class PublicDatabase {
     #container;
@@ -95,16 +96,13 @@ export class PublicDatabase {
         const { desiredKeys, resultsLimit = 0, continuationMarker = '' } = options;
         return told(async () => {
             const { account, handle } = await this.#open();
-            const bytes = await this.#ask('records/query', { query: wireQuery(query), zone: { zoneName: '_defaultZone' }, cursor: continuationMarker, resultsLimit });
-            const answer = account.ask('publicQueryAnswer', (/** @type {Writer} */ writer) => writer.u32(handle).blob(bytes));
+            const asked = checked(query);
+            const bytes = await this.#ask('records/query', { query: wireQuery(asked), zone: { zoneName: '_defaultZone' }, cursor: continuationMarker, resultsLimit });
+            const answer = account.ask('publicQueryAnswer', (/** @type {Writer} */ writer) => writeQuery(writer.u32(handle), asked).blob(bytes));
             const marker = btoa(String.fromCharCode(...answer.blob()));
             /** @type {{ recordName: string, refusal: string }[]} */
             const found = answer.list((/** @type {Reader} */ reader) => ({ recordName: reader.string(), refusal: reader.string() }));
-            const outcomes = await Promise.all(found.map(async ({ recordName, refusal }) => {
-                if (refusal) return new CKError(refusal, { recordName });
-                const record = await this.#record(recordName);
-                return matching([record], { ...query, sortBy: [] }).length > 0 ? record : new CKError('unexpected', { recordName, reason: 'The query does not ask for that record.' });
-            }));
+            const outcomes = await Promise.all(found.map(({ recordName, refusal }) => refusal ? new CKError(refusal, { recordName }) : this.#record(recordName)));
             return { ...response(outcomes, desiredKeys), moreComing: marker !== '', ...marker && { continuationMarker: marker } };
         });
     }
@@ -127,6 +125,7 @@ export class PublicDatabase {
     async #save(record) {
         const { recordName = '', recordType = '', recordChangeTag } = record;
         const wanted = changes(record);
+        if (wanted.some(({ to }) => to === 'file')) throw new CKError('unsupported', { recordName, reason: 'Assets of the public database are not written here yet.' });
         if (wanted.some(({ to }) => to === 'sealed')) throw badRequest('The public database has no encryptedFields: whoever may read there has no key.', recordName);
         if (recordChangeTag === undefined && !recordType) throw badRequest('A record that is to be made has a recordType.', recordName);
         if (recordName) await this.#requireNewest(recordName, recordChangeTag);

@@ -1,123 +1,81 @@
-// Queries over records that this machine has verified and opened: sealed fields can be asked for as well.
+// Queries: what is asked, as the module and as the server take it. What a record has to be to be found is the module's to say, by the rules of
+// the server and of apps: of the public database it holds what the server finds against them, of zones it searches what it has opened.
+import { writeValue } from '../client/values.mjs';
 import { badRequest } from './errors.mjs';
+import { written } from './record.mjs';
 
 /**
- * @typedef {import('./record.mjs').CKRecord} CKRecord
  * @typedef {'EQUALS' | 'NOT_EQUALS' | 'LESS_THAN' | 'LESS_THAN_OR_EQUALS' | 'GREATER_THAN' | 'GREATER_THAN_OR_EQUALS' | 'IN' | 'NOT_IN'
- *     | 'BEGINS_WITH' | 'LIST_CONTAINS'} Comparator
- * @typedef {{ fieldName: string, comparator: Comparator, fieldValue: { value: any } }} Filter
+ *     | 'BEGINS_WITH' | 'NOT_BEGINS_WITH' | 'LIST_CONTAINS' | 'NOT_LIST_CONTAINS'} Comparator
+ * @typedef {{ fieldName: string, comparator: Comparator, fieldValue: { value: any, type?: string } }} Filter
  * @typedef {{ fieldName: string, ascending?: boolean }} Sort
  * @typedef {{ recordType: string, filterBy?: Filter | Filter[], sortBy?: Sort | Sort[] }} Query
+ * @typedef {import('./record.mjs').Value} Value
+ * @typedef {import('../client/canonical.mjs').Writer} Writer
+ * @typedef {{ fieldName: string, number: number, comparator: string, isNegated: boolean, values: Value[] }} Condition
+ * @typedef {{ recordType: string, conditions: Condition[], order: { fieldName: string, ascending: boolean }[] }} Checked
  */
 
-/** @param {any} value one that can be compared */
-const plain = value => {
-    if (value instanceof Date) return value.getTime();
-    if (value instanceof Uint8Array) return [...value].map(byte => byte.toString(16).padStart(2, '0')).join('');
-    if (value && typeof value === 'object' && 'recordName' in value) return value.recordName;
-    return value;
-};
-/** @param {any} one @param {any} other @returns {boolean} */
-const equal = (one, other) => {
-    if (Array.isArray(one) || Array.isArray(other)) {
-        return Array.isArray(one) && Array.isArray(other) && one.length === other.length && one.every((element, index) => equal(element, other[index]));
-    }
-    if (one instanceof Uint8Array !== other instanceof Uint8Array) return false;
-    const [left, right] = [plain(one), plain(other)];
-    // Whole numbers come as either kind.
-    return typeof left === typeof right ? left === right : isNumber(left) && isNumber(right) && left == right;
-};
-/** @param {any} value */
-const isNumber = value => typeof value === 'number' || typeof value === 'bigint';
-/** @param {any} one @param {any} other whether the two have an order */
-const comparable = (one, other) => [typeof plain(one), typeof plain(other)].every(type => ['number', 'bigint'].includes(type))
-    || (typeof plain(one) === 'string' && typeof plain(other) === 'string');
-
-/** @type {Record<Comparator, (there: any, asked: any) => boolean>} */
-const comparators = {
-    EQUALS: equal,
-    NOT_EQUALS: (there, asked) => !equal(there, asked),
-    LESS_THAN: (there, asked) => comparable(there, asked) && plain(there) < plain(asked),
-    LESS_THAN_OR_EQUALS: (there, asked) => comparable(there, asked) && plain(there) <= plain(asked),
-    GREATER_THAN: (there, asked) => comparable(there, asked) && plain(there) > plain(asked),
-    GREATER_THAN_OR_EQUALS: (there, asked) => comparable(there, asked) && plain(there) >= plain(asked),
-    IN: (there, asked) => asked.some((/** @type {any} */ one) => equal(there, one)),
-    NOT_IN: (there, asked) => !asked.some((/** @type {any} */ one) => equal(there, one)),
-    BEGINS_WITH: (there, asked) => typeof there === 'string' && typeof asked === 'string' && there.startsWith(asked),
-    LIST_CONTAINS: (there, asked) => Array.isArray(there) && there.some(one => equal(one, asked)),
-};
-
-/** @param {CKRecord} record @param {string} name */
-function valueOf(record, name) {
-    if (name === '___recordID') return record.recordName;
-    if (name === '___modTime') return record.modified.timestamp;
-    for (const fields of [record.fields, record.encryptedFields]) if (Object.hasOwn(fields, name)) return fields[name].value;
-    return undefined;
-}
+/** By the module's numbers (Sources/SealWebLibrary/Query+Library.swift). */
+const comparators = new Map(Object.entries({
+    EQUALS: 1, NOT_EQUALS: 2, LESS_THAN: 3, LESS_THAN_OR_EQUALS: 4, GREATER_THAN: 5, GREATER_THAN_OR_EQUALS: 6, IN: 7, BEGINS_WITH: 8, LIST_CONTAINS: 9,
+}));
+const negated = new Map([['NOT_IN', 'IN'], ['NOT_BEGINS_WITH', 'BEGINS_WITH'], ['NOT_LIST_CONTAINS', 'LIST_CONTAINS']]);
+/** Dates of every record: a number is one of them in milliseconds. */
+const dates = new Set(['___createTime', '___modTime', 'creationDate', 'modificationDate']);
 
 /** @template T @param {T | T[] | undefined} given @returns {T[]} */
 const list = given => given === undefined ? [] : Array.isArray(given) ? given : [given];
 
-/**
- * @param {CKRecord[]} records
- * @param {Query} query
- * @returns {CKRecord[]}
- */
-export function matching(records, { recordType, filterBy, sortBy }) {
+/** @param {Query} query @returns {Checked} */
+export function checked({ recordType, filterBy, sortBy }) {
     if (!recordType) throw badRequest('A query has a recordType.');
-    const filters = list(filterBy).map(({ fieldName, comparator, fieldValue }) => {
-        if (!Object.hasOwn(comparators, comparator)) throw badRequest(`There is no comparator ${comparator}. There are ${Object.keys(comparators).join(', ')}.`);
-        if (fieldValue === undefined) throw badRequest(`The filter of “${fieldName}” has no fieldValue.`);
-        if (['IN', 'NOT_IN'].includes(comparator) && !Array.isArray(fieldValue.value)) throw badRequest(`The value of ${comparator} is a list.`);
-        return (/** @type {CKRecord} */ record) => {
-            const there = valueOf(record, fieldName);
-            return there !== undefined && comparators[comparator](there, fieldValue.value);
-        };
-    });
-    const found = records.filter(record => record.recordType === recordType && filters.every(holds => holds(record)));
-    const order = list(sortBy);
-    return found.sort((one, other) => {
-        for (const { fieldName, ascending = true } of order) {
-            const [left, right] = [plain(valueOf(one, fieldName)), plain(valueOf(other, fieldName))];
-            // What does not have it comes last.
-            if (left === undefined || right === undefined) {
-                if (left !== right) return left === undefined ? 1 : -1;
-            } else if (left < right || left > right) {
-                return (left < right ? -1 : 1) * (ascending ? 1 : -1);
-            }
-        }
-        return one.recordName < other.recordName ? -1 : 1;
-    });
-}
-
-/** @param {any} value @returns {object} as the server takes it, in JSON */
-function wireValue(value) {
-    if (Array.isArray(value)) return { list: { values: value.map(wireValue) } };
-    if (value instanceof Date) return { date: value.getTime() / 1000 - 978_307_200 };
-    if (value instanceof Uint8Array) return { data: btoa(String.fromCharCode(...value)) };
-    if (typeof value === 'bigint' || Number.isSafeInteger(value)) return { int64: String(value) };
-    if (typeof value === 'number') return { double: value };
-    if (typeof value === 'string') return { string: value };
-    if (value && typeof value === 'object' && 'recordName' in value) return { reference: { recordName: value.recordName } };
-    throw badRequest('A query compares with text, numbers, dates, bytes, references and lists of them.');
-}
-
-const systemNames = new Map([['___recordID', 'recordID'], ['___modTime', 'modificationDate']]);
-/** @param {string} name */
-const wireName = name => systemNames.get(name) ?? name;
-
-/** @param {Query} query @returns {object} as the server is asked it */
-export function wireQuery({ recordType, filterBy, sortBy }) {
-    matching([], { recordType, filterBy, sortBy });
     return {
-        recordType,
-        filterBy: list(filterBy).map(({ fieldName, comparator, fieldValue: { value } }) => {
-            const many = comparator === 'IN' || comparator === 'NOT_IN';
-            return {
-                fieldName: wireName(fieldName), comparator: many ? 'IN' : comparator, values: (many ? value : [value]).map(wireValue),
-                ...comparator === 'NOT_IN' && { negated: true },
-            };
-        }),
-        sortBy: list(sortBy).map(({ fieldName, ascending = true }) => ({ fieldName: wireName(fieldName), descending: !ascending })),
+        recordType, conditions: list(filterBy).map(condition),
+        order: list(sortBy).map(({ fieldName, ascending = true }) => ({ fieldName, ascending })),
     };
 }
+
+/** @param {Filter} filter @returns {Condition} */
+function condition({ fieldName, comparator: asked, fieldValue }) {
+    const comparator = negated.get(asked) ?? asked;
+    const number = comparators.get(comparator);
+    if (number === undefined) throw badRequest(`There is no comparator ${asked}. There are ${[...comparators.keys(), ...negated.keys()].join(', ')}.`);
+    if (fieldValue === undefined) throw badRequest(`The filter of “${fieldName}” has no fieldValue.`);
+    const { value, type = dates.has(fieldName) ? 'TIMESTAMP' : undefined } = fieldValue;
+    if (comparator === 'IN' && !Array.isArray(value)) throw badRequest(`The value of ${asked} is a list.`);
+    if (comparator === 'BEGINS_WITH' && typeof value !== 'string') throw badRequest(`The value of ${asked} is a text.`);
+    const values = (comparator === 'IN' ? value : [value]).map((/** @type {any} */ one) => {
+        if (Array.isArray(one)) throw badRequest('A query compares with text, numbers, dates, bytes and references.');
+        return written(one, comparator === 'IN' ? type?.replace(/_LIST$/, '') : type, fieldName);
+    });
+    return { fieldName, number, comparator, isNegated: negated.has(asked), values };
+}
+
+/** @param {Writer} writer @param {Checked} query @returns {Writer} */
+export const writeQuery = (writer, { recordType, conditions, order }) => writer.string(recordType)
+    .list(conditions, (/** @type {Writer} */ writer, /** @type {Condition} */ { fieldName, number, isNegated, values }) =>
+        writer.string(fieldName).byte(number).flag(isNegated)
+            .list(values, (/** @type {Writer} */ writer, /** @type {Value} */ value) => writer.blob(writeValue(value))))
+    .list(order, (/** @type {Writer} */ writer, /** @type {{ fieldName: string, ascending: boolean }} */ { fieldName, ascending }) =>
+        writer.string(fieldName).flag(ascending));
+
+/** @param {Value} value @returns {object} as the server takes it, in JSON */
+function wireValue({ kind, text = '', bytes = new Uint8Array(0), milliseconds = 0 }) {
+    switch (kind) {
+    case 'integer': return { int64: text };
+    case 'double': return { double: Number.isFinite(Number(text)) ? Number(text) : text };
+    case 'date': return { date: milliseconds / 1000 - 978_307_200 };
+    case 'data': return { data: btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join('')) };
+    case 'reference': return { reference: { recordName: text } };
+    default: return { string: text };
+    }
+}
+
+/** @param {Checked} query @returns {object} as the server is asked it */
+export const wireQuery = ({ recordType, conditions, order }) => ({
+    recordType,
+    filterBy: conditions.map(({ fieldName, comparator, isNegated, values }) =>
+        ({ fieldName, comparator, values: values.map(wireValue), ...isNegated && { negated: true } })),
+    sortBy: order.map(({ fieldName, ascending }) => ({ fieldName, descending: !ascending })),
+});

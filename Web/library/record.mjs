@@ -1,12 +1,13 @@
 // Records in CloudKit JS's shape, and what the core has of them.
+import { Asset } from './asset.mjs';
 import { badRequest, CKError } from './errors.mjs';
 
 /**
  * @typedef {{ recordName: string, action?: 'NONE' | 'DELETE_SELF' }} CKReference
  * @typedef {{ latitude: number, longitude: number }} CKLocation
- * @typedef {{ size: number, open: () => Promise<Uint8Array> }} CKAsset
+ * @typedef {Asset} CKAsset
  * @typedef {string | number | bigint | Date | Uint8Array | CKReference | CKLocation} CKScalar
- * @typedef {CKScalar | CKScalar[] | CKAsset | null} CKValue
+ * @typedef {CKScalar | CKScalar[] | CKAsset | Blob | null} CKValue a file is written as a `Blob` (or `File`), or as bytes whose `type` is `ASSETID`
  * @typedef {{ value: CKValue, type?: string }} CKField
  * @typedef {{ timestamp: number, userRecordName: string }} CKTouch
  * @typedef {{
@@ -27,7 +28,7 @@ import { badRequest, CKError } from './errors.mjs';
  * @typedef {import('../client/values.mjs').Scalar} Scalar
  * @typedef {import('../client/values.mjs').Value} Value
  * @typedef {import('../client/zone.mjs').OpenedRecord} Opened
- * @typedef {import('../client/zone.mjs').Change & { to: 'plain' | 'sealed' | 'removed' }} Change
+ * @typedef {{ name: string, to: 'plain' | 'sealed' | 'removed' | 'file', value?: Value, file?: Blob, upload?: number }} Change
  */
 
 /** @type {Record<Scalar['kind'], string>} */
@@ -39,16 +40,16 @@ const actions = ['NONE', 'DELETE_SELF'];
 /**
  * @param {Opened} record
  * @param {string} tag
- * @param {(field: string) => Promise<Uint8Array>} openAsset
+ * @param {(fieldName: string, size: number) => Asset} asset
  * @returns {CKRecord}
  */
-export function shown(record, tag, openAsset) {
+export function shown(record, tag, asset) {
     /** @type {[string, CKField][]} */
     const fields = [];
     /** @type {[string, CKField][]} */
     const encryptedFields = [];
-    for (const { name, isSealed, value, asset } of record.fields) {
-        if (asset !== undefined) fields.push([name, { type: 'ASSETID', value: { size: asset, open: () => openAsset(name) } }]);
+    for (const { name, isSealed, value, asset: size } of record.fields) {
+        if (size !== undefined) fields.push([name, { type: 'ASSETID', value: asset(name, size) }]);
         else if (value) (isSealed ? encryptedFields : fields).push([name, field(value)]);
     }
     return {
@@ -74,7 +75,8 @@ function scalar(value) {
         return number >= Number.MIN_SAFE_INTEGER && number <= Number.MAX_SAFE_INTEGER ? Number(number) : number;
     }
     case 'double': return Number(value.text);
-    case 'date': return value.milliseconds;
+    // As it was written, to the microsecond: as seconds it lies beside that.
+    case 'date': return Math.round(value.milliseconds * 1000) / 1000;
     case 'data': return value.bytes;
     case 'location': return { latitude: value.latitude, longitude: value.longitude };
     case 'reference': return { recordName: value.text, action: actions[value.action ?? 0] ?? 'NONE' };
@@ -85,25 +87,44 @@ function scalar(value) {
 /**
  * What becomes of a record's fields: those that are named get the value, or go with `null`; all others stay.
  * @param {CKRecordToSave} record
- * @param {CKRecord} [there] as it was read: assets and places that come back as they are stay as they are
+ * @param {CKRecord} [there] as it was read: what comes back as it is stays as it is
  * @returns {Change[]}
  */
 export function changes({ recordName, fields = {}, encryptedFields = {} }, there) {
     /** @type {Change[]} */
     const all = [];
-    for (const [to, given] of /** @type {const} */ ([['plain', fields], ['sealed', encryptedFields]])) {
+    const names = new Set();
+    for (const [to, given, now] of /** @type {const} */ ([['plain', fields, there?.fields], ['sealed', encryptedFields, there?.encryptedFields]])) {
         for (const [name, one] of Object.entries(given)) {
-            if (all.some(other => other.name === name)) throw badRequest(`“${name}” is in fields and in encryptedFields.`, recordName);
+            if (names.has(name)) throw badRequest(`“${name}” is in fields and in encryptedFields.`, recordName);
+            names.add(name);
             const { value, type } = isField(one) ? one : { value: one, type: undefined };
-            if (isUnwritable(value) && [there?.fields, there?.encryptedFields].some(fields => fields?.[name]?.value === value)) continue;
-            all.push(value === null ? { name, to: 'removed' } : { name, to, value: written(value, type, name, recordName) });
+            if (now && Object.hasOwn(now, name) && isSame(value, type, now[name])) continue;
+            const file = isFile(value, type);
+            if (file && to === 'sealed') throw badRequest(`“${name}” is a file: those are always sealed, and stand in fields.`, recordName);
+            if (value === null) all.push({ name, to: 'removed' });
+            else if (file) all.push({ name, to: 'file', file });
+            else all.push({ name, to, value: written(value, type, name, recordName) });
         }
     }
     return all;
 }
 
-/** @param {CKValue} value */
-const isUnwritable = value => typeof value === 'object' && value !== null && ('open' in value || 'latitude' in value);
+/** @param {CKValue} value @param {string | undefined} type @param {CKField} there what was read @returns {boolean} whether it is that */
+function isSame(value, type, { value: before, type: kind }) {
+    if (type !== undefined && type !== kind) return false;
+    const [source, known] = [Asset.source(value), Asset.source(before)];
+    if (source && known) return source.recordName === known.recordName && source.fieldName === known.fieldName;
+    const [one, other] = [value, before].map(place => typeof place === 'object' && place !== null && 'latitude' in place ? place : undefined);
+    if (one && other) return one.latitude === other.latitude && one.longitude === other.longitude;
+    return typeof value !== 'object' && value === before;
+}
+
+/** @param {CKValue} value @param {string | undefined} type @returns {Blob | undefined} */
+function isFile(value, type) {
+    if (value instanceof Blob) return value;
+    return type === 'ASSETID' && value instanceof Uint8Array ? new Blob([value]) : undefined;
+}
 
 /** @param {CKField | CKValue} one @returns {one is CKField} */
 const isField = one => typeof one === 'object' && one !== null && 'value' in one;
@@ -115,7 +136,7 @@ const isField = one => typeof one === 'object' && one !== null && 'value' in one
  * @param {string} [recordName]
  * @returns {Value}
  */
-function written(value, type, name, recordName) {
+export function written(value, type, name, recordName) {
     if (!Array.isArray(value)) return writtenScalar(value, type, name, recordName);
     const of = value.map(element => writtenScalar(element, type?.replace(/_LIST$/, ''), name, recordName));
     if (new Set(of.map(({ kind }) => kind)).size > 1) throw badRequest(`The list “${name}” has values of several kinds.`, recordName);
@@ -133,7 +154,7 @@ function writtenScalar(value, type, name, recordName) {
     const made = convert(value, type === undefined ? undefined : kinds.get(type));
     if (made && (type === undefined || types[made.kind] === type)) return made;
     throw badRequest(
-        `The value of “${name}” cannot be written${type ? ` as ${type}` : ''}: text, whole numbers of 64 bits, numbers, dates, bytes, references and lists of one kind can.`,
+        `The value of “${name}” cannot be written${type ? ` as ${type}` : ''}: text, whole numbers of 64 bits, numbers, dates, bytes, references, files and lists of one kind can.`,
         recordName);
 }
 

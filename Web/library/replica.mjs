@@ -1,13 +1,24 @@
 // One zone as this account sees it: what was verified, by version, so that what has changed can be told.
+import { readRecord } from '../client/zone.mjs';
+import { Asset } from './asset.mjs';
 import { CKError, asCKError, badRequest } from './errors.mjs';
+import { writeQuery } from './query.mjs';
 import { changes, shown } from './record.mjs';
 
 /**
  * @typedef {import('./record.mjs').CKRecord} CKRecord
  * @typedef {import('./record.mjs').CKDeletedRecord} CKDeletedRecord
+ * @typedef {import('./record.mjs').CKRecordToSave} CKRecordToSave
+ * @typedef {import('./record.mjs').Change} Change
  * @typedef {import('./record.mjs').Opened} Opened
- * @typedef {{ version: number, tag: string, record?: CKRecord, refusal?: string }} Known `tag` is the version's own, and the same at each visit
+ * @typedef {import('./asset.mjs').Source} Source
+ * @typedef {import('../client/canonical.mjs').Reader} Reader
+ * @typedef {import('../client/canonical.mjs').Writer} Writer
+ * @typedef {{ version: number, tag: string, isThere: boolean, refusal: string }} Known `tag` is the version's own, and the same at each visit
  */
+
+// What is opened at once.
+const batch = 200;
 
 /** @param {Uint8Array} bytes */
 const hex = bytes => [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
@@ -16,7 +27,8 @@ export class Replica {
     #account;
     /** @type {import('../client/zone.mjs').Zone} */
     #zone;
-    /** @type {Map<string, Known>} by name; without record and refusal one that is gone */
+    #place;
+    /** @type {Map<string, Known>} by name; of what is gone, too */
     #known = new Map();
     #version = 0;
     /** @type {Promise<unknown>} */
@@ -25,10 +37,15 @@ export class Replica {
     #id = crypto.randomUUID();
     mayWrite = false;
 
-    /** @param {import('./module.mjs').LibraryAccount} account @param {import('../client/zone.mjs').Zone} zone */
-    constructor(account, zone) {
+    /**
+     * @param {import('./module.mjs').LibraryAccount} account
+     * @param {import('../client/zone.mjs').Zone} zone
+     * @param {{ scope: 'private' | 'shared', zoneID: import('./record.mjs').CKZoneID }} place
+     */
+    constructor(account, zone, place) {
         this.#account = account;
         this.#zone = zone;
+        this.#place = place;
     }
 
     get zone() { return this.#zone; }
@@ -53,59 +70,66 @@ export class Replica {
         this.#read();
     }
 
-    /** Opens what is new or another version; all else is as it was. */
+    /** Takes in which records are new, another version, or gone: nothing is opened before somebody asks for it. */
     #read() {
         const version = this.#version + 1;
-        const seen = new Set();
-        let hasChanged = false;
-        /** @type {{ name: string, refusal: string, tag: string }[]} */
-        const versions = this.#account.handle('recordVersions', this.#zone.handle).list((/** @type {import('../client/canonical.mjs').Reader} */ reader) =>
-            ({ name: reader.string(), refusal: reader.string(), tag: hex(reader.raw(16)) }));
-        for (const [first, { name, refusal, tag }] of versions.entries()) {
-            seen.add(name);
-            const known = this.#known.get(name);
-            if (known && known.tag === tag && (known.refusal ?? '') === refusal) continue;
+        const news = this.#account.handle('recordNews', this.#zone.handle).list((/** @type {Reader} */ reader) =>
+            ({ name: reader.string(), isThere: reader.flag(), refusal: reader.string(), tag: hex(reader.raw(16)) }));
+        for (const { name, ...known } of news) this.#known.set(name, { version, ...known });
+        if (news.length > 0) this.#version = version;
+    }
+
+    /** @param {string[]} names of records that are known @returns {(CKRecord | CKError)[]} */
+    #open(names) {
+        /** @type {(CKRecord | CKError)[]} */
+        const opened = [];
+        for (let first = 0; first < names.length; first += batch) {
+            const some = names.slice(first, first + batch);
             /** @type {Opened[]} */
-            const [record] = refusal ? [] : this.#zone.records({ first, count: 1 });
-            this.#known.set(name, { version, tag, ...this.#told(record, refusal, tag) });
-            hasChanged = true;
+            const records = this.#account.ask('namedRecords', (/** @type {Writer} */ writer) => writer.u32(this.#zone.handle)
+                .list(some, (/** @type {Writer} */ writer, /** @type {string} */ name) => writer.string(name))).list(readRecord);
+            for (const record of records) opened.push(this.#shown(record));
         }
-        for (const [name, known] of this.#known) {
-            if (seen.has(name) || !(known.record || known.refusal)) continue;
-            this.#known.set(name, { version, tag: '' });
-            hasChanged = true;
-        }
-        if (hasChanged) this.#version = version;
+        return opened;
     }
 
-    /** @param {Opened | undefined} record @param {string} refusal @param {string} tag */
-    #told(record, refusal, tag) {
-        const why = refusal || record?.refusal || '';
-        if (!record || why) return { refusal: why || 'unknownItem' };
-        return { record: shown(record, tag, field => this.next(() => this.#openAsset(record.name, field))) };
+    /** @param {Opened} record @returns {CKRecord | CKError} */
+    #shown(record) {
+        const known = this.#known.get(record.name);
+        if (!record.refusal) return shown(record, known?.tag ?? '', (fieldName, size) => this.#asset(record.name, fieldName, size));
+        // It is believed, and does not open.
+        if (known) known.refusal = record.refusal;
+        return new CKError(record.refusal, { recordName: record.name });
     }
-
-    /** @param {string} record @param {string} field @returns {Promise<Uint8Array>} */
-    async #openAsset(record, field) {
-        try {
-            return await this.#zone.openAsset({ record, field });
-        } catch (error) {
-            throw asCKError(error, record);
-        }
-    }
-
-    /** Of what verifies, those that there are, by name. @returns {CKRecord[]} */
-    get records() { return [...this.#known.values()].flatMap(({ record }) => record ?? []); }
 
     /** What the server has and this machine does not believe. @returns {CKError[]} */
     get errors() {
-        return [...this.#known].flatMap(([recordName, { refusal }]) => refusal ? new CKError(refusal, { recordName }) : []);
+        return [...this.#known].flatMap(([recordName, { isThere, refusal }]) => isThere && refusal ? new CKError(refusal, { recordName }) : []);
+    }
+
+    /** @param {string[]} names @returns {(CKRecord | CKError)[]} */
+    records(names) {
+        const outcomes = names.map(name => {
+            const known = this.#known.get(name);
+            return known?.isThere && !known.refusal ? undefined : new CKError(known?.refusal || 'unknownItem', { recordName: name });
+        });
+        const opened = this.#open(names.filter((_, index) => !outcomes[index]));
+        return outcomes.map(outcome => outcome ?? /** @type {CKRecord | CKError} */ (opened.shift()));
     }
 
     /** @param {string} name @returns {CKRecord | CKError} */
-    record(name) {
-        const known = this.#known.get(name);
-        return known?.record ?? new CKError(known?.refusal ?? 'unknownItem', { recordName: name });
+    record(name) { return this.records([name])[0]; }
+
+    /** @param {string} name @returns {CKRecord | undefined} */
+    #there(name) {
+        const there = this.record(name);
+        return there instanceof CKError ? undefined : there;
+    }
+
+    /** @param {import('./query.mjs').Checked} query @returns {string[]} names of the records that it asks for, in its order */
+    matching(query) {
+        return this.#account.ask('queryRecords', (/** @type {Writer} */ writer) => writeQuery(writer.u32(this.#zone.handle), query))
+            .list((/** @type {Reader} */ reader) => reader.string());
     }
 
     get syncToken() { return `${this.#id}:${this.#version}`; }
@@ -117,31 +141,97 @@ export class Replica {
     changes(token = '') {
         const [id, number] = token.split(':');
         const since = id === this.#id ? Number(number) : 0;
-        return [...this.#known].filter(([, { version, refusal }]) => version > since && !refusal)
-            .sort(([, one], [, other]) => one.version - other.version)
-            // What came and went before anybody asked was never there.
-            .flatMap(([recordName, { record }]) => record ?? (since > 0 ? /** @type {CKDeletedRecord} */ ({ recordName, deleted: true }) : []));
+        const changed = [...this.#known].filter(([, { version, refusal, isThere }]) => version > since && !refusal && (isThere || since > 0))
+            .sort(([, one], [, other]) => one.version - other.version);
+        const opened = this.#open(changed.flatMap(([name, { isThere }]) => isThere ? name : []));
+        // What came and went before anybody asked was never there.
+        return changed.flatMap(([recordName, { isThere }]) => {
+            const record = isThere ? opened.shift() : /** @type {CKDeletedRecord} */ ({ recordName, deleted: true });
+            return record === undefined || record instanceof CKError ? [] : record;
+        });
+    }
+
+    // Files
+
+    /** @param {string} recordName @param {string} fieldName @param {number} size */
+    #asset(recordName, fieldName, size) {
+        return new Asset(size, { ...this.#place, recordName, fieldName }, (source, how) => this.readAsset(source, how));
+    }
+
+    /** @param {Pick<Source, 'recordName' | 'fieldName'>} source @param {'open' | 'blob'} how @returns {Promise<Uint8Array | Blob>} what the field has by now */
+    async readAsset({ recordName, fieldName }, how) {
+        const place = { record: recordName, field: fieldName };
+        try {
+            // A large one takes its time, and nothing waits for it.
+            return await (how === 'open' ? this.next(() => this.#zone.openAsset(place)) : this.#zone.saveAsset(place, () => {}));
+        } catch (error) {
+            throw asCKError(error, recordName);
+        }
+    }
+
+    // Changes
+
+    /**
+     * @param {CKRecordToSave} record without a tag one that is to be made
+     * @returns {Promise<CKRecord>}
+     */
+    async save(record) {
+        const first = await this.next(async () => {
+            const wanted = this.#wanted(record);
+            return wanted.some(({ file }) => file) ? { wanted } : { saved: await this.#save(record, wanted) };
+        });
+        return first.saved ?? this.#saveWithFiles(record, first.wanted ?? []);
     }
 
     /**
-     * @param {import('./record.mjs').CKRecordToSave} record without a tag one that is to be made
+     * Files take their time, and nothing waits for them.
+     * @param {CKRecordToSave} record
+     * @param {Change[]} wanted
      * @returns {Promise<CKRecord>}
      */
-    save(record) {
-        return this.next(async () => {
-            const wanted = changes(record, this.#known.get(record.recordName ?? '')?.record);
-            const { recordName = '', recordType, recordChangeTag } = record;
-            if (recordChangeTag === undefined) {
-                if (!recordType) throw badRequest('A record that is to be made has a recordType.', recordName);
-                const there = this.#known.get(recordName)?.record;
-                if (there) throw new CKError('exists', { recordName, serverRecord: there, reason: 'There is such a record: give its recordChangeTag to change it.' });
-                const { edit, name } = this.#zone.newRecord({ type: recordType, name: recordName });
-                return this.#settle(name, await this.sent(edit, () => this.#zone.save({ edit, changes: wanted })));
+    async #saveWithFiles(record, wanted) {
+        if (!this.mayWrite) throw new CKError('mayOnlyRead', { recordName: record.recordName });
+        /** @type {Change[]} */
+        const sent = [];
+        try {
+            for (const { name, to, file } of wanted) {
+                if (!file) continue;
+                const { upload } = await this.#zone.upload({ file }, () => {});
+                sent.push({ name, to, upload });
             }
+            return await this.next(async () => {
+                // Others may have been faster.
+                const rest = this.#wanted(record).filter(({ file }) => !file);
+                return this.#save(record, [...rest, ...sent]);
+            });
+        } finally {
+            for (const { upload = 0 } of sent) this.#account.handle('forget', upload);
+        }
+    }
+
+    /**
+     * What is to change of it: no file is sent for what could not be saved.
+     * @param {CKRecordToSave} record
+     * @returns {Change[]}
+     */
+    #wanted(record) {
+        const { recordName = '', recordType, recordChangeTag } = record;
+        const there = this.#there(recordName);
+        if (recordChangeTag !== undefined) {
             this.#requireNewest(recordName, recordChangeTag);
-            const { edit } = this.#zone.beginEdit({ record: recordName });
-            return this.#settle(recordName, await this.sent(edit, () => this.#zone.save({ edit, changes: wanted })));
-        });
+        } else {
+            if (!recordType) throw badRequest('A record that is to be made has a recordType.', recordName);
+            if (there) throw new CKError('exists', { recordName, serverRecord: there, reason: 'There is such a record: give its recordChangeTag to change it.' });
+        }
+        return changes(record, there);
+    }
+
+    /** @param {CKRecordToSave} record @param {Change[]} wanted @returns {Promise<CKRecord>} */
+    async #save(record, wanted) {
+        const { recordName = '', recordType = '', recordChangeTag } = record;
+        const { edit, name = recordName } = recordChangeTag === undefined
+            ? this.#zone.newRecord({ type: recordType, name: recordName }) : { ...this.#zone.beginEdit({ record: recordName }), name: recordName };
+        return this.#settle(name, await this.sent(edit, () => this.#zone.save({ edit, changes: wanted })));
     }
 
     /**
@@ -154,7 +244,7 @@ export class Replica {
             const { edit } = this.#zone.beginEdit({ record: recordName });
             const outcome = await this.sent(edit, () => this.#zone.remove({ edit }));
             this.#read();
-            if (outcome === 'changed') throw new CKError('serverRecordChanged', { recordName, serverRecord: this.#known.get(recordName)?.record });
+            if (outcome === 'changed') throw new CKError('serverRecordChanged', { recordName, serverRecord: this.#there(recordName) });
             return { recordName, deleted: true };
         });
     }

@@ -1,11 +1,11 @@
 // The library in node, against a real server: library.py starts both, and answers what is asked here by lines of JSON.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
-const { library, server, shy, invited, open, other, owner, ownersKey, nothing } = JSON.parse(process.argv[2]);
-const { default: CloudKit, CKError } = await import(pathToFileURL(`${library}/library/sealkit.mjs`));
+const { library, folder, token, server, shy, invited, open, other, owner, ownersKey, nothing } = JSON.parse(process.argv[2]);
+const { default: CloudKit, Asset, CKError } = await import(pathToFileURL(`${library}/library/sealkit.mjs`));
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 async function asked(question) {
     console.log(JSON.stringify(question));
@@ -151,12 +151,61 @@ assert.deepEqual(await names(by('stars', 'IN', [1, 3])), ['s1', 's3']);
 assert.deepEqual(await names(by('stars', 'NOT_IN', [1, 3])), ['s2']);
 assert.deepEqual(await names(by('tags', 'LIST_CONTAINS', 't3')), ['s3']);
 assert.deepEqual(await names(by('none', 'EQUALS', 1)), []);
+// As apps and the server compare: without regard to case, and what lacks the value that is sorted by is not found.
+assert.deepEqual(await names(by('name', 'EQUALS', 'S2')), ['s2']);
+assert.deepEqual(await names(by('name', 'LESS_THAN', 'S3')), ['s1', 's2']);
+assert.deepEqual(await names(by('name', 'NOT_EQUALS', 'S2')), ['s1', 's3']);
+assert.deepEqual(await names(by('name', 'NOT_BEGINS_WITH', 's1')), ['s2', 's3']);
+assert.deepEqual(await names(by('tags', 'NOT_LIST_CONTAINS', 'T3')), ['s1', 's2']);
+assert.deepEqual(await names({ sortBy: { fieldName: 'colour' } }), []);
 const page = await shared.performQuery({ recordType: 'Star', sortBy: { fieldName: 'stars' } }, { ...zone, resultsLimit: 2 });
 assert.deepEqual([page.records.length, page.moreComing], [2, true]);
 assert.equal((await shared.performQuery({ recordType: 'Star', sortBy: { fieldName: 'stars' } }, { ...zone, continuationMarker: page.continuationMarker })).records[0].fields.stars.value, 3);
 for (const wrong of [{}, { recordType: 'Star', filterBy: { fieldName: 'a', comparator: 'LIKE', fieldValue: { value: 1 } } }, { recordType: 'Star', filterBy: { fieldName: 'a', comparator: 'IN', fieldValue: { value: 1 } } }]) {
     await assert.rejects(shared.performQuery(wrong, zone), refusal('BAD_REQUEST'));
 }
+
+step('files');
+const bytesOf = async blob => new Uint8Array(await blob.arrayBuffer());
+const small = await shared.saveRecords({ recordType: 'Note', recordName: 'filed', fields: { file: new Blob(['a small file']) }, encryptedFields: { title: 'With a file' } }, zone);
+assert.deepEqual(small.errors, []);
+const { file } = small.records[0].fields;
+assert.deepEqual([file.type, file.value.size, file.value instanceof Asset], ['ASSETID', 12, true]);
+assert.equal(Buffer.from(await file.value.open()).toString(), 'a small file');
+await sealkit('record', 'asset', 'filed', 'file', '--zone', 'Trip', '--output', `${folder}/small`);
+assert.equal(await readFile(`${folder}/small`, 'utf8'), 'a small file');
+// It comes back as it was read, and stays; another one's is no value.
+const titled = await shared.saveRecords({ ...small.records[0], encryptedFields: { title: 'Another title' } }, zone);
+assert.deepEqual(titled.errors, []);
+assert.equal(Buffer.from(await titled.records[0].fields.file.value.open()).toString(), 'a small file');
+const others = await shared.saveRecords({ ...titled.records[0], fields: { file: { value: picture.value } } }, zone);
+assert.ok(refusal('BAD_REQUEST')(others.errors[0]));
+// In three parts, and more than is opened in one piece.
+const large = new Uint8Array(20 * 1024 * 1024 + 7);
+for (let start = 0; start < large.length; start += 65536) crypto.getRandomValues(large.subarray(start, start + 65536));
+const replaced = await shared.saveRecords({ ...titled.records[0], fields: { file: new File([large, large], 'large.bin'), bytes: { value: Uint8Array.of(1, 2), type: 'ASSETID' }, none: new Blob([]) } }, zone);
+assert.deepEqual(replaced.errors, []);
+const assets = replaced.records[0].fields;
+assert.deepEqual([assets.file.value.size, assets.bytes.value.size, assets.none.value.size], [2 * large.length, 2, 0]);
+await assert.rejects(assets.file.value.open(), refusal('BAD_REQUEST', 'limitExceeded'));
+assert.equal(Buffer.compare(await bytesOf(await assets.file.value.blob()), Buffer.concat([large, large])), 0);
+assert.deepEqual(await assets.bytes.value.open(), Uint8Array.of(1, 2));
+assert.equal((await assets.none.value.blob()).size, 0);
+await sealkit('record', 'asset', 'filed', 'file', '--zone', 'Trip', '--output', `${folder}/large`);
+assert.equal(Buffer.compare(await readFile(`${folder}/large`), Buffer.concat([large, large])), 0);
+// Nothing is sent for what could not be saved.
+const { fetch } = globalThis;
+const routes = [];
+globalThis.fetch = (url, ...rest) => { routes.push(String(url)); return fetch(url, ...rest); };
+assert.ok(refusal('CONFLICT')((await shared.saveRecords({ ...titled.records[0], fields: { file: new Blob(['x']) } }, zone)).errors[0]));
+assert.ok(refusal('EXISTS')((await shared.saveRecords({ recordType: 'Note', recordName: 'filed', fields: { file: new Blob(['x']) } }, zone)).errors[0]));
+assert.ok(refusal('ACCESS_DENIED', 'mayOnlyRead')((await shared.saveRecords({ recordType: 'Note', fields: { file: new Blob(['x']) } }, fairZone)).errors[0]));
+assert.ok(refusal('BAD_REQUEST')((await shared.saveRecords({ recordType: 'Note', encryptedFields: { file: new Blob(['x']) } }, zone)).errors[0]));
+globalThis.fetch = fetch;
+assert.ok(routes.length > 0 && !routes.some(url => url.includes('/assets/')), routes.join(' '));
+const less = await shared.saveRecords({ ...replaced.records[0], fields: { ...assets, file: null } }, zone);
+assert.deepEqual([less.errors, Object.keys(less.records[0].fields).sort()], [[], ['bytes', 'none']]);
+await assert.rejects(assets.file.value.open(), refusal('NOT_FOUND'));
 
 step('deletions, as changes');
 const before = await shared.fetchRecordZoneChanges(zone);
@@ -232,6 +281,9 @@ await assert.rejects(share.invite({ userRecordName: me.userRecordName }), refusa
 await assert.rejects(share.invite({ userRecordName: owner }), refusal('BAD_REQUEST'));
 await assert.rejects(share.invite({ userRecordName: `_${'0'.repeat(32)}` }), refusal('NOT_FOUND', 'unknownItem'));
 const until = new Date(Date.now() + 86_400_000);
+for (const never of [new Date(0), new Date(NaN), new Date(Date.now() - 1000)]) {
+    await assert.rejects(share.invite({ emailAddress: 'wanda@example.org', expirationDate: never }), refusal('BAD_REQUEST'));
+}
 const invitation = await share.invite({ emailAddress: 'wanda@example.org', permission: 'READ_WRITE', expirationDate: until });
 assert.match(invitation.url, new RegExp(`^${server}/s/`));
 assert.equal(invitation.participant.expirationDate.getTime(), until.getTime());
@@ -245,6 +297,23 @@ assert.equal(looked.participants.length, 2);
 looked = await share.setParticipant(me.userRecordName, { type: 'ADMINISTRATOR' });
 assert.equal(looked.participants[1].type, 'ADMINISTRATOR');
 looked = await share.setParticipant(me.userRecordName, { type: 'USER', permission: 'READ_WRITE' });
+// What another device has changed meanwhile stays, where it is not what is asked for.
+looked = await share.setParticipant(me.userRecordName, { permission: 'READ_ONLY' });
+assert.deepEqual([looked.participants[1].type, looked.participants[1].permission], ['USER', 'READ_ONLY']);
+let wasFirst = false;
+globalThis.fetch = async (url, ...rest) => {
+    if (!wasFirst && String(url).includes('/rosters/append')) {
+        wasFirst = true;
+        await sealkit('share', 'permission', 'Trip', me.userRecordName, 'readWrite');
+        await sealkit('share', 'role', 'Trip', me.userRecordName, 'administrator');
+    }
+    return fetch(url, ...rest);
+};
+looked = await share.setParticipant(me.userRecordName, { permission: 'READ_WRITE' });
+globalThis.fetch = fetch;
+assert.deepEqual([wasFirst, looked.participants[1].type, looked.participants[1].permission], [true, 'ADMINISTRATOR', 'READ_WRITE']);
+looked = await share.setParticipant(me.userRecordName, { type: 'USER' });
+assert.deepEqual([looked.participants[1].type, looked.participants[1].permission], ['USER', 'READ_WRITE']);
 looked = await share.describe({ shareTitle: 'The long trip' });
 assert.equal(looked.shareTitle, 'The long trip');
 assert.equal((await sealkit('share', 'show', 'Trip'))[0].title, 'The long trip');
@@ -297,6 +366,39 @@ const searched = await everybody.performQuery({ recordType: 'News', filterBy: { 
 assert.deepEqual([searched.errors, searched.records.map(({ recordName }) => recordName), searched.moreComing], [[], ['n1'], false]);
 const both = await everybody.performQuery({ recordType: 'News', sortBy: { fieldName: 'stars' } });
 assert.deepEqual(both.records.map(({ fields }) => fields.stars.value), [1, 5]);
+// What the server finds is held against the query as the server compares: without regard to case, and to the microsecond.
+const cities = await everybody.saveRecords([['c1', 'Berlin', 1.25], ['c2', 'Ülzen', 2.5], ['c3', 'zwolle', 0.5]].map(([recordName, city, part]) =>
+    ({ recordType: 'City', recordName, fields: { city, part, tags: [city, 'Town'], since: { value: 1_700_000_000_123 + part, type: 'TIMESTAMP' } } })));
+assert.deepEqual(cities.errors, []);
+const found_ = async (fieldName, comparator, value, sortBy = { fieldName: 'city' }) => {
+    const { errors, records } = await everybody.performQuery({ recordType: 'City', filterBy: { fieldName, comparator, fieldValue: { value } }, sortBy });
+    assert.deepEqual(errors, [], `${fieldName} ${comparator} ${value}`);
+    return records.map(({ recordName }) => recordName);
+};
+assert.deepEqual(await found_('city', 'EQUALS', 'berlin'), ['c1']);
+assert.deepEqual(await found_('city', 'EQUALS', 'U\u0308LZEN'), ['c2']);
+assert.deepEqual(await found_('city', 'NOT_EQUALS', 'BERLIN'), ['c3', 'c2']);
+assert.deepEqual(await found_('city', 'IN', ['BERLIN', 'ülzen']), ['c1', 'c2']);
+assert.deepEqual(await found_('city', 'NOT_IN', ['BERLIN', 'ülzen']), ['c3']);
+assert.deepEqual(await found_('city', 'LESS_THAN', 'ZWOLLE'), ['c1']);
+assert.deepEqual(await found_('city', 'GREATER_THAN_OR_EQUALS', 'ZWOLLE'), ['c3', 'c2']);
+assert.deepEqual(await found_('city', 'BEGINS_WITH', 'Be'), ['c1']);
+assert.deepEqual(await found_('tags', 'LIST_CONTAINS', 'town'), ['c1', 'c3', 'c2']);
+assert.deepEqual(await found_('tags', 'LIST_CONTAINS', 'ülzen'), ['c2']);
+assert.deepEqual(await found_('part', 'GREATER_THAN', 1), ['c1', 'c2']);
+assert.deepEqual(await found_('since', 'EQUALS', new Date(1_700_000_000_125)), []);
+const [newest] = cities.records.slice(-1);
+const management = ['--server', server, '--management-token-file', token];
+const [{ schema }] = await sealkit('schema', 'export', ...management);
+await writeFile(`${folder}/library.ckdb`, schema.replace(/RECORD TYPE City \(/, '$&"___modTime" TIMESTAMP QUERYABLE SORTABLE,'));
+await sealkit('schema', 'import', '--file', `${folder}/library.ckdb`, ...management);
+// The index is made behind the answer to the schema.
+for (;;) {
+    const asked = await found_('___modTime', 'GREATER_THAN', newest.modified.timestamp).catch(error => error);
+    if (asked.ckErrorCode !== 'TRY_AGAIN_LATER') { assert.deepEqual(asked, ['c3']); break; }
+    await new Promise(resolve => setTimeout(resolve, 1000 * asked.retryAfter));
+}
+assert.deepEqual(await found_('___modTime', 'GREATER_THAN', new Date(newest.modified.timestamp + 1)), []);
 // Whoever has no account reads it as well, and writes nothing.
 CloudKit.configure({ containers: [configuration] });
 const stranger = CloudKit.getDefaultContainer().publicCloudDatabase;
