@@ -150,7 +150,8 @@ extension Core {
 
     /// A share, what anybody with the URL may do (0 as it is, 1 nothing, 2 read, 3 write), who is to be invited (a
     /// person's handle or 0, an address or nothing, permission, when the invitation ends or 0), what others may do (id,
-    /// role, permission), who is to go (id), time → whether there is anything to change, and the request for it.
+    /// role, permission, each 0 as it is by now), who is to go (id), time → whether there is anything to change, and
+    /// the request for it.
     mutating func shareRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let share = try core { () throws(SealError) in try shares[try reader.number()] }
         var wish = ShareWish(preview: ManagedShare.preview(of: share.zone) ?? SharePreview(title: ""))
@@ -166,12 +167,7 @@ extension Core {
         }
         for _ in 0..<(try core { () throws(SealError) in try count(&reader, ofAtLeast: 6) }) {
             let before = try share.person(try core { () throws(SealError) in try reader.string(atMost: 64) })
-            var now = before
-            try core { () throws(SealError) in
-                guard let role = Role(rawValue: try reader.number()) else { throw .malformed }
-                now.role = role
-                now.permission = try permission(&reader)
-            }
+            let now = try core { () throws(SealError) in try changed(before, &reader) }
             wish.people.append((before, now))
         }
         for _ in 0..<(try core { () throws(SealError) in try count(&reader, ofAtLeast: 4) }) {
@@ -197,14 +193,31 @@ extension Core {
         return permission
     }
 
+    /// What is not named stays as it is, also where another device has changed it since it was shown.
+    private func changed(
+        _ person: ShareWish.Person, _ reader: inout CanonicalReader
+    ) throws(SealError) -> ShareWish.Person {
+        var person = person
+        let (role, permission) = (try reader.byte(), try reader.byte())
+        if role != 0 {
+            guard let role = Role(rawValue: role) else { throw .malformed }
+            person.role = role
+        }
+        if permission != 0 {
+            guard let permission = Permission(rawValue: permission) else { throw .malformed }
+            person.permission = permission
+        }
+        return person
+    }
+
     private mutating func invitee(_ reader: inout CanonicalReader) throws(SealError) -> ShareWish.Person {
         let handle: UInt32 = try reader.number()
         let address = try reader.string(atMost: Self.addressBytes)
         let chain = handle == 0 ? nil : try people[handle]
+        let (permission, expires) = (try self.permission(&reader), try reader.number(Int64.self))
         return ShareWish.Person(
             invitationID: ID16(random: &random), user: chain?.userID, chain: chain,
-            address: address.isEmpty ? nil : address, permission: try permission(&reader),
-            expires: try reader.number())
+            address: address.isEmpty ? nil : address, permission: permission, expires: expires < 0 ? nil : expires)
     }
 
     private mutating func write(

@@ -21,7 +21,7 @@ import { badRequest, CKError, told } from './errors.mjs';
  * @typedef {import('../client/canonical.mjs').Reader} Reader
  * @typedef {import('../client/canonical.mjs').Writer} Writer
  * @typedef {{ person: number, address: string, permission: CKPermission, expires: bigint }} Invitee
- * @typedef {{ participantID: string, type: number, permission: CKPermission }} Changed
+ * @typedef {{ participantID: string, type?: 'USER' | 'ADMINISTRATOR', permission?: CKPermission }} Changed what is not named stays as it is by now
  * @typedef {CKLookupInfo & { permission?: CKPermission, expirationDate?: Date }} Invitation by nothing: whoever has the one URL that comes of it
  */
 
@@ -213,7 +213,7 @@ export class Share {
                     .list(invitees, (/** @type {Writer} */ writer, /** @type {Invitee} */ { person, address, permission, expires }) =>
                         writer.u32(person).string(address).byte(permissions.indexOf(permission)).i64(expires))
                     .list(changed, (/** @type {Writer} */ writer, /** @type {Changed} */ { participantID, type, permission }) =>
-                        writer.string(participantID).byte(type).byte(permissions.indexOf(permission)))
+                        writer.string(participantID).byte(type ? types.indexOf(type) : 0).byte(permission ? permissions.indexOf(permission) : 0))
                     .list(gone, (/** @type {Writer} */ writer, /** @type {string} */ participantID) => writer.string(participantID))
                     .i64(micros()));
                 return answer.flag() ? answer.blob() : undefined;
@@ -250,27 +250,33 @@ export class Share {
     invite(invitation = {}) {
         return this.#next(async () => {
             const { permission = 'READ_ONLY', expirationDate } = invitation;
-            // 0 is an invitation's for "never", and nobody's date.
-            if (expirationDate && !(expirationDate.getTime() > 0)) throw badRequest('An invitation ends at a date after 1970, or has none.');
+            if (expirationDate && !(expirationDate.getTime() > Date.now())) throw badRequest('An invitation ends at a time to come, or has no expirationDate.');
             const handle = handleOf(invitation);
             const found = handle ? await lookUp(this.#account, this.#container, handle) : null;
-            if (found?.userRecordName === this.#user) throw badRequest('You are in the share already.');
-            const shownBefore = await this.#read();
-            const before = new Set(shownBefore.participants.map(({ participantID }) => participantID));
-            const address = handle && handle.kind !== 3 ? handle.text : '';
-            if (shownBefore.participants.some(({ userIdentity: { userRecordName, lookupInfo } }) => found ? userRecordName === found.userRecordName
-                : handle && [lookupInfo?.emailAddress, lookupInfo?.phoneNumber].some(one => one?.toLowerCase() === handle.text.toLowerCase()))) {
-                throw new CKError('alreadyInvited', { reason: 'That person is in the share already, or invited.' });
+            try {
+                return await this.#invite(handle, found, { permission, expires: BigInt(expirationDate?.getTime() ?? 0) * 1000n });
+            } finally {
+                if (found) this.#account.handle('forget', found.person);
             }
-            await this.#change({
-                invitees: [{ person: found?.person ?? 0, address, permission, expires: BigInt(expirationDate?.getTime() ?? 0) * 1000n }],
-            });
-            const share = await this.#read();
-            const participant = share.participants.find(({ participantID, acceptanceStatus }) => acceptanceStatus === 'INVITED' && !before.has(participantID));
-            if (!participant) throw new CKError('alreadyInvited', { reason: 'That person is in the share, or invited.' });
-            const url = participant.oneTimeURL ?? share.url;
-            return { share, participant, ...url && { url } };
         });
+    }
+
+    /** @param {ReturnType<typeof handleOf>} handle @param {Found | null} found @param {Pick<Invitee, 'permission' | 'expires'>} seat */
+    async #invite(handle, found, seat) {
+        if (found?.userRecordName === this.#user) throw badRequest('You are in the share already.');
+        const shownBefore = await this.#read();
+        const before = new Set(shownBefore.participants.map(({ participantID }) => participantID));
+        const address = handle && handle.kind !== 3 ? handle.text : '';
+        if (shownBefore.participants.some(({ userIdentity: { userRecordName, lookupInfo } }) => found ? userRecordName === found.userRecordName
+            : handle && [lookupInfo?.emailAddress, lookupInfo?.phoneNumber].some(one => one?.toLowerCase() === handle.text.toLowerCase()))) {
+            throw new CKError('alreadyInvited', { reason: 'That person is in the share already, or invited.' });
+        }
+        await this.#change({ invitees: [{ person: found?.person ?? 0, address, ...seat }] });
+        const share = await this.#read();
+        const participant = share.participants.find(({ participantID, acceptanceStatus }) => acceptanceStatus === 'INVITED' && !before.has(participantID));
+        if (!participant) throw new CKError('alreadyInvited', { reason: 'That person is in the share, or invited.' });
+        const url = participant.oneTimeURL ?? share.url;
+        return { share, participant, ...url && { url } };
     }
 
     /** @param {CKLookupInfo} info @returns {Promise<{ userRecordName: string, safetyNumber: string } | null>} whom an invitation would be for; null for nobody who is known */
@@ -293,10 +299,9 @@ export class Share {
      */
     setParticipant(participantID, { permission, type }) {
         return this.#next(async () => {
-            const now = this.#person(await this.#read(), participantID);
-            await this.#change({
-                changed: [{ participantID, type: types.indexOf(type ?? now.type), permission: type === 'ADMINISTRATOR' ? 'READ_WRITE' : permission ?? now.permission }],
-            });
+            this.#person(await this.#read(), participantID);
+            // An administrator writes.
+            await this.#change({ changed: [{ participantID, type, permission: type === 'ADMINISTRATOR' ? 'READ_WRITE' : permission }] });
             return this.#read();
         });
     }
