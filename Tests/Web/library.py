@@ -27,6 +27,7 @@ CLIENT = """async url => {
     const { default: CloudKit } = await import('./sealkit/library/sealkit.mjs');
     CloudKit.configure({ containers: [{ containerIdentifier: 'org.sealkit.notes', environment: 'development', server: new URL(url).origin }] });
     const container = CloudKit.getDefaultContainer();
+    if (!await container.isInWorker) throw new Error('all is done on the thread of the page');
     await container.createAccount({ recoveryKey: await container.newRecoveryKey() });
     const { results: [{ zoneID }], errors } = await container.acceptShares(url);
     if (errors.length > 0) throw errors[0];
@@ -118,7 +119,8 @@ class LibraryTests(SharingTests):
             owner("share", "public", "Fair", "readOnly")
             self.shared(owner, "Trip", "The trip", ("first", "--seal", "title=Before", "--set", "stars:int=5"), ("picture", "--asset", f"file={picture}"))
             facts = {
-                "library": str(self.package), "server": origin, "shy": "http://localhost:1", "owner": owner.user,
+                "library": str(self.package), "folder": str(self.world.folder), "token": str(self.world.folder / "server-node.secrets/management.token"),
+                "server": origin, "shy": "http://localhost:1", "owner": owner.user,
                 "invited": owner.invite("vera@example.org", permission="readWrite"), "open": owner("share", "url", "Fair")[0]["url"],
                 "other": self.ann.invite("vera@example.org"), "nothing": "AAAAA-" * 3, "ownersKey": owner("account", "recovery-key")[0]["recoveryKey"],
             }

@@ -1,6 +1,8 @@
 // SealKit for web apps, in CloudKit JS's shape: what is sealed is opened, and what is signed is verified, on this machine.
+import { Asset } from './asset.mjs';
 import { Container } from './container.mjs';
 import { badRequest, CKError } from './errors.mjs';
+import { remoteContainer } from './remote.mjs';
 
 /** @type {Map<string, Container>} */
 const containers = new Map();
@@ -12,7 +14,11 @@ let first;
  */
 export function configure({ containers: given }) {
     if (!Array.isArray(given) || given.length === 0) throw badRequest('Configure one container or more.');
-    const made = given.map(one => new Container(one));
+    const made = given.map(one => {
+        const container = new Container(one);
+        // Where there is a page, its thread is for its user; a worker, and node, have nobody who waits.
+        return one.worker !== false && typeof document === 'object' && typeof Worker === 'function' ? remoteContainer(one, container) : container;
+    });
     containers.clear();
     for (const one of made) containers.set(one.containerIdentifier, one);
     [first] = made;
@@ -34,5 +40,5 @@ export function getContainer(containerIdentifier) {
 
 export const getAllContainers = () => [...containers.values()];
 
-export { CKError, Container };
+export { Asset, CKError, Container };
 export default { configure, getDefaultContainer, getContainer, getAllContainers, CKError };

@@ -1,0 +1,19 @@
+// @ts-check
+// What a page may ask of the worker that a container runs in: no other member, and none that is inherited.
+const records = ['fetchRecords', 'performQuery', 'saveRecords', 'deleteRecords'];
+const zones = [
+    'fetchDatabaseChanges', 'fetchAllRecordZones', 'fetchRecordZones', 'saveRecordZones', 'deleteRecordZones', 'fetchRecordZoneChanges', 'readAsset',
+    'saveSubscriptions', 'deleteSubscriptions', 'fetchAllSubscriptions',
+];
+
+export const methods = {
+    container: [
+        'setUpAuth', 'fetchCurrentUserIdentity', 'newRecoveryKey', 'createAccount', 'signIn', 'signOut', 'fetchRecordInfos', 'acceptShares',
+        'discoverUserIdentityWithEmailAddress', 'discoverUserIdentityWithPhoneNumber', 'discoverUserIdentityWithUserRecordName', 'share',
+        'registerForNotifications', 'unregisterForNotifications',
+    ],
+    privateCloudDatabase: [...zones, ...records],
+    sharedCloudDatabase: [...zones, ...records],
+    publicCloudDatabase: records,
+    share: ['refresh', 'describe', 'invite', 'lookUp', 'setParticipant', 'removeParticipant', 'setPublicPermission', 'stop', 'leave'],
+};

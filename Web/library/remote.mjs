@@ -1,0 +1,268 @@
+// @ts-check
+// A container whose work is done in a worker (`remote.worker.mjs`), with the methods of `Container`, `Database`, `PublicDatabase` and `Share`.
+import { Asset, withAssets } from './asset.mjs';
+import { RecordsBatch } from './batch.mjs';
+import { badRequest, CKError } from './errors.mjs';
+import { methods } from './remote.methods.mjs';
+
+/**
+ * @typedef {import('./container.mjs').Container} Container
+ * @typedef {import('./container.mjs').ContainerConfiguration} ContainerConfiguration
+ * @typedef {import('./container.mjs').CKUserIdentity} CKUserIdentity
+ * @typedef {import('../client/notifications.mjs').CKNotification} CKNotification
+ * @typedef {import('./record.mjs').CKZoneID} CKZoneID
+ * @typedef {import('./share.mjs').CKShare} CKShare
+ * @typedef {{ userRecordName: string, isRegisteredForNotifications: boolean }} State
+ * @typedef {(method: string, args: unknown[]) => Promise<any>} Call
+ */
+
+/** @type {any} */
+let script;
+
+/** @returns {any} the worker's script, also where a page's policy wants its name to be vouched for */
+function scriptURL() {
+    const url = new URL('./remote.worker.mjs', import.meta.url);
+    const { trustedTypes } = /** @type {any} */ (globalThis);
+    // A policy's name is taken once.
+    script ??= trustedTypes ? trustedTypes.createPolicy('sealkit-library', { createScriptURL: () => url.href }).createScriptURL('') : url;
+    return script;
+}
+
+/**
+ * Of what a configuration has, all that a message can carry.
+ * @param {ContainerConfiguration} configuration
+ */
+const carried = ({ devices: _, module, ...rest }) => ({ ...rest, ...module && { module: module instanceof URL ? module.href : module } });
+
+class Bridge {
+    #configuration;
+    #local;
+    /** @type {Worker | undefined} */
+    #worker;
+    #isStarted;
+    #last = 0;
+    /** @type {Map<number, { resolve: (value: any) => void, reject: (error: unknown) => void, share?: { shown?: CKShare } }>} */
+    #waiting = new Map();
+    /** What the app has thrown where it was asked something. @type {Map<number, unknown>} */
+    #thrown = new Map();
+    /** @type {Map<number, import('./container.mjs').Verifier>} */
+    #verifiers = new Map();
+    /** @type {Set<(notification: CKNotification | null) => void>} */
+    listeners = new Set();
+    /** @type {{ in: ((identity: CKUserIdentity) => void)[], out: (() => void)[] }} */
+    people = { in: [], out: [] };
+    /** @type {State} */
+    state = { userRecordName: '', isRegisteredForNotifications: false };
+    #shares = new FinalizationRegistry((/** @type {number} */ share) => this.#worker?.postMessage({ forget: share }));
+
+    /**
+     * @param {ContainerConfiguration} configuration
+     * @param {Container} local what does the work where there can be no worker
+     */
+    constructor(configuration, local) {
+        this.#configuration = configuration;
+        this.#local = local;
+        this.#isStarted = this.#start();
+        local.addNotificationListener(notification => this.#tell(notification));
+    }
+
+    /** @returns {Promise<boolean>} whether it runs in a worker: a page's policy may let it start none */
+    get isInWorker() { return this.#isStarted; }
+
+    /** @returns {Promise<boolean>} */
+    #start() {
+        return new Promise(resolve => {
+            /** @type {Worker} */
+            let worker;
+            try {
+                worker = new Worker(scriptURL(), { type: 'module', name: 'sealkit' });
+            } catch {
+                resolve(false);
+                return;
+            }
+            worker.addEventListener('message', ({ data }) => {
+                if (!data.isReady) return this.#take(data);
+                this.#worker = worker;
+                worker.postMessage({ configuration: carried(this.#configuration), hasDevices: this.#configuration.devices !== undefined });
+                return resolve(true);
+            });
+            worker.addEventListener('error', () => {
+                // Before it was there this is no worker; afterwards what it was doing is lost.
+                resolve(false);
+                for (const { reject } of this.#waiting.values()) reject(new CKError('internalError', { reason: 'The worker has ended.' }));
+                this.#waiting.clear();
+            });
+        });
+    }
+
+    /** @param {'container' | 'privateCloudDatabase' | 'sharedCloudDatabase' | 'publicCloudDatabase'} target @returns {Call} */
+    of(target) {
+        return async (method, args) => {
+            if (await this.#isStarted) return this.#post(target, method, args);
+            const local = this.#local;
+            try {
+                return await /** @type {any} */ (target === 'container' ? local : local[target])[method](...args);
+            } finally {
+                this.#settle(local);
+            }
+        };
+    }
+
+    /**
+     * @param {string | number} target
+     * @param {string} method
+     * @param {unknown[]} args
+     * @param {{ shown?: CKShare }} [share] which is told what it shows by then
+     * @returns {Promise<any>}
+     */
+    #post(target, method, args, share) {
+        const id = ++this.#last;
+        const [last, verify] = [args.length - 1, /** @type {any} */ (args[args.length - 1])?.verify];
+        if (verify) this.#verifiers.set(id, verify);
+        const sent = args.map((value, index) => leaving(index === last && verify
+            ? { .../** @type {object} */ (value), verify: { language: verify.language, number: id } } : value));
+        return new Promise((resolve, reject) => {
+            this.#waiting.set(id, { resolve, reject, share });
+            try {
+                this.#worker?.postMessage({ id, target, method, args: sent });
+            } catch {
+                this.#waiting.delete(id);
+                reject(badRequest('What is given has something that is no value, like a function.'));
+            }
+        }).finally(() => this.#verifiers.delete(id));
+    }
+
+    /** @param {any} message of the worker's */
+    #take(message) {
+        if (message.state) this.#settle(message.state);
+        if ('notification' in message) this.#tell(message.notification);
+        else if ('ask' in message) void this.#answer(message);
+        else {
+            const waiting = this.#waiting.get(message.id);
+            this.#waiting.delete(message.id);
+            if (waiting?.share && message.shown) waiting.share.shown = message.shown;
+            if (message.error) waiting?.reject(this.#failure(message.error)); else waiting?.resolve(this.#arrived(message.value));
+        }
+    }
+
+    /** @param {{ ask: number, what: [string, ...any], args: any[] }} question */
+    async #answer({ ask, what: [kind, ...what], args }) {
+        try {
+            const of = /** @type {any} */ (kind === 'devices' ? this.#configuration.devices : this.#verifiers.get(what.shift()));
+            this.#worker?.postMessage({ answer: ask, value: await of[what[0]](...args) });
+        } catch (error) {
+            this.#thrown.set(ask, error);
+            this.#worker?.postMessage({ answer: ask, thrown: ask });
+        }
+    }
+
+    /** @param {State} state */
+    #settle({ userRecordName, isRegisteredForNotifications }) {
+        const before = this.state.userRecordName;
+        this.state = { userRecordName, isRegisteredForNotifications };
+        if (userRecordName === before) return;
+        if (before) for (const tell of this.people.out.splice(0)) tell();
+        if (userRecordName) for (const tell of this.people.in.splice(0)) tell({ userRecordName });
+    }
+
+    /** @param {CKNotification | null} notification */
+    #tell(notification) {
+        // What one of them throws is its own.
+        for (const tell of this.listeners) queueMicrotask(() => tell(notification));
+    }
+
+    /** @param {any} value @returns {any} as the app is given it */
+    #arrived(value) {
+        if (typeof value?.share === 'number') return this.#share(value.share);
+        if (!Array.isArray(value?.errors)) return value;
+        return {
+            ...value, errors: value.errors.map((/** @type {any} */ error) => this.#failure(error)),
+            ...value.records && { records: value.records.map((/** @type {any} */ one) => this.#record(one)) },
+        };
+    }
+
+    /** @param {any} one @returns {any} */
+    #record(one) {
+        return withAssets(one, value => value?.assetSource ? new Asset(value.size, value.assetSource, (source, how) =>
+            this.of(source.scope === 'private' ? 'privateCloudDatabase' : 'sharedCloudDatabase')('readAsset', [source, how])) : value);
+    }
+
+    /** @param {any} wire @returns {unknown} */
+    #failure({ thrown, name, message, serverErrorCode, about }) {
+        if (thrown !== undefined) {
+            const error = this.#thrown.get(thrown);
+            this.#thrown.delete(thrown);
+            return error;
+        }
+        if (serverErrorCode === undefined) return Object.assign(new Error(message), { name });
+        return new CKError(serverErrorCode, { ...about, ...about.serverRecord && { serverRecord: this.#record(about.serverRecord) } });
+    }
+
+    /** @param {number} share @returns {object} a `Share` */
+    #share(share) {
+        /** @type {{ shown?: CKShare }} */
+        const state = {};
+        const made = {
+            get shown() {
+                if (!state.shown) throw badRequest('Call refresh first.');
+                return state.shown;
+            },
+        };
+        for (const method of methods.share) {
+            // What is called keeps it.
+            Object.assign(made, { [method]: (/** @type {unknown[]} */ ...args) => this.#post(share, method, args, state).finally(() => made) });
+        }
+        this.#shares.register(made, share);
+        return made;
+    }
+}
+
+/** @param {any} value of the app's @returns {any} as it can go */
+function leaving(value) {
+    if (Array.isArray(value)) return value.map(leaving);
+    return typeof value === 'object' && value !== null && value.fields
+        ? withAssets(value, one => Asset.source(one) ? { assetSource: Asset.source(one) } : one) : value;
+}
+
+/** @param {readonly string[]} names @param {Call} call @returns {any} */
+const asking = (names, call) => Object.fromEntries(names.map(name => [name, (/** @type {unknown[]} */ ...args) => call(name, args)]));
+
+/**
+ * @param {ContainerConfiguration} configuration
+ * @param {Container} local with the same configuration, which nothing was asked of yet
+ * @returns {Container}
+ */
+export function remoteContainer(configuration, local) {
+    const bridge = new Bridge(configuration, local);
+    /** @param {'privateCloudDatabase' | 'sharedCloudDatabase' | 'publicCloudDatabase'} target */
+    const database = target => {
+        const made = asking(methods[target], bridge.of(target));
+        return Object.assign(made, {
+            databaseScope: local[target].databaseScope, newRecordsBatch: (/** @type {{ zoneID: CKZoneID }} */ options) => new RecordsBatch(made, options),
+        });
+    };
+    const call = bridge.of('container');
+    const container = Object.assign(asking(methods.container, call), {
+        containerIdentifier: local.containerIdentifier, environment: local.environment,
+        privateCloudDatabase: database('privateCloudDatabase'), sharedCloudDatabase: database('sharedCloudDatabase'),
+        publicCloudDatabase: database('publicCloudDatabase'),
+        whenUserSignsIn: () => new Promise(resolve => bridge.people.in.push(resolve)),
+        whenUserSignsOut: () => new Promise(resolve => bridge.people.out.push(() => resolve(undefined))),
+        addNotificationListener: (/** @type {(notification: CKNotification | null) => void} */ listener) => void bridge.listeners.add(listener),
+        removeNotificationListener: (/** @type {(notification: CKNotification | null) => void} */ listener) => void bridge.listeners.delete(listener),
+        unregisterForNotifications: () => {
+            bridge.state.isRegisteredForNotifications = false;
+            void call('unregisterForNotifications', []);
+        },
+        shareWithUI: async (/** @type {any} */ options) => {
+            await call('fetchCurrentUserIdentity', []);
+            const { shareSheet } = await import('./seal-share.mjs');
+            return shareSheet(/** @type {any} */ (container), options);
+        },
+    });
+    return Object.defineProperties(container, {
+        userRecordName: { get: () => bridge.state.userRecordName },
+        isRegisteredForNotifications: { get: () => bridge.state.isRegisteredForNotifications },
+        isInWorker: { get: () => bridge.isInWorker },
+    });
+}
