@@ -58,6 +58,73 @@ CLIENT = """async url => {
     await look();
 }"""
 
+# An account of its own, and a zone of so many records that reading them takes a while.
+LARGE = """async ({ server, count }) => {
+    const { default: CloudKit, Asset } = await import('./sealkit/library/sealkit.mjs');
+    window.begin = worker => {
+        CloudKit.configure({ containers: [{ containerIdentifier: 'org.sealkit.notes', environment: 'development', server, ...!worker && { worker } }] });
+        return CloudKit.getDefaultContainer();
+    };
+    const [container, zone] = [begin(true), { zoneID: { zoneName: 'Large' } }];
+    const key = await container.newRecoveryKey();
+    const me = await container.createAccount({ recoveryKey: key });
+    const database = container.privateCloudDatabase;
+    const all = answer => { if (answer.hasErrors) throw answer.errors[0]; return answer.records; };
+    all(await database.saveRecordZones({ zoneName: 'Large' }));
+    const fields = number => Object.fromEntries(Array.from({ length: 10 }, (_, field) => [`field${field}`, `text ${number} ${field}`]));
+    all(await database.saveRecords(Array.from({ length: count }, (_, number) => ({ recordType: 'Note', encryptedFields: fields(number) })), zone));
+
+    // How long the page's thread does nothing else while a zone is read.
+    window.read = async worker => {
+        const container = begin(worker);
+        await container.signIn({ recoveryKey: key });
+        let [last, longest] = [performance.now(), 0];
+        const timer = setInterval(() => {
+            const now = performance.now();
+            [last, longest] = [now, Math.max(longest, now - last)];
+        });
+        const { records } = await container.privateCloudDatabase.fetchRecordZoneChanges(zone);
+        clearInterval(timer);
+        return { longest, count: records.length, isInWorker: await container.isInWorker };
+    };
+
+    // A file of two parts, there and back, and as it is once more.
+    const bytes = new Uint8Array(9 * 1024 * 1024 + 5).map((_, place) => place * 31 + (place >> 8));
+    const [made] = all(await database.saveRecords({ recordType: 'Note', fields: { file: new File([bytes], 'large.bin') }, encryptedFields: { title: 'A file' } }, zone));
+    const [again] = all(await database.saveRecords({ ...made, encryptedFields: { title: 'The same' } }, zone));
+    const back = new Uint8Array(await (await again.fields.file.value.blob()).arrayBuffer());
+    const opened = await again.fields.file.value.open();
+    const isSame = [back, opened].every(one => one.length === bytes.length && one.every((byte, place) => byte === bytes[place]));
+
+    // What an error has, and what an app throws itself, come through as they are.
+    const stale = (await database.saveRecords({ ...made, fields: { file: new Blob(['x']) } }, zone)).errors[0];
+    const bad = await database.saveRecords({ recordType: 'Note', fields: { wrong: () => 0 } }, zone).catch(error => error.ckErrorCode);
+    const share = await container.share(zone.zoneID);
+    const unread = (() => { try { return share.shown; } catch (error) { return error.ckErrorCode; } })();
+    const { isShared } = await share.refresh();
+    const out = container.whenUserSignsOut();
+    const user = container.userRecordName;
+    await container.signOut();
+    await out;
+    return {
+        isSame, isAsset: again.fields.file.value instanceof Asset, stale: [stale.ckErrorCode, stale.serverRecord.encryptedFields.title.value, stale.serverRecord.fields.file.value instanceof Asset],
+        bad, unread, isShared, shown: share.shown.isShared, user: user === me.userRecordName, left: container.userRecordName,
+        late: await database.fetchRecords('a', zone).catch(error => error.ckErrorCode),
+    };
+}"""
+# Somebody who is asked for an address, and does not say one.
+REFUSING = """async url => {
+    const { default: CloudKit } = await import('./sealkit/library/sealkit.mjs');
+    CloudKit.configure({ containers: [{ containerIdentifier: 'org.sealkit.notes', environment: 'development', server: new URL(url).origin }] });
+    const container = CloudKit.getDefaultContainer();
+    await container.createAccount({ recoveryKey: await container.newRecoveryKey() });
+    const own = new Error('not now');
+    const verify = { address: () => { throw own; }, code: () => '' };
+    const caught = await container.acceptShares(url, { verify }).catch(error => error);
+    return { isOwn: caught === own, isInWorker: await container.isInWorker };
+}"""
+SHORT_ZONE = 400
+
 
 class LibraryTests(SharingTests):
     @functools.cached_property
@@ -209,6 +276,26 @@ class LibraryTests(SharingTests):
             text = "\n".join(seen)
             that("Our notes:" in text and "- Buy bread" in text and "- Call the plumber" in text and "- Buy milk" in text, text)
             that("Call the plumber" in str(owner("record", "list", "--zone", "Notes")), "the command line reads something else")
+
+    def test_a_large_zone_and_files_in_a_page(self):
+        with self.app() as (folder, site, origin, owner), self.guest("abel") as abel:
+            abel.page.goto(site)
+            told = abel.page.evaluate(LARGE, {"server": origin, "count": SHORT_ZONE})
+            that(told == {
+                "isSame": True, "isAsset": True, "stale": ["CONFLICT", "The same", True], "bad": "BAD_REQUEST", "unread": "BAD_REQUEST", "isShared": False,
+                "shown": False, "user": True, "left": "", "late": "AUTHENTICATION_REQUIRED",
+            }, str(told))
+            reads = {worker: [abel.page.evaluate("worker => read(worker)", worker) for _ in range(3)] for worker in (True, False)}
+            that(all(one["count"] == SHORT_ZONE + 1 and one["isInWorker"] == worker for worker, ones in reads.items() for one in ones), str(reads))
+            held = {worker: min(one["longest"] for one in ones) for worker, ones in reads.items()}
+            print(f"    {SHORT_ZONE} records: the page is held up {held[True]:.0f} ms, and {held[False]:.0f} ms without a worker", flush=True)
+            that(held[True] < held[False] / 2, f"reading a zone holds up its page: {held}")
+            url = owner.invite("abel@example.org", zone="Notes")
+            that(abel.page.evaluate(REFUSING, url) == {"isOwn": True, "isInWorker": True}, "what the app throws is not what it is told")
+            # Where a policy lets no worker start, all of it is done on the page's thread.
+            (folder / "alone.html").write_text('<meta http-equiv="Content-Security-Policy" content="worker-src \'none\'">')
+            abel.page.goto(f"{site}/alone.html")
+            that(abel.page.evaluate(REFUSING, url) == {"isOwn": True, "isInWorker": False}, "without a worker nothing is done")
 
     def test_two_browsers_and_a_command_line_edit_one_zone(self):
         """Random steps, some of them at once; SEED repeats a run, MINUTES makes it longer than its short form."""
