@@ -38,9 +38,10 @@ async function enter(url, way, isNew) {
     const show = () => attempt(() => list(database, zoneID));
     $('add').addEventListener('submit', event => {
         event.preventDefault();
-        const { title } = Object.fromEntries(new FormData(event.target));
+        const { title, file } = Object.fromEntries(new FormData(event.target));
         return attempt(async () => {
-            required(await database.saveRecords({ recordType: 'Note', encryptedFields: { title } }, { zoneID }));
+            // A file is sealed here as well, whatever its size.
+            required(await database.saveRecords({ recordType: 'Note', fields: file.size > 0 ? { file } : {}, encryptedFields: { title } }, { zoneID }));
             event.target.reset();
             await show();
         });
@@ -68,7 +69,18 @@ async function list(database, zoneID) {
             await list(database, zoneID);
         }));
         const item = document.createElement('li');
-        item.append(input, gone);
+        item.append(input, gone, ...record.fields.file ? [keeping(record.fields.file.value)] : []);
         return item;
     }));
+}
+
+/** A button that saves a note's file. */
+function keeping(asset) {
+    const button = Object.assign(document.createElement('button'), { textContent: 'Save the file', type: 'button' });
+    button.addEventListener('click', () => attempt(async () => {
+        const href = URL.createObjectURL(await asset.blob());
+        Object.assign(document.createElement('a'), { href, download: 'file' }).click();
+        setTimeout(() => URL.revokeObjectURL(href), 60_000);
+    }));
+    return button;
 }

@@ -235,9 +235,13 @@ class LibraryTests(SharingTests):
             expect(notes).to_have_count(1)
             expect(notes.first).to_have_value("Buy bread")
             xeno.page.get_by_label("New note").fill("Water the plants")
+            xeno.page.get_by_label("With a file").set_input_files({"name": "plan.txt", "mimeType": "text/plain", "buffer": b"each Monday " * 1000})
             xeno.press("Add")
             expect(notes).to_have_count(2)
             expect(xeno.page.locator("#problem")).to_be_empty()
+            with xeno.page.expect_download() as saved:
+                xeno.press("Save the file")
+            that(saved.value.path().read_bytes() == b"each Monday " * 1000, "another file is saved than was added")
             notes.first.fill("Buy two breads")
             notes.first.press("Enter")
             expect(notes.first).to_have_value("Buy two breads")

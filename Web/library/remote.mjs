@@ -63,7 +63,10 @@ class Bridge {
         this.#configuration = configuration;
         this.#local = local;
         this.#isStarted = this.#start();
-        local.addNotificationListener(notification => this.#tell(notification));
+        local.addNotificationListener(notification => {
+            this.#settle(local);
+            this.#tell(notification);
+        });
     }
 
     /** @returns {Promise<boolean>} whether it runs in a worker: a page's policy may let it start none */

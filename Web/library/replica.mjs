@@ -113,8 +113,8 @@ export class Replica {
             const known = this.#known.get(name);
             return known?.isThere && !known.refusal ? undefined : new CKError(known?.refusal || 'unknownItem', { recordName: name });
         });
-        const opened = this.#open(names.filter((_, index) => !outcomes[index]));
-        return outcomes.map(outcome => outcome ?? /** @type {CKRecord | CKError} */ (opened.shift()));
+        const opened = this.#open(names.filter((_, index) => !outcomes[index])).values();
+        return outcomes.map(outcome => outcome ?? /** @type {CKRecord | CKError} */ (opened.next().value));
     }
 
     /** @param {string} name @returns {CKRecord | CKError} */
@@ -143,11 +143,11 @@ export class Replica {
         const since = id === this.#id ? Number(number) : 0;
         const changed = [...this.#known].filter(([, { version, refusal, isThere }]) => version > since && !refusal && (isThere || since > 0))
             .sort(([, one], [, other]) => one.version - other.version);
-        const opened = this.#open(changed.flatMap(([name, { isThere }]) => isThere ? name : []));
+        const opened = this.#open(changed.flatMap(([name, { isThere }]) => isThere ? name : [])).values();
         // What came and went before anybody asked was never there.
         return changed.flatMap(([recordName, { isThere }]) => {
-            const record = isThere ? opened.shift() : /** @type {CKDeletedRecord} */ ({ recordName, deleted: true });
-            return record === undefined || record instanceof CKError ? [] : record;
+            const record = isThere ? opened.next().value : /** @type {CKDeletedRecord} */ ({ recordName, deleted: true });
+            return record instanceof CKError ? [] : record;
         });
     }
 

@@ -334,6 +334,8 @@ export class SealShareElement extends HTMLElement {
     /** @param {CKShare} share @param {Texts} texts */
     #end(share, texts) {
         const about = { class: 'end' };
+        // A share of some records ends with their moving out of it, which takes an app.
+        if (share.isOwner && share.zoneID.shareRecordName) return undefined;
         if (share.isOwner) {
             return el('div', about, this.#confirmed('stop', texts.stop, texts.stopAsk, texts.stop, texts, texts.saidStopped, async () => {
                 await this.#share?.stop();

@@ -399,6 +399,24 @@ for (;;) {
     await new Promise(resolve => setTimeout(resolve, 1000 * asked.retryAfter));
 }
 assert.deepEqual(await found_('___modTime', 'GREATER_THAN', new Date(newest.modified.timestamp + 1)), []);
+// A server that finds something else, or in another order, is not believed.
+const lie = async (change, asked) => {
+    globalThis.fetch = (url, { body, ...rest } = {}) => {
+        if (!String(url).includes('/records/query')) return fetch(url, { body, ...rest });
+        const message = JSON.parse(new TextDecoder().decode(body));
+        change(message.query);
+        return fetch(url, { ...rest, body: JSON.stringify(message) });
+    };
+    try {
+        return await everybody.performQuery({ recordType: 'City', ...asked });
+    } finally {
+        globalThis.fetch = fetch;
+    }
+};
+const otherCity = await lie(query => { query.filterBy[0].comparator = 'NOT_EQUALS'; }, { filterBy: by('city', 'EQUALS', 'berlin').filterBy });
+assert.deepEqual([otherCity.records, otherCity.errors.map(error => refusal('INTEGRITY_ERROR', 'unexpected')(error))], [[], [true, true]]);
+const turned = await lie(query => { query.sortBy[0].descending = true; }, { sortBy: { fieldName: 'part' } });
+assert.deepEqual([turned.records.map(({ recordName }) => recordName), turned.errors.length], [['c2'], 2]);
 // Whoever has no account reads it as well, and writes nothing.
 CloudKit.configure({ containers: [configuration] });
 const stranger = CloudKit.getDefaultContainer().publicCloudDatabase;
