@@ -1,4 +1,3 @@
-// @ts-check
 // Files of records: what was read of one is its size and where it is; its bytes come when they are asked for.
 
 /**

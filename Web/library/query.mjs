@@ -61,14 +61,15 @@ export const writeQuery = (writer, { recordType, conditions, order }) => writer.
         writer.string(fieldName).flag(ascending));
 
 /** @param {Value} value @returns {object} as the server takes it, in JSON */
-function wireValue({ kind, text = '', bytes = new Uint8Array(0), milliseconds = 0 }) {
-    switch (kind) {
-    case 'integer': return { int64: text };
-    case 'double': return { double: Number.isFinite(Number(text)) ? Number(text) : text };
-    case 'date': return { date: milliseconds / 1000 - 978_307_200 };
-    case 'data': return { data: btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join('')) };
-    case 'reference': return { reference: { recordName: text } };
-    default: return { string: text };
+function wireValue(value) {
+    switch (value.kind) {
+    case 'string': return { string: value.text };
+    case 'integer': return { int64: value.text };
+    case 'double': return { double: Number.isFinite(Number(value.text)) ? Number(value.text) : value.text };
+    case 'date': return { date: value.milliseconds / 1000 - 978_307_200 };
+    case 'data': return { data: btoa(Array.from(value.bytes, byte => String.fromCharCode(byte)).join('')) };
+    case 'reference': return { reference: { recordName: value.text } };
+    default: throw badRequest('A query of the public database compares with texts, numbers, dates, bytes and references.');
     }
 }
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What a page may ask of the worker that a container runs in: no other member, and none that is inherited.
 const records = ['fetchRecords', 'performQuery', 'saveRecords', 'deleteRecords'];
 const zones = [

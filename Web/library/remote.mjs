@@ -1,4 +1,3 @@
-// @ts-check
 // A container whose work is done in a worker (`remote.worker.mjs`), with the methods of `Container`, `Database`, `PublicDatabase` and `Share`.
 import { Asset, withAssets } from './asset.mjs';
 import { RecordsBatch } from './batch.mjs';

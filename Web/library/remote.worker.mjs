@@ -1,4 +1,3 @@
-// @ts-check
 // Where a container runs in a browser: its page talks to it by messages (`remote.mjs`), so that neither keys nor what reading a zone costs are
 // on the page's thread.
 import { Asset, withAssets } from './asset.mjs';
