@@ -45,6 +45,27 @@ struct BenchmarkPerson {
         return HTTPConnection.request(path: request.path, body: request.body, token: request.token)
     }
 
+    /// Of each, the requests that save so many new records one by one. They are made in the order in which they will
+    /// come, as when each is sent at once.
+    static func saves(_ count: Int, named name: String, of people: [BenchmarkPerson]) async throws -> [[[UInt8]]] {
+        var requests: [[[UInt8]]] = Array(repeating: [], count: people.count)
+        for index in 0..<count {
+            for (own, person) in people.enumerated() {
+                requests[own].append(try await person.save("\(name)-\(index)"))
+            }
+        }
+        return requests
+    }
+
+    /// Whether an answer says that the record is there.
+    @Sendable static func isSaved(_ status: Int, _ body: Data) -> Bool {
+        guard status == 200, let answer = try? Sealkit_V1_ModifyRecordsResponse(serializedBytes: body) else {
+            return false
+        }
+        if case .record = answer.results.first?.outcome { return true }
+        return false
+    }
+
     struct Missing: Error { let requests: Int }
 
     /// Really saved, in one batch.

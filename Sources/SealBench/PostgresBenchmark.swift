@@ -1,8 +1,5 @@
 import Foundation
-import SealKit
 import SealLab
-import SealWire
-import SwiftProtobuf
 
 /// The same server on both engines, in turns: one-record saves and look-ups from 32 connections at once, each with a
 /// zone of its own. PostgreSQL runs on this machine too, and has its part of the processors.
@@ -24,19 +21,9 @@ struct PostgresBenchmark {
 
         /// Seconds for one of each.
         mutating func measure(_ round: Int) async throws {
-            var requests: [[[UInt8]]] = Array(repeating: [], count: people.count)
-            for index in 0..<ServerBenchmark.savesEach {
-                for (own, person) in people.enumerated() {
-                    requests[own].append(try await person.save("round-\(round)-\(index)"))
-                }
-            }
-            let saves = try Load.run(port: server.port, requests) { status, body in
-                guard status == 200, let answer = try? Sealkit_V1_ModifyRecordsResponse(serializedBytes: body) else {
-                    return false
-                }
-                if case .record = answer.results.first?.outcome { return true }
-                return false
-            }
+            let requests = try await BenchmarkPerson.saves(
+                ServerBenchmark.savesEach, named: "round-\(round)", of: people)
+            let saves = try Load.run(port: server.port, requests, isGood: BenchmarkPerson.isSaved)
             save = min(save, saves / Double(people.count * ServerBenchmark.savesEach))
             let lookups = try people.map { Array(repeating: try $0.lookup(), count: ServerBenchmark.lookupsEach) }
             let seconds = try Load.run(port: server.port, lookups) { status, _ in status == 200 }
@@ -60,6 +47,7 @@ struct PostgresBenchmark {
             ])
         guard made.status == 0 else { throw NoDatabase() }
         var engines: [Engine] = []
+        defer { for engine in engines { engine.server.remove() } }
         for arguments in [[], ["--database-url", postgres.url(of: "bench")]] {
             engines.append(try await Engine(try ServerProcess.temporary(arguments: arguments)))
         }
@@ -75,7 +63,6 @@ struct PostgresBenchmark {
         report.row(
             "look-ups of one record, PostgreSQL", 1 / other.lookup, "/s", ratio: sqlite.lookup / other.lookup,
             aim: .atLeast(0.5))
-        for engine in engines { engine.server.remove() }
         await postgres.stop()
     }
 }

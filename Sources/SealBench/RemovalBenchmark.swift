@@ -33,7 +33,7 @@ struct RemovalBenchmark {
         for _ in 0..<Self.removals {
             for index in shares.indices { times[index].append(try await remove(from: &shares[index], database)) }
         }
-        let (few, many) = (times[0].sorted()[Self.removals / 2], times[1].sorted()[Self.removals / 2])
+        let (few, many) = (Report.middle(times[0]), Report.middle(times[1]))
         report.row("of a zone without records", few * 1000, "ms")
         report.row("of a zone with \(Self.records) records", many * 1000, "ms", aim: .atMost(100))
         report.row("the one to the other", many / few, "", aim: .atMost(1.25))

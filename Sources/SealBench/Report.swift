@@ -39,6 +39,9 @@ struct Report {
         print(line)
     }
 
+    /// Of an odd number of values, which are not none.
+    static func middle(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+
     /// A share of something, in percent.
     /// - Parameter aim: what it may be at most.
     mutating func cost(_ name: String, _ share: Double, aim: Double) {

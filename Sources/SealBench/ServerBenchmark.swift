@@ -1,8 +1,5 @@
 import Foundation
-import SealKit
 import SealLab
-import SealWire
-import SwiftProtobuf
 
 /// What the server takes: one-record saves and look-ups from 32 connections at once. The clients are threads on plain
 /// sockets whose requests were sealed and signed before the clock starts, so that both cores are the server's.
@@ -32,22 +29,10 @@ struct ServerBenchmark {
         var single = Double.infinity
         var grouped = Double.infinity
         for round in 0..<3 {
-            var requests: [[[UInt8]]] = Array(repeating: [], count: people.count)
-            // Made in the order in which they will come, as when each is sent at once.
-            for index in 0..<Self.savesEach {
-                for (own, person) in people.enumerated() {
-                    requests[own].append(try await person.save("round-\(round)-\(index)"))
-                }
-            }
+            let requests = try await BenchmarkPerson.saves(Self.savesEach, named: "round-\(round)", of: people)
             single = min(single, try limit.seconds(commits: 2_000, rowsEach: 1) / 2_000)
             grouped = min(grouped, try limit.seconds(commits: 200, rowsEach: Self.clients) / Double(200 * Self.clients))
-            let seconds = try Load.run(port: server.port, requests) { status, body in
-                guard status == 200, let answer = try? Sealkit_V1_ModifyRecordsResponse(serializedBytes: body) else {
-                    return false
-                }
-                if case .record = answer.results.first?.outcome { return true }
-                return false
-            }
+            let seconds = try Load.run(port: server.port, requests, isGood: BenchmarkPerson.isSaved)
             best = min(best, seconds / Double(Self.clients * Self.savesEach))
         }
         report.row("bare SQLite, one commit a row of the same size", 1 / single, "/s")

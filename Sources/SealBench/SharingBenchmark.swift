@@ -32,14 +32,12 @@ struct SharingBenchmark {
             ("the owner invites", invitations), ("the guest accepts by URL", acceptances),
             ("and reads the record", readings),
         ]
-        for (name, seconds) in parts { report.row(name, Self.middle(seconds) * 1_000, "ms") }
+        for (name, seconds) in parts { report.row(name, Report.middle(seconds) * 1_000, "ms") }
         let all = zip(invitations, zip(acceptances, readings)).map { $0 + $1.0 + $1.1 }
-        report.row("all of it", Self.middle(all) * 1_000, "ms", aim: .atMost(5))
+        report.row("all of it", Report.middle(all) * 1_000, "ms", aim: .atMost(5))
     }
 
     private struct Mismatch: Error {}
-
-    private static func middle(_ seconds: [Double]) -> Double { seconds.sorted()[seconds.count / 2] }
 
     private static func person(_ server: ServerProcess) async throws -> Container {
         let account = try await Account.create(transport: try HTTPTransport(server: server.origin), deviceName: "bench")

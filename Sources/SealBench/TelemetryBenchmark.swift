@@ -1,8 +1,5 @@
 import Foundation
-import SealKit
 import SealLab
-import SealWire
-import SwiftProtobuf
 
 /// What counting and logging every request costs: the same load on two servers in turns, one with telemetry and one
 /// without. By throughput, as the median of pairs, since what disturbs the machine seldom disturbs both of one; and by
@@ -34,19 +31,20 @@ struct TelemetryBenchmark {
             for _ in 0..<Self.clients { people.append(try await BenchmarkPerson(server)) }
             sides.append(Side(server: server, people: people))
         }
-        try await measure("look-ups of one record", &sides, &report) { person, _ in
-            Array(repeating: try person.lookup(), count: Self.lookupsEach)
+        try await measure("look-ups of one record", &sides, &report, isGood: { status, _ in status == 200 }) {
+            people, _ in
+            try people.map { Array(repeating: try $0.lookup(), count: Self.lookupsEach) }
         }
-        try await measure("saves of one record, durable", &sides, &report) { person, round in
-            var requests: [[UInt8]] = []
-            for index in 0..<Self.savesEach { requests.append(try await person.save("telemetry-\(round)-\(index)")) }
-            return requests
+        try await measure("saves of one record, durable", &sides, &report, isGood: BenchmarkPerson.isSaved) {
+            people, round in
+            try await BenchmarkPerson.saves(Self.savesEach, named: "telemetry-\(round)", of: people)
         }
     }
 
     private func measure(
         _ what: String, _ sides: inout [Side], _ report: inout Report,
-        _ requests: (BenchmarkPerson, Int) async throws -> [[UInt8]]
+        isGood: @escaping @Sendable (Int, Data) -> Bool,
+        _ requests: ([BenchmarkPerson], Int) async throws -> [[[UInt8]]]
     ) async throws {
         for side in sides.indices { (sides[side].times, sides[side].processor) = ([], 0) }
         // The first round warms both up.
@@ -54,37 +52,25 @@ struct TelemetryBenchmark {
             for place in sides.indices {
                 // Each goes first as often as the other.
                 let side = round % 2 == 0 ? place : sides.count - 1 - place
-                var all: [[[UInt8]]] = []
-                for person in sides[side].people { all.append(try await requests(person, round)) }
-                let before = Self.processorSeconds(of: sides[side].server)
-                let seconds = try Load.run(port: sides[side].server.port, all) { status, _ in status == 200 }
+                let all = try await requests(sides[side].people, round)
+                let before = sides[side].server.processorSeconds
+                let seconds = try Load.run(port: sides[side].server.port, all, isGood: isGood)
                 guard round > 0 else { continue }
                 sides[side].times.append(seconds / Double(all.reduce(0) { $0 + $1.count }))
-                sides[side].processor += Self.processorSeconds(of: sides[side].server) - before
+                sides[side].processor += sides[side].server.processorSeconds - before
             }
         }
-        let ratios = zip(sides[0].times, sides[1].times).map { $0 / $1 }.sorted()
+        let ratios = zip(sides[0].times, sides[1].times).map { $0 / $1 }
         for (word, side) in zip(["without", "with"], sides) {
-            report.row("\(what), \(word) telemetry", 1 / Self.median(side.times), "/s")
+            report.row("\(what), \(word) telemetry", 1 / Report.middle(side.times), "/s")
         }
-        report.cost("\(what): what telemetry costs of throughput", 1 - Self.median(ratios), aim: Self.aim)
-        report.cost(
-            "\(what): what it takes of the processor's time",
-            sides[1].processor / max(sides[0].processor, .leastNonzeroMagnitude) - 1, aim: Self.aim)
+        report.cost("\(what): what telemetry costs of throughput", 1 - Report.middle(ratios), aim: Self.aim)
+        // 0 where the system does not tell.
+        if sides[0].processor > 0 {
+            report.cost(
+                "\(what): what it takes of the processor's time", sides[1].processor / sides[0].processor - 1,
+                aim: Self.aim)
+        }
         report.spread("its pairs", ratios.map { 1 - $0 })
-    }
-
-    private static func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        return sorted.isEmpty ? 0 : (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
-    }
-
-    /// Of the process's user and system time so far; 0 where the system does not tell.
-    private static func processorSeconds(of server: ServerProcess) -> Double {
-        let stat = (try? String(contentsOfFile: "/proc/\(server.identifier)/stat", encoding: .utf8)) ?? ""
-        // What is in parentheses is the program's name.
-        let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
-        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
-        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 }

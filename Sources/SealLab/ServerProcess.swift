@@ -130,6 +130,15 @@ open class ServerProcess: @unchecked Sendable {
     /// The most memory that it ever had resident, in MiB.
     public var peakMegabytes: Double { Self.megabytes("VmHWM", of: identifier) }
 
+    /// Seconds of the processor's time so far, user and system; 0 where the system does not tell.
+    public var processorSeconds: Double {
+        let stat = (try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)) ?? ""
+        // What is in parentheses is the program's name.
+        let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
     /// A line of `/proc/<process>/status`, in MiB; 0 where there is none.
     public static func megabytes(_ line: String, of process: Int32) -> Double {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
