@@ -91,7 +91,8 @@ final class Readers: Sendable {
         } catch {
             let stranded = state.withLock { state -> [any ReadJob] in
                 state.busy -= 1
-                guard state.busy > 0 else { return [job] + state.takeAllWaiting() }
+                // Once closed, nobody takes any more.
+                guard state.busy > 0, !state.isClosed else { return [job] + state.takeAllWaiting() }
                 // Somebody who is at work takes those that wait, and this one: there may be no more connections.
                 state.waiting.append(job, of: nil)
                 return []

@@ -1,0 +1,78 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import SealStorage
+
+/// Connections that read, where there is not one for everybody.
+@Suite(.timeLimit(.minutes(60))) struct ReadersTests {
+    private struct NoConnection: Error {}
+
+    /// Answers nothing: what is read here asks nothing.
+    private struct Silence: SQLConnection, ReaderConnection {
+        var dialect: SQLDialect { .sqlite }
+        func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int { 0 }
+        func runScript(_ sql: String) throws {}
+        func announce(_ announcement: Announcement) {}
+        func read<T>(_ body: (any SQLConnection) throws -> T) throws -> T { try body(self) }
+        func close() throws {}
+    }
+
+    /// The first reader's connection is had at once, the second one's never, after a wait.
+    private final class Gate: Sendable {
+        let (isReading, mayRead) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (isConnecting, mayFail) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        private let connections = Mutex(0)
+
+        func connect() throws -> any ReaderConnection {
+            let count = connections.withLock { count in
+                count += 1
+                return count
+            }
+            guard count > 1 else { return Silence() }
+            isConnecting.signal()
+            mayFail.wait()
+            throw NoConnection()
+        }
+    }
+
+    private static func wait(for semaphore: DispatchSemaphore) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                semaphore.wait()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// - Returns: what became of a read for which there was no connection, beside one that was under way.
+    private static func strand(closes: Bool) async throws -> Result<Int, any Error> {
+        let gate = Gate()
+        let readers = Readers(most: 2) { try gate.connect() }
+        async let first = readers.read { _ in
+            gate.isReading.signal()
+            gate.mayRead.wait()
+            return 1
+        }
+        await wait(for: gate.isReading)
+        async let second = readers.read { _ in 2 }
+        await wait(for: gate.isConnecting)
+        if closes { try readers.close() }
+        gate.mayFail.signal()
+        // It is settled, or waits for the one under way.
+        while readers.counts.busy > 1 { try await Task.sleep(for: .milliseconds(1)) }
+        gate.mayRead.signal()
+        #expect(try await first == 1)
+        do { return .success(try await second) } catch { return .failure(error) }
+    }
+
+    @Test func aReadWithoutAConnectionWaitsForOneThatReads() async throws {
+        #expect(try await Self.strand(closes: false).get() == 2)
+    }
+
+    /// Nobody takes what waits by then.
+    @Test func aReadWithoutAConnectionIsRefusedWhereReadingHasEnded() async throws {
+        let outcome = try await Self.strand(closes: true)
+        #expect(throws: NoConnection.self) { try outcome.get() }
+    }
+}
