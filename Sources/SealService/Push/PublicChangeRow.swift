@@ -31,7 +31,7 @@ struct PublicChangeRow {
     static func words(atMost count: Int, in connection: any SQLConnection) throws -> Words {
         var words: Words = [:]
         var bytes = 0
-        try connection.run(oldest + " LIMIT $1", [.integer(Int64(count))]) { row in
+        try connection.stream(oldest + " LIMIT $1", [.integer(Int64(count))]) { row in
             let fields = try row.bytes("fields")
             bytes += fields.count
             guard words.isEmpty || bytes <= mostBytes else { return false }

@@ -32,7 +32,7 @@ package struct PostgresAddress: Sendable {
         defer { PQconninfoFree(options) }
         let found = Self.values(of: options)
         // The password, and that of the client's key: what libpq itself shows as stars.
-        guard Self.secrets(of: options).isEmpty else { throw .hasPassword }
+        guard !Self.haveSecret(options) else { throw .hasPassword }
         guard found["dbname"]?.isEmpty == false else { throw .hasNoDatabase }
         guard found["service"] == nil else { throw .hasService }
         parameters = found
@@ -49,16 +49,15 @@ package struct PostgresAddress: Sendable {
         return found
     }
 
-    /// The names of those that have a value which nobody is to see.
-    private static func secrets(of options: UnsafeMutablePointer<PQconninfoOption>) -> [String] {
-        var found: [String] = []
+    /// Whether one has a value which nobody is to see.
+    private static func haveSecret(_ options: UnsafeMutablePointer<PQconninfoOption>) -> Bool {
         var next = options
-        while let keyword = next.pointee.keyword {
+        while next.pointee.keyword != nil {
             let isSecret = next.pointee.dispchar.map { String(cString: $0) == "*" } ?? false
-            if isSecret, next.pointee.val != nil { found.append(String(cString: keyword)) }
+            if isSecret, next.pointee.val != nil { return true }
             next += 1
         }
-        return found
+        return false
     }
 
     /// The hosts, by name or address, that are reached over a network; sockets are none.

@@ -32,7 +32,11 @@ final class PostgresConnection: SQLConnection {
 
     func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws {
         guard deadline?.hasPassedBeforeStatement != true else { throw StorageError.overBudget }
-        try session.stream(sql, values, eachRow: eachRow)
+        // The server's limit is of each portion alone.
+        try session.stream(sql, values) { row in
+            guard deadline?.hasPassedBeforeStatement != true else { throw StorageError.overBudget }
+            return try eachRow(row)
+        }
     }
 
     func runScript(_ sql: String) throws { try session.runScript(PostgresDialect.translate(sql)) }

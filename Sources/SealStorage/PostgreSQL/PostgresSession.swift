@@ -21,8 +21,8 @@ final class PostgresSession {
     private var isBegun = false
     /// The answer whose rows come.
     private var incoming: Incoming?
-    /// What the transaction under way failed with, where that ended all of it.
-    private var lost: PostgresFailure?
+    /// Whether the transaction under way has ended, all of it.
+    private var isLost = false
     private var lastFailure: StorageError?
     private(set) var mayBeginAnew = false
     /// How many are open, one within another.
@@ -92,7 +92,7 @@ final class PostgresSession {
         deferred = []
         incoming = nil
         isBegun = false
-        lost = nil
+        isLost = false
         lastFailure = nil
         mayBeginAnew = false
     }
@@ -129,11 +129,13 @@ final class PostgresSession {
         deferred.append("ROLLBACK TO job")
     }
 
-    var isInTransaction: Bool { lost == nil }
+    private static let connectionLost = StorageError.unavailable(message: "the connection was lost")
+
+    var isInTransaction: Bool { !isLost }
 
     /// Of the statement that the write under way cannot go on after.
     var failure: StorageError? {
-        if let lost { return lost.error }
+        if isLost { return lastFailure ?? Self.connectionLost }
         guard isBegun, let connection, PQtransactionStatus(connection) == PQTRANS_INERROR else { return nil }
         return deferred.contains { $0.hasPrefix("ROLLBACK TO") }
             ? nil : lastFailure ?? .failed(code: 0, message: "a statement failed")
@@ -153,7 +155,7 @@ final class PostgresSession {
         defer { PQclear(result) }
         guard PQresultStatus(result) == PGRES_COMMAND_OK else {
             let failure = PostgresFailure(result, of: connection)
-            lost = failure
+            isLost = true
             guard failure.isConflict else {
                 guard isAboutConnection(failure) else { throw failure.error }
                 isStale = true
@@ -206,7 +208,7 @@ final class PostgresSession {
 
     /// Sends what was deferred.
     private func send() throws(PostgresError) {
-        if lost != nil { throw .told(.unavailable(message: "the connection was lost")) }
+        if isLost { throw .told(Self.connectionLost) }
         incoming?.keep()
         guard !deferred.isEmpty else { return }
         let script = deferred.joined(separator: "; ")
@@ -271,7 +273,7 @@ final class PostgresSession {
         defer { deferred.append("CLOSE \(name)") }
         var count = Self.firstPortion
         while true {
-            let (portion, connection) = try fetch(count, of: name)
+            let portion = try fetch(count, of: name)
             defer { PQclear(portion) }
             let (rows, fields) = (PQntuples(portion), PQnfields(portion))
             let columns = try SQLColumns(
@@ -282,13 +284,13 @@ final class PostgresSession {
                 columns.begin()
                 guard try eachRow(PostgresRow(result: portion, row: row, columns: columns)) else { return }
             }
-            guard rows == count, self.connection == connection else { return }
+            guard rows == count else { return }
             count = bytes > Self.portionBytes ? max(1, count / 2) : min(count * 2, Self.largestPortion)
         }
     }
 
     /// - Returns: the rows, which the caller clears.
-    private func fetch(_ count: Int, of cursor: String) throws -> (OpaquePointer, OpaquePointer) {
+    private func fetch(_ count: Int, of cursor: String) throws -> OpaquePointer {
         do throws(PostgresError) {
             try send()
             guard let connection else { throw .told(.unavailable(message: "there is no connection")) }
@@ -297,7 +299,7 @@ final class PostgresSession {
                 defer { PQclear(result) }
                 throw .failed(.init(result, of: connection))
             }
-            return (result, connection)
+            return result
         } catch { throw noted(error) }
     }
 
@@ -331,7 +333,7 @@ final class PostgresSession {
         case .failed(let failure):
             let isAboutConnection = isAboutConnection(failure)
             if isAboutConnection || failure.isConflict {
-                lost = failure
+                isLost = true
                 // Nothing of it is there.
                 mayBeginAnew = true
                 isStale = isAboutConnection
