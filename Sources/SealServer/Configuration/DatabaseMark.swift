@@ -1,4 +1,3 @@
-import Foundation
 import SealStorage
 import SealSystem
 
@@ -20,14 +19,17 @@ package struct DatabaseMark {
     /// folder, or nowhere yet.
     package var database: String? {
         guard FileStatus(path: path) != nil else { return nil }
-        return lines.first ?? "a database of PostgreSQL"
+        return (try? lines().first) ?? "a database of PostgreSQL"
     }
 
-    private var firstRun: Int64? { lines.dropFirst().first.flatMap { Int64($0) } }
-
-    private var lines: [String] {
-        let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
-        return text.split(separator: "\n").map(String.init)
+    /// None where there is no mark yet.
+    /// - Throws: `FileError` for one that cannot be read: it is none to write over.
+    private func lines() throws -> [String] {
+        guard FileStatus(path: path) != nil else { return [] }
+        let reader = try FileReader(path)
+        var lines: [String] = []
+        while lines.count < 2, let line = try reader.line() { lines.append(line) }
+        return lines
     }
 
     /// Throws where the folder goes with another kind of database than `address` names; nil is the file in it.
@@ -40,18 +42,18 @@ package struct DatabaseMark {
     }
 
     /// Throws where the folder goes with another database than the one that was opened.
-    func require(_ address: PostgresAddress, firstRun found: Int64) throws(ConfigurationError) {
-        if let firstRun, firstRun != found, let database {
-            throw .databaseOther(given: address.name, database: database, mark: path)
-        }
+    func require(_ address: PostgresAddress, firstRun found: Int64) throws {
+        let lines = try lines()
+        guard lines.count > 1, let firstRun = Int64(lines[1]), firstRun != found else { return }
+        throw ConfigurationError.databaseOther(given: address.name, database: lines[0], mark: path)
     }
 
-    func write(_ address: PostgresAddress, firstRun: Int64) throws(FileError) {
-        let text = "\(address.name)\n\(firstRun)\n"
-        guard lines.joined(separator: "\n") + "\n" != text else { return }
+    func write(_ address: PostgresAddress, firstRun: Int64) throws {
+        let lines = [address.name, "\(firstRun)"]
+        guard try self.lines() != lines else { return }
         try PrivateFiles.remove(path + ".new")
         let writer = try FileWriter(path + ".new")
-        try writer.write(Array(text.utf8))
+        try writer.write(Array(lines.map { $0 + "\n" }.joined().utf8))
         _ = try writer.finish()
         try PrivateFiles.rename(path + ".new", to: path)
     }
