@@ -43,6 +43,9 @@ package struct PublicEdit: Sendable {
                 digests.append(FieldDigest(name: field.name, digest: try WireField(field).digest(name: field.name)))
             }
             try verified.check(digests)
+            guard verified.statement.kind == .save, verified.statement.recordType == record.recordType else {
+                throw .wrongContext
+            }
             return verified
         }
         (self.record, self.path) = (record, path)

@@ -274,6 +274,15 @@ import Testing
             }
             #expect(try await save() == ErrorCode.integrityFailure.httpStatus)
             #expect(try await anna.lookupPublic(["n1"]).results[0].record.changeTag == Self.value("tag", in: page))
+            // Nor a type that it is not of, which only the deletion would name.
+            let second = try await browser.get(Self.record("n2")).body
+            try await server.services.database.write(at: .everything) { connection in
+                try connection.execute("UPDATE record SET type = 'Other' WHERE name = 'n2'")
+            }
+            let deletion = try await browser.submit(
+                Self.record("n1"), to: "/data/delete", Self.form(second, [("confirmation", "n2"), ("name", "n2")]))
+            #expect(deletion.status == ErrorCode.integrityFailure.httpStatus)
+            #expect(try await !anna.lookupPublic(["n2"]).results[0].record.deleted)
             // A key that was revoked, and one whose account is suspended.
             _ = try await anna.revokeServerKey(other.chain.userID)
             #expect(try await save("key", "other") == 401)
