@@ -30,13 +30,13 @@ extension Console {
         post("/access/tokens/revoke", &routes) { fields, _ in
             try await tokens.revoke(.with { $0.id = fields["id"] })
             journal.note(.revokeToken, ["id": "\(fields["id"])"])
-            return ConsolePage.see("/access?" + FormFields.query([("container", fields["container"])]))
+            return ConsolePage.see("/access?" + fields.query(["container"]))
         }
         post("/access/keys/revoke", &routes) { fields, _ in
             let (user, now) = (fields["user"], services.clock())
             try await services.transactions.write(at: .everything) { try ServerKeys.revoke(user, now: now, in: $0) }
             journal.note(.revokeKey, ["key": "\(user)"])
-            return ConsolePage.see("/access?" + FormFields.query([("container", fields["container"])]))
+            return ConsolePage.see("/access?" + fields.query(["container"]))
         }
     }
 

@@ -57,7 +57,7 @@ extension Console {
             try accounts.list(asked, in: $0)
         }
         journal.note(.accounts, ["count": "\(answer.accounts.count)"])
-        let link = FormFields.query([("find", fields["find"]), ("suspended", fields["suspended"])])
+        let link = fields.query(["find", "suspended"])
         let which = [("", "all"), ("only", "suspended")]
         let body: Markup = """
             <form class="fields" method="get" action="/accounts">

@@ -17,6 +17,8 @@ extension Console {
     static let searchNames = placeNames + ["type", "where", "sort"]
     private static let pageSize = 50
     private static let mostRows = 1_000
+    /// A record alone may have a mebibyte.
+    private static let mostTableBytes = 16 << 20
     private static let mostColumns = 6
 
     func addDataRoutes(to routes: inout RouteTable) {
@@ -29,12 +31,19 @@ extension Console {
 
     private static func path(_ fields: FormFields) throws(ServerError) -> DatabasePath {
         let container = try Names.requireContainer(fields["container"])
+        return DatabasePath(
+            container: container, environment: try environment(fields) ?? .development, database: .public)
+    }
+
+    /// Nil where none was named.
+    static func environment(_ fields: FormFields) throws(ServerError) -> SealStatements.Environment? {
         let name = fields["environment"]
-        guard let environment = SealStatements.Environment(name: name.isEmpty ? "development" : name) else {
+        guard !name.isEmpty else { return nil }
+        guard let environment = SealStatements.Environment(name: name) else {
             throw ServerError(
                 .invalidArguments, "There is no such environment.", remedy: "Use development or production.")
         }
-        return DatabasePath(container: container, environment: environment, database: .public)
+        return environment
     }
 
     func dataCaller(_ fields: FormFields) async throws -> ConsoleRecords.Caller {
@@ -57,10 +66,6 @@ extension Console {
         return type
     }
 
-    static func dataLink(_ fields: FormFields, _ names: [String], _ more: [(String, String)] = []) -> String {
-        FormFields.query(names.map { ($0, fields[$0]) } + more)
-    }
-
     private func placeForm(_ fields: FormFields, keys: [String]) -> Markup {
         let names = [("", "everybody")] + keys.map { ($0, $0) }
         let environments = Self.environments.dropFirst()
@@ -81,7 +86,7 @@ extension Console {
         let path = caller.path
         let types = try await recordTypes(in: path)
         let links = types.keys.filter { $0 != Names.shareType }.sorted().map { type -> Markup in
-            let link = Self.dataLink(fields, Self.placeNames, [("type", type)])
+            let link = fields.query(Self.placeNames, [("type", type)])
             return "<li><a href=\"/data?\(link)\">\(type)</a></li>\n"
         }
         let zones = FormFields.query([("container", path.container), ("environment", path.environment.name)])
@@ -149,7 +154,7 @@ extension Console {
         let columns = Self.plainFields(type)
         let shown = columns.prefix(Self.mostColumns)
         let rows = try answer.matches.map { match -> Markup in
-            let link = Self.dataLink(fields, Self.searchNames, [("name", match.record.recordName)])
+            let link = fields.query(Self.searchNames, [("name", match.record.recordName)])
             let values = try Self.fieldValues(match.record)
             let cells = shown.map { name -> Markup in "<td>\(values[name].map(Self.short) ?? "")</td>" }
             return """
@@ -158,7 +163,7 @@ extension Console {
 
                 """
         }
-        let link = Self.dataLink(fields, Self.searchNames)
+        let link = fields.query(Self.searchNames)
         let sealed = type.fields.filter(\.value.isEncrypted).keys.sorted()
         let note: Markup? =
             sealed.isEmpty
@@ -212,7 +217,7 @@ extension Console {
         let caller = try await dataCaller(fields)
         let types = try await recordTypes(in: caller.path)
         let columns = Self.plainFields(try Self.recordType(fields["type"], of: types))
-        var (lines, cursor) = ([String](), Data())
+        var (lines, cursor, size) = ([String](), Data(), 0)
         repeat {
             let answer = try await page(fields, after: cursor, limit: 200, caller)
             for match in answer.matches {
@@ -222,7 +227,14 @@ extension Console {
                         record.recordName, Self.time(microseconds: record.creationDate),
                         Self.time(microseconds: record.modificationDate),
                     ] + columns.map { name in values[name].map(Self.fieldText) ?? "" }
-                lines.append(cells.map(SpreadsheetCell.text).joined(separator: ","))
+                let line = cells.map(SpreadsheetCell.text).joined(separator: ",")
+                size += line.utf8.count
+                guard size <= Self.mostTableBytes else {
+                    throw ServerError(
+                        .limitExceeded, "The table would have more than \(Self.bytes(Self.mostTableBytes)).",
+                        remedy: "Ask for fewer records by a condition.")
+                }
+                lines.append(line)
             }
             cursor = answer.cursor
         } while !cursor.isEmpty && lines.count < Self.mostRows

@@ -31,7 +31,7 @@ extension Console {
         }
         journal.note(.events, ["count": "\(answer.events.count)"])
         let kinds = [("", "all")] + ManagementEvent.Kind.allCases.map { ($0.rawValue, $0.rawValue) }
-        let link = FormFields.query(["kind", "container", "account"].map { ($0, fields[$0]) })
+        let link = fields.query(["kind", "container", "account"])
         let body: Markup = """
             <form class="fields" method="get" action="/events">
             \(Self.choice("Event", "kind", kinds, fields["kind"]))\(Self.field("Container", "container", fields["container"]))\

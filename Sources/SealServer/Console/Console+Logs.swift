@@ -75,7 +75,7 @@ extension Console {
     /// The query that the fields are, for a link.
     private static func link(_ fields: FormFields) -> String {
         let names = queryNames + TelemetryDimension.allCases.map(\.rawValue)
-        return FormFields.query(names.map { ($0, fields[$0]) })
+        return fields.query(names)
     }
 
     private func logPage(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {

@@ -21,7 +21,7 @@ extension Console {
                 .fields(try Self.changes(fields, to: record, try Self.recordType(record.recordType, of: types)))
             }
             note(.changeRecord, caller)
-            return ConsolePage.see("/data/record?" + Self.dataLink(fields, Self.searchNames + ["name"]))
+            return ConsolePage.see("/data/record?" + fields.query(Self.searchNames + ["name"]))
         }
         post("/data/delete", &routes) { fields, _ in
             guard fields["confirmation"] == fields["name"] else {
@@ -32,7 +32,7 @@ extension Console {
             let caller = try await dataCaller(fields)
             try await records.change(fields["name"], shown: fields["tag"], as: caller) { _ in .deletion }
             note(.deleteRecord, caller)
-            return ConsolePage.see("/data?" + Self.dataLink(fields, Self.searchNames))
+            return ConsolePage.see("/data?" + fields.query(Self.searchNames))
         }
     }
 
@@ -69,7 +69,7 @@ extension Console {
             let shown = text.utf8.count <= FieldText.mostBytes ? text : "\(text.prefix(FieldText.mostBytes / 4))…"
             return "<tr><th scope=\"row\">\(name)</th><td>\(kind)</td><td class=\"text\">\(shown)</td></tr>\n"
         }
-        let back = Self.dataLink(fields, Self.searchNames)
+        let back = fields.query(Self.searchNames)
         let forms: Markup =
             caller.keyName.isEmpty
             ? "<p>It is changed and deleted by a server-to-server key: choose one under <em>As</em>.</p>"

@@ -26,18 +26,18 @@ extension Console {
     }
 
     private func schemaPage(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
-        let known = try await services.transactions.read { [schemas = services.schemas] in
-            try schemas.containers(in: $0)
-        }
-        let links = known.map { container -> Markup in
-            "<li><a href=\"/schema?\(FormFields.query([("container", container)]))\">\(container)</a></li>\n"
-        }
         let form: Markup = """
             <form class="fields" method="get" action="/schema">
             \(Self.field("Container", "container", fields["container"]))<button>Show</button>
             </form>
             """
         guard !fields["container"].isEmpty else {
+            let known = try await services.transactions.read { [schemas = services.schemas] in
+                try schemas.containers(in: $0)
+            }
+            let links = known.map { container -> Markup in
+                "<li><a href=\"/schema?\(FormFields.query([("container", container)]))\">\(container)</a></li>\n"
+            }
             let list: Markup = known.isEmpty ? "<p>No container has a schema yet.</p>" : "<ul>\(Markup(links))</ul>"
             return ConsolePage(title: "Schema", body: form + list, session: session).response()
         }

@@ -39,7 +39,7 @@ extension Console {
     }
 
     func zones(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
-        let (container, environment) = (fields["container"], Environment(name: fields["environment"]))
+        let (container, environment) = (fields["container"], try Self.environment(fields))
         let largest = try await services.transactions.read {
             try LargestZones.list(of: container, environment, limit: 100, in: $0)
         }

@@ -24,12 +24,13 @@ extension Console {
             return try await subscriptions(fields, session, outcome: outcome)
         }
         post("/subscriptions/hurry", &routes) { fields, _ in
-            let (webhook, now) = (try await webhook(fields), services.clock())
-            try await services.transactions.write(at: .everything) {
-                try OperatedSubscriptions.hurry(webhook, now: now, in: $0)
+            let (handle, now) = (fields["subscription"], services.clock())
+            try await services.transactions.write(at: .everything) { connection in
+                let webhook = try OperatedSubscriptions.webhook(named: handle, in: connection)
+                try OperatedSubscriptions.hurry(webhook, now: now, in: connection)
             }
             journal.note(.hurryWebhook)
-            return ConsolePage.see("/subscriptions?" + FormFields.query(Self.listNames.map { ($0, fields[$0]) }))
+            return ConsolePage.see("/subscriptions?" + fields.query(Self.listNames))
         }
     }
 
@@ -49,11 +50,8 @@ extension Console {
         }
         let shown = found.prefix(Self.subscriptionsPerPage)
         journal.note(.subscriptions, ["count": "\(shown.count)"])
-        let link = FormFields.query(Self.listNames.map { ($0, fields[$0]) })
-        var more: Markup?
-        if found.count > shown.count, let last = shown.last {
-            more = "<p><a href=\"/subscriptions?\(link.isEmpty ? "" : link + "&")after=\(last.handle)\">More</a></p>"
-        }
+        let link = fields.query(Self.listNames)
+        let last = found.count > shown.count ? shown.last?.handle ?? "" : ""
         let allowed = services.webhookTargets.origins.sorted()
         let body: Markup = """
             \(outcome.map { text -> Markup in "<p role=\"status\">\(text)</p>" })
@@ -68,7 +66,7 @@ extension Console {
                 "Subscriptions",
                 ["subscription", "container", "database", "subscriber", "kind", "webhook", "state", "actions"],
                 shown.map { row($0, fields, session) }, empty: "Nobody has subscribed."))
-            \(more)
+            \(Self.more("/subscriptions", link, after: last, "More"))
             """
         return ConsolePage(title: "Subscriptions", body: body, session: session).response()
     }

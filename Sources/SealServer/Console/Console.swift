@@ -189,8 +189,12 @@ extension Console {
     ///   - query: what the page was asked for.
     ///   - word: what the link says.
     static func more(_ path: String, _ query: String, after cursor: Data, _ word: String) -> Markup? {
+        more(path, query, after: Hex.encode([UInt8](cursor)), word)
+    }
+
+    static func more(_ path: String, _ query: String, after cursor: String, _ word: String) -> Markup? {
         guard !cursor.isEmpty else { return nil }
-        let fields = (query.isEmpty ? "" : query + "&") + "after=" + Hex.encode([UInt8](cursor))
+        let fields = (query.isEmpty ? "" : query + "&") + "after=" + cursor
         return "<p><a href=\"\(path)?\(fields)\">\(word)</a></p>"
     }
 

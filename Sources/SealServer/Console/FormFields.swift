@@ -41,6 +41,11 @@ struct FormFields: Sendable {
         PercentEncoding.decode(String(text.replacing("+", with: " ")))
     }
 
+    /// A query of some of them, for a link.
+    func query(_ names: [String], _ more: [(name: String, value: String)] = []) -> String {
+        Self.query(names.map { ($0, self[$0]) } + more)
+    }
+
     /// A query of these, for a link.
     static func query(_ fields: [(name: String, value: String)]) -> String {
         fields.filter { !$0.value.isEmpty }.map { name, value in

@@ -74,9 +74,13 @@ struct ConsoleKeys: Sendable {
         }
         defer { wipe(&bytes) }
         do throws(ServerCredentialFile.Fault) { return try ServerCredentialFile(Data(bytes)) } catch {
+            let isNewer = error == .version
             throw ServerError(
-                .invalidArguments, "This key's file is no server-to-server key's credential.",
-                remedy: "Make one with sealkit server-key create.")
+                .invalidArguments,
+                isNewer
+                    ? "This key's file was made by a newer version."
+                    : "This key's file is no server-to-server key's credential.",
+                remedy: isNewer ? "Update the server." : "Make one with sealkit server-key create.")
         }
     }
 }
