@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Account } from '../../Web/client/account.mjs';
+import { exchange } from '../../Web/client/messages.mjs';
 import { Server, ServerError } from '../../Web/client/server.mjs';
 
 const { setTimeout: later, fetch: real } = globalThis;
@@ -81,6 +82,21 @@ test('an answer without end is left, and so is a refusal without end', async () 
         await fails(server().call('accounts/challenge'), 'endless');
         assert.ok(sent.signal.aborted);
         assert.ok(sent.taken <= 9 << 20, `${sent.taken} bytes`);
+    }
+});
+
+test('what is no refusal of the server is told by its status, also of a question by message', async () => {
+    // The module reads nothing as a refusal that says nothing; a page of HTML it does not read.
+    const read = bytes => {
+        if (bytes.length > 0) throw new Error('malformed');
+        return { code: '' };
+    };
+    for (const [body, status, code] of [['', 502, 'serviceUnavailable'], ['<html>', 502, 'serviceUnavailable'], ['<html>', 403, 'serverRejectedRequest']]) {
+        globalThis.fetch = async () => new Response(body, { status });
+        const passing = new Server('', read);
+        await fails(passing.call('share/place', new Uint8Array(1)), code);
+        const account = { call: (...call) => passing.call(...call) };
+        await fails(exchange(account, 'records/query', {}, { container: 'c', environment: 'e', database: 'public' }), code);
     }
 });
 

@@ -1,5 +1,6 @@
 // What a reader changes: one record at a time, from what is shown. Loaded with the first change.
-import { choose, compare, confirmRemoval, editRecord } from './edit.mjs';
+import { agreed } from './afterwards.mjs';
+import { choose, compare, editRecord } from './edit.mjs';
 import { same } from './records.mjs';
 import { texts } from './texts.mjs';
 
@@ -70,7 +71,7 @@ export const changes = ({ ask, done, said }) => {
             const uploads = new Map();
             /** @type {{ outcome: Outcome | 'nothing' | null, made: Change[] }} */
             const form = { outcome: null, made: [] };
-            await closed(editRecord(record, new Map(), async (changes, _, tell) => {
+            await closed(editRecord(record, async (changes, _, tell) => {
                 form.made = changes;
                 form.outcome = changes.length === 0 ? 'nothing' : await save(edit, changes, uploads, tell);
             }));
@@ -89,7 +90,7 @@ export const changes = ({ ask, done, said }) => {
             // What nobody has answered may have been stored: tried again it is the same record.
             /** @type {{ begun: { type: string, edit: number } | null, isDone: boolean }} */
             const form = { begun: null, isDone: false };
-            await closed(editRecord({ name: '', type: '', suggested, fields: [] }, new Map(), async (changes, type, tell) => {
+            await closed(editRecord({ name: '', type: '', suggested, fields: [] }, async (changes, type, tell) => {
                 let { begun } = form;
                 if (begun?.type !== type) {
                     if (begun) await ask('endEdit', { edit: begun.edit });
@@ -119,7 +120,7 @@ export const changes = ({ ask, done, said }) => {
                         return said(texts.changedMeanwhile);
                     }
                     edit = begun.edit;
-                    if (!await confirmRemoval(record)) {
+                    if (!await agreed(`${record.name} – ${texts.deleteRecord}`, texts.deleteForAll, texts.deleteRecord)) {
                         await ask('endEdit', { edit });
                         return done();
                     }

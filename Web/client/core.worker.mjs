@@ -21,7 +21,14 @@ export const methods = /** @type {const} */ ({
 const beside = ['saveAsset', 'upload', 'watch'];
 const places = new Map(Object.entries(methods).flatMap(([place, names]) => names.map(name => /** @type {[string, string]} */ ([name, place]))));
 const [origin = '', calls = ''] = self.name.split(' ');
-const visit = loadModule().then(ask => new Visit(new Account(ask, origin, calls)));
+/** @type {Promise<Visit> | undefined} */
+let visit;
+/** What could not be loaded is loaded again for whoever asks again. */
+const begun = () => visit ??= loadModule().then(ask => new Visit(new Account(ask, origin, calls))).catch(error => {
+    visit = undefined;
+    throw error;
+});
+begun().catch(() => {});
 
 const say = (/** @type {Answer} */ answer) => postMessage(answer);
 
@@ -30,7 +37,7 @@ async function answer({ id, name, argument }) {
     try {
         const place = places.get(name);
         if (place === undefined) throw new TypeError('no such method');
-        const one = await visit;
+        const one = await begun();
         /** @type {unknown} */
         const owner = place === 'account' ? one.account : place === 'visit' ? one : one.zone;
         const called = /** @type {Record<string, (argument: unknown, tell: (part: number) => void) => unknown>} */ (owner);

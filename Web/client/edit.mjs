@@ -13,7 +13,7 @@ import { explain, texts } from './texts.mjs';
  * @typedef {Map<string, Change>} Changes by the field's name
  * @typedef {{ name: string, type: string, suggested?: string, fields: OpenedField[] }} Draft a record as its form begins; without a name it is new
  * @typedef {{ name: string, change: Change, before?: OpenedField, mine?: Change, theirs?: OpenedField }} Conflict undefined where there is no field
- * @typedef {{ name: () => string, kind: Value['kind'], before?: Value, isSealed: boolean, isRemoved: boolean, change?: Change,
+ * @typedef {{ name: () => string, kind: Value['kind'], before?: Value, isSealed: boolean, isRemoved: boolean,
  *     input: HTMLInputElement | HTMLTextAreaElement, nameInput?: HTMLInputElement, first: string }} Row
  * @typedef {{ name: () => string, kind: 'file', input: HTMLInputElement, nameInput: HTMLInputElement }} FileRow
  */
@@ -67,11 +67,10 @@ function input(kind, properties) {
 /**
  * A dialog in which a record is changed.
  * @param {Draft} record as it is shown
- * @param {Changes} given what becomes of fields already
  * @param {(changes: Change[], type: string, tell: (part: number) => void) => Promise<void>} save throws what is said in the dialog; `tell`
  *     hears how far a file is
  */
-export function editRecord(record, given, save) {
+export function editRecord(record, save) {
     const rows = element('div');
     /** @type {(Row | FileRow)[]} */
     const fields = [];
@@ -81,20 +80,19 @@ export function editRecord(record, given, save) {
     const submit = element('button.button.main', { type: 'submit' }, texts.saveRecord);
     let count = 0;
 
-    /** @param {string | null} name @param {Value | undefined} before @param {boolean} isSealed @param {Change} [change] */
-    function add(name, before, isSealed, change) {
+    /** @param {string | null} name @param {Value | undefined} before @param {boolean} isSealed */
+    function add(name, before, isSealed) {
         const id = `edit-${++count}`;
-        const kind = before?.kind ?? change?.value?.kind ?? 'string';
+        const kind = before?.kind ?? 'string';
         const nameInput = name === null ? element('input', { type: 'text', id: `${id}-name`, autocomplete: 'off' }) : undefined;
-        const isRemoved = change?.to === 'removed';
-        const made = input(kind, { id, value: change?.value ? typed(change.value) : before ? typed(before) : '', disabled: isRemoved });
+        const made = input(kind, { id, value: before ? typed(before) : '' });
         /** @type {Row} */
-        const field = { name: () => nameInput ? nameInput.value.trim() : name ?? '', kind, before, isSealed, isRemoved, change, input: made, nameInput, first: made.value };
+        const field = { name: () => nameInput ? nameInput.value.trim() : name ?? '', kind, before, isSealed, isRemoved: false, input: made, nameInput, first: made.value };
         const remove = element('button.button.plain', { type: 'button', onclick: () => {
             field.isRemoved = !field.isRemoved;
             field.input.disabled = field.isRemoved;
             remove.textContent = field.isRemoved ? texts.keepField : texts.removeField;
-        } }, field.isRemoved ? texts.keepField : texts.removeField);
+        } }, texts.removeField);
         rows.append(element('div.editrow', {},
             nameInput && element('div', {}, element('label', { for: `${id}-name` }, texts.fieldName), nameInput),
             element('div', {}, element('label', { for: id }, name ?? texts.fieldValue, ' ', isSealed && icon('lock', texts.sealedField)), made,
@@ -124,13 +122,10 @@ export function editRecord(record, given, save) {
 
     for (const field of record.fields) {
         if (isWritable(field)) {
-            add(field.name, field.value, field.isSealed === true, given.get(field.name));
+            add(field.name, field.value, field.isSealed === true);
         } else {
             rows.append(element('div.editrow', {}, element('div', {}, element('span.label', {}, field.name), element('p.quiet', {}, fieldWords(field), ' – ', texts.notHere))));
         }
-    }
-    for (const [name, change] of given) {
-        if (!record.fields.some(field => field.name === name) && change.to !== 'removed') add(name, undefined, change.to === 'sealed', change);
     }
     const typeInput = record.type === '' && element('input', { type: 'text', id: 'edit-type', autocomplete: 'off', value: record.suggested ?? '' });
 
@@ -161,10 +156,7 @@ export function editRecord(record, given, save) {
                 continue;
             }
             // What was not touched stays as it is, to the last digit.
-            if (field.input.value === field.first) {
-                if (field.change) found.push(field.change);
-                continue;
-            }
+            if (field.input.value === field.first) continue;
             const value = parsed(field.kind, field.input.value);
             if (!value) return refuse(field.input, texts.noSuchValue);
             if (!same(value, field.before)) found.push({ name, to: field.isSealed ? 'sealed' : 'plain', value });
@@ -219,19 +211,6 @@ function open(title, ...content) {
     document.body.append(dialog);
     dialog.showModal();
     return dialog;
-}
-
-/** @param {OpenedRecord} record @returns {Promise<boolean>} whether the reader wants it gone */
-export function confirmRemoval(record) {
-    return new Promise(resolve => {
-        let isWanted = false;
-        const dialog = open(`${record.name} – ${texts.deleteRecord}`, element('p', {}, texts.deleteForAll),
-            element('div.actions.row', {}, element('button.button.main', { type: 'button', onclick: () => {
-                isWanted = true;
-                dialog.close();
-            } }, texts.deleteRecord), element('button.button', { type: 'button', onclick: () => dialog.close() }, texts.cancel)));
-        dialog.addEventListener('close', () => resolve(isWanted));
-    });
 }
 
 /**

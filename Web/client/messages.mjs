@@ -5,6 +5,9 @@ import { ServerError } from './server.mjs';
 
 const media = 'application/json';
 
+/** @returns {string} what a change is known by when it is sent again: 16 random bytes, as JSON has them */
+export const newOperationId = () => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16))));
+
 /**
  * @param {import('./account.mjs').Account} account
  * @param {Route} route
@@ -32,13 +35,7 @@ export function callByMessage(account, route, message, place = {}) {
  * @throws {ServerError}
  */
 export function exchange(account, route, message, place) {
-    const body = new TextEncoder().encode(JSON.stringify(message));
-    return account.inSession(async () => {
-        const { response, bytes } = await account.server.exchange(route, place, { accept: 'application/x-protobuf', 'content-type': media }, body);
-        if (response.ok) return bytes;
-        const answer = account.ask('failure', writer => writer.blob(bytes));
-        throw new ServerError({ code: answer.string(), reason: answer.string(), remedy: answer.string(), wait: answer.u32() });
-    });
+    return account.call(route, new TextEncoder().encode(JSON.stringify(message)), place, undefined, media);
 }
 
 /**

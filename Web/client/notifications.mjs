@@ -1,4 +1,5 @@
 // The server's event stream, by fetch: a browser's EventSource sends no session.
+import { codeOf } from './failure.mjs';
 import { refusal } from './messages.mjs';
 import { mostBytes, read, ServerError } from './server.mjs';
 
@@ -87,7 +88,7 @@ export class NotificationStream {
                     return;
                 }
                 // What does not pass by itself is told, once.
-                if (!stop.signal.aborted && final.has(/** @type {{ code?: string }} */ (error).code ?? '')) {
+                if (!stop.signal.aborted && final.has(codeOf(error))) {
                     this.#stop = undefined;
                     this.#ended(error);
                     return;

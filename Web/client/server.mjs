@@ -127,9 +127,9 @@ export class Server {
         try {
             failure = this.#readFailure(bytes);
         } catch {
-            failure = { code: response.status >= 500 ? 'serviceUnavailable' : 'serverRejectedRequest' };
+            // What is no refusal of the server's comes from what is before it.
         }
-        return new ServerError(failure);
+        return new ServerError(failure?.code ? failure : { code: response.status >= 500 ? 'serviceUnavailable' : 'serverRejectedRequest' });
     }
 
     /**

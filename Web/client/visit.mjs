@@ -177,16 +177,16 @@ export class Visit {
     async watch(_, tell) {
         if (!this.#place) throw new TypeError('there is no share yet');
         this.#stream?.close();
-        const [{ callByMessage }, { NotificationStream }] = await Promise.all([import('./messages.mjs'), import('./notifications.mjs')]);
+        const [{ callByMessage, newOperationId }, { NotificationStream }] = await Promise.all([import('./messages.mjs'), import('./notifications.mjs')]);
         const place = { container: this.#container, environment: this.#environment };
-        const operationId = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16))));
         // One of the account's, the same at each visit.
-        await callByMessage(this.#account, 'subscriptions/modify', { operationId, saves: [{ subscriptionId: 'sealkit-page', kind: 3 }] },
+        await callByMessage(this.#account, 'subscriptions/modify', { operationId: newOperationId(), saves: [{ subscriptionId: 'sealkit-page', kind: 3 }] },
             { ...place, database: 'shared' });
         const { owner, zone } = this.#place;
         this.#stream = new NotificationStream(this.#account, place, told => {
             if (!told?.zoneID || (told.zoneID.zoneName === zone && told.zoneID.ownerRecordName === owner)) tell();
-        });
+            // Whoever looks then is told why there is nothing to hear any more.
+        }, () => tell());
         await this.#stream.open();
     }
 

@@ -24,7 +24,8 @@ const editCourses = /** @type {const} */ (['stored', 'goesOn', 'changed', 'delet
 const mostOfEdit = 24 << 20;
 // What is sent again by itself: more than a busy share needs.
 const mostRounds = 8;
-const changeKinds = { plain: 0, sealed: 1, removed: 2, file: 3 };
+/** By the module's numbers. */
+export const changeKinds = { plain: 0, sealed: 1, removed: 2, file: 3 };
 const feedCourses = { needsRosters: 0, isMoreComing: 1, isWhole: 2, misses: 3 };
 
 export class Zone {
@@ -78,6 +79,7 @@ export class Zone {
                 if (codeOf(error) !== 'changeTokenExpired' || hasStartedOver) throw error;
                 hasStartedOver = true;
                 this.#account.handle('startOver', this.#handle);
+                name = 'changes';
                 continue;
             }
             let course;

@@ -1,5 +1,6 @@
 // A container, in CloudKit JS's shape: whose account it is, shares that are accepted, and the databases.
 import { Account, micros } from '../client/account.mjs';
+import { codeOf } from '../client/failure.mjs';
 import { callByMessage, sendFromCore } from '../client/messages.mjs';
 import { NotificationStream } from '../client/notifications.mjs';
 import { Visit } from '../client/visit.mjs';
@@ -88,7 +89,11 @@ export class Container {
 
     /** @returns {Promise<LibraryAccount>} */
     #load() {
-        this.#loading ??= loadCore(this.#configuration.module ?? defaultModule).then(ask => new Account(ask, this.#origin, this.#origin));
+        // What could not be loaded is loaded again for whoever asks again.
+        this.#loading ??= loadCore(this.#configuration.module ?? defaultModule).then(ask => new Account(ask, this.#origin, this.#origin)).catch(error => {
+            this.#loading = undefined;
+            throw error;
+        });
         return this.#loading;
     }
 
@@ -274,7 +279,7 @@ export class Container {
         try {
             return await visit.look({ check });
         } catch (error) {
-            if (!verify || /** @type {{ code?: string }} */ (error).code !== 'participantMayNeedVerification') throw error;
+            if (!verify || codeOf(error) !== 'participantMayNeedVerification') throw error;
         }
         const address = (await verify.address()).trim();
         await visit.sendCode({ address, language: verify.language ?? 'en' });
@@ -336,29 +341,38 @@ export class Container {
 
     requireSignedIn() { this.#signedIn(); }
 
-    /** @param {'private' | 'shared'} scope @param {CKZoneID} zoneID */
-    async #ownZone(scope, { zoneName, ownerRecordName = this.#user }) {
+    /**
+     * What the module has of the zone for it is forgotten after it.
+     * @param {'private' | 'shared'} scope
+     * @param {CKZoneID} zoneID
+     * @param {(own: { account: LibraryAccount, zone: import('../client/zone.mjs').Zone, place: Record<string, string> }) => Promise<void>} work
+     */
+    async #inOwnZone(scope, { zoneName, ownerRecordName = this.#user }, work) {
         const account = this.#signedIn();
         if (scope !== 'private' || ownerRecordName !== this.#user) throw badRequest('Zones are made and deleted in the private database, by their owner.');
         const visit = new Visit(account);
         const place = { container: this.containerIdentifier, environment: this.environment, database: 'private' };
         await visit.comeBack({ ...place, owner: this.#user, zone: zoneName, share: '' });
-        return { account, zone: visit.zone, place };
+        const { zone } = visit;
+        try {
+            await work({ account, zone, place });
+        } finally {
+            account.handle('forget', zone.handle);
+        }
     }
 
     /** @param {'private' | 'shared'} scope @param {CKZoneID} zoneID */
     async makeZone(scope, zoneID) {
-        const { account, zone, place } = await this.#ownZone(scope, zoneID);
-        try {
-            await zone.fetchRosters();
-        } catch (error) {
-            // There is none yet.
-            if (/** @type {{ code?: string }} */ (error).code !== 'unknownScope') throw error;
-        }
-        const answer = account.ask('zoneRequest', (/** @type {Writer} */ writer) => writer.u32(zone.handle).i64(micros()));
-        if (answer.flag()) {
-            refuseZone(await sendFromCore(account, 'zones/modify', answer.blob(), place));
-        }
+        await this.#inOwnZone(scope, zoneID, async ({ account, zone, place }) => {
+            try {
+                await zone.fetchRosters();
+            } catch (error) {
+                // There is none yet.
+                if (codeOf(error) !== 'unknownScope') throw error;
+            }
+            const answer = account.ask('zoneRequest', (/** @type {Writer} */ writer) => writer.u32(zone.handle).i64(micros()));
+            if (answer.flag()) refuseZone(await sendFromCore(account, 'zones/modify', answer.blob(), place));
+        });
         // Another device may have been faster: what the server has now is verified as any other.
         this.#replicas.delete(this.#key('private', zoneID));
         await (await this.replica('private', zoneID)).refresh();
@@ -366,10 +380,11 @@ export class Container {
 
     /** @param {'private' | 'shared'} scope @param {CKZoneID} zoneID */
     async deleteZone(scope, zoneID) {
-        const { account, zone, place } = await this.#ownZone(scope, zoneID);
-        await zone.fetchRecords();
-        const request = account.ask('zoneEndRequest', (/** @type {Writer} */ writer) => writer.u32(zone.handle).i64(micros())).blob();
-        refuseZone(await sendFromCore(account, 'zones/modify', request, place));
+        await this.#inOwnZone(scope, zoneID, async ({ account, zone, place }) => {
+            await zone.fetchRecords();
+            const request = account.ask('zoneEndRequest', (/** @type {Writer} */ writer) => writer.u32(zone.handle).i64(micros())).blob();
+            refuseZone(await sendFromCore(account, 'zones/modify', request, place));
+        });
         this.#replicas.delete(this.#key('private', zoneID));
     }
 

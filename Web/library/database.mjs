@@ -1,4 +1,5 @@
 // A database of a container, in CloudKit JS's shape.
+import { newOperationId } from '../client/messages.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, refused, told } from './errors.mjs';
 import { checked } from './query.mjs';
@@ -270,7 +271,7 @@ export class Database {
 
     /** @param {object} message */
     #modify(message) {
-        const operationId = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16))));
+        const operationId = newOperationId();
         return this.#message('subscriptions/modify', { operationId, ...message });
     }
 

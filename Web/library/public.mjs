@@ -3,7 +3,7 @@
 import { micros } from '../client/account.mjs';
 import { exchange } from '../client/messages.mjs';
 import { writeValue } from '../client/values.mjs';
-import { readRecord } from '../client/zone.mjs';
+import { changeKinds, readRecord } from '../client/zone.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, told } from './errors.mjs';
 import { checked, wireQuery, writeQuery } from './query.mjs';
@@ -19,7 +19,6 @@ import { changes, list, named, response, shown } from './record.mjs';
  * @typedef {import('./module.mjs').LibraryAccount} Account
  */
 
-const kinds = { plain: 0, sealed: 1, removed: 2, file: 3 };
 /** @type {() => never} */
 const notHere = () => { throw new CKError('unsupported', { reason: 'Assets of the public database are not read here yet.' }); };
 
@@ -45,6 +44,9 @@ export class PublicDatabase {
         this.#opening ??= this.#container.account().then(account => {
             const { containerIdentifier: container, environment } = this.#container;
             return { account, handle: account.ask('publicZone', (/** @type {Writer} */ writer) => writer.string(container).string(environment)).u32() };
+        }).catch(error => {
+            this.#opening = undefined;
+            throw error;
         });
         return this.#opening;
     }
@@ -155,7 +157,7 @@ export class PublicDatabase {
         const { identity } = await account.identify(this.#container.containerIdentifier);
         const request = account.ask('publicRequest', (/** @type {Writer} */ writer) => writer.u32(handle).u32(identity).string(recordName).flag(wanted === null).string(type)
             .list(wanted ?? [], (/** @type {Writer} */ writer, /** @type {import('./record.mjs').Change} */ { name, to, value }) =>
-                writer.string(name).byte(kinds[to]).blob(value ? writeValue(value) : new Uint8Array(0)))
+                writer.string(name).byte(changeKinds[to]).blob(value ? writeValue(value) : new Uint8Array(0)))
             .i64(micros()));
         const name = request.string();
         const answer = await account.call('records/modify', request.blob(), this.#place);

@@ -1,6 +1,7 @@
 // A share that its owner or an administrator looks after: who is in it, who is invited, and what each may do. What may be is the module's to
 // judge; what is signed there is sent from here, and sent anew where somebody else's entry came first.
 import { micros } from '../client/account.mjs';
+import { codeOf } from '../client/failure.mjs';
 import { callByMessage } from '../client/messages.mjs';
 import { badRequest, CKError, told } from './errors.mjs';
 
@@ -178,7 +179,7 @@ export class Share {
             try {
                 ({ edit } = this.#zone.beginEdit({ record }));
             } catch (error) {
-                if (/** @type {{ code?: string }} */ (error).code !== 'missingKey') throw error;
+                if (codeOf(error) !== 'missingKey') throw error;
                 ({ edit } = this.#zone.newRecord({ type: shareType, name: record }));
             }
             const changes = texts.map(([name, text]) => ({ name, to: /** @type {const} */ ('sealed'), value: { kind: /** @type {const} */ ('string'), text } }));
@@ -236,7 +237,7 @@ export class Share {
                 await this.#account.call('rosters/append', request, this.#place);
                 return;
             } catch (error) {
-                if (/** @type {{ code?: string }} */ (error).code !== 'rosterChanged' || round >= mostRounds) throw error;
+                if (codeOf(error) !== 'rosterChanged' || round >= mostRounds) throw error;
             }
         }
     }
@@ -348,7 +349,7 @@ export class Share {
                 try {
                     ({ edit } = this.#zone.beginEdit({ record }));
                 } catch (error) {
-                    if (/** @type {{ code?: string }} */ (error).code !== 'missingKey') throw error;
+                    if (codeOf(error) !== 'missingKey') throw error;
                     break;
                 }
                 if (await this.#replica.sent(edit, () => this.#zone.remove({ edit })) !== 'changed') break;
