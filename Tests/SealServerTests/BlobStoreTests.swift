@@ -101,9 +101,10 @@ import Testing
         await upload.abort()
         let parts = id()
         try await store.beginParts(parts)
-        await #expect(throws: BlobStoreError.full) {
-            try await store.write(ByteBuffer(bytes: [1]), to: parts, at: 0)
-        }
+        let part = try await store.beginPart(parts, at: 0)
+        try await part.append(ByteBuffer(bytes: [1]))
+        await #expect(throws: BlobStoreError.full) { try await part.finish() }
+        await part.abort()
         #expect(FileStatus(path: folder.path + "/staged/" + parts.description)?.size == 0)
         await store.close()
     }

@@ -277,6 +277,61 @@ import Testing
         }
     }
 
+    /// A request whose client is gone lingers, and what it holds of a part is written over; one that goes on after all
+    /// is held against what was stored.
+    @Test func theNewestRequestWithAPartHasIt() async throws {
+        try await AssetTests().withZone { anna, zone, _ in
+            let upload = Upload(anna, zone, bytes: Self.part)
+            let other = Upload(anna, zone, bytes: Self.part)
+            try await upload.begin()
+            for late in [upload, other] {
+                let body = try late.body(0)
+                let (rest, goOn) = AsyncStream<ByteBuffer>.makeStream()
+                goOn.yield(ByteBuffer(bytes: body.prefix(3 << 20)))
+                async let lingering = upload.put(
+                    0, .stream(rest, length: .known(Int64(body.count))))
+                // Some of it has come by then, or not: it makes no difference.
+                try await Task.sleep(for: .milliseconds(50))
+                #expect(try await upload.put(0).status == 201)
+                goOn.yield(ByteBuffer(bytes: body.dropFirst(3 << 20)))
+                goOn.finish()
+                let answer = try await lingering
+                if late.id == upload.id {
+                    #expect(answer.status == 201)
+                } else {
+                    #expect(answer.code == .assetFileModified)
+                }
+            }
+            try await upload.finish()
+            #expect(try await upload.get().body == upload.blob)
+        }
+    }
+
+    @Test func ofTwoThatSendOtherBytesOneHasThePart() async throws {
+        try await AssetTests().withZone { anna, zone, _ in
+            for _ in 0..<5 {
+                let upload = Upload(anna, zone, bytes: Self.part)
+                let other = Upload(anna, zone, bytes: Self.part)
+                try await upload.begin()
+                let bodies = try [upload.body(0), other.body(0)]
+                let codes = try await withThrowingTaskGroup(of: (Int, ErrorCode?).self) { group in
+                    for number in 0..<6 {
+                        group.addTask {
+                            let answer = try await upload.put(0, .bytes(ByteBuffer(bytes: bodies[number % 2])))
+                            return (number % 2, answer.code)
+                        }
+                    }
+                    return try await group.reduce(into: [Set<ErrorCode?>(), []]) { $0[$1.0].insert($1.1) }
+                }
+                let winner = codes[0].contains(nil) ? upload : other
+                #expect(codes[0].contains(nil) != codes[1].contains(nil))
+                #expect(codes[0].union(codes[1]).isSubset(of: [nil, .assetFileModified, .zoneBusy]))
+                try await upload.finish(AssetTree.root(winner.leaves))
+                #expect(try await upload.get().body == winner.blob)
+            }
+        }
+    }
+
     @Test func partsThatAreNotWhatTheySayAreRefused() async throws {
         try await AssetTests().withZone { anna, zone, server in
             let upload = Upload(anna, zone, bytes: Self.part + 100_000)

@@ -205,8 +205,7 @@ extension AssetUploads {
         }
     }
 
-    /// How many parts are under way. While one is sealed and sent the server stores those before it: a disk makes two
-    /// at once durable in little more time than one. It holds each in memory meanwhile.
+    /// How many parts are under way. While one is sealed and sent the server makes those before it durable.
     private static let partsUnderWay = 3
 
     /// The parts in their order, each sealed and sent after the one before it.

@@ -9,7 +9,7 @@ import SwiftProtobuf
 /// Uploads of whole assets, and downloads: `…/assets/{owner}/{zone}/{id}`.
 struct AssetsController: Sendable {
     /// What an upload holds in memory: it goes to disk as it comes.
-    private static let mostHeld = 4 << 20
+    static let mostHeld = 4 << 20
 
     let transactions: Transactions
     let uploading: WholeUpload

@@ -38,7 +38,7 @@ struct UploadsController: Sendable {
         let body = SessionBody(
             body: call.request.body, session: call.session, transactions: transactions, transfers: transfers,
             context: call.context, pace: .part,
-            mostHeld: .max)
+            mostHeld: AssetsController.mostHeld)
         try await uploading.take(part, of: place, by: call.session, body)
         return Response(status: .created, headers: [.cacheControl: "no-store", .contentLength: "0"])
     }

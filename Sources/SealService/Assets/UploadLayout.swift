@@ -5,8 +5,8 @@ import SealWire
 /// Where the chunks of an uploaded asset lie, and the parts that it may come in. What is sealed has a tag in each
 /// chunk, and the chunks' hashes behind them; what is public is chunks alone.
 ///
-/// A part is 128 chunks, 8 MiB: a connection that breaks costs that much at most, and one part is in memory at a time.
-/// The number is a power of two, so that the hash over a part's chunks is a node of the tree over all of them.
+/// A part is 128 chunks, 8 MiB: a connection that breaks costs that much at most. The number is a power of two, so that
+/// the hash over a part's chunks is a node of the tree over all of them.
 package struct UploadLayout: Sendable, Equatable {
     package let contentBytes: Int64
     package let isSealed: Bool

@@ -118,37 +118,30 @@ package struct Uploads {
 
     // MARK: Parts
 
-    /// Takes down what a part is, once and for all, before its bytes are written: whoever sends the same part again
-    /// writes the same bytes, and whoever sends other ones is refused.
-    /// - Returns: whether its bytes are there already.
-    /// - Throws: `assetFileModified` for other bytes than those that came before.
-    package func claim(_ part: Int64, leaves: [UInt8]) throws -> Bool {
-        try connection.execute(
+    /// The hashes of a part's chunks, where its bytes are there.
+    package func leaves(ofPart part: Int64) throws -> [UInt8]? {
+        try connection.first(
             """
-            INSERT INTO asset_part (owner, zone, id, part, stored, leaves) VALUES ($1, $2, $3, $4, 0, $5)
-            ON CONFLICT (owner, zone, id, part) DO NOTHING
-            """, key + [.integer(part), .blob(leaves)])
-        let known = try connection.first(
-            "SELECT leaves, stored FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND part = $4",
-            key + [.integer(part)]
-        ) { (leaves: try $0.bytes("leaves"), isStored: try $0.bool("stored")) }
-        guard let known, known.leaves == leaves else {
-            throw ServerError(
-                .assetFileModified, "Other bytes were uploaded as this part before.",
-                remedy: "Begin the upload anew, with another id and another key.")
-        }
-        return known.isStored
+            SELECT leaves FROM asset_part WHERE owner = $1 AND zone = $2 AND id = $3 AND part = $4 AND stored = 1
+            """, key + [.integer(part)]
+        ) { try $0.bytes("leaves") }
     }
 
-    /// The part's bytes are on the disk.
-    /// - Throws: `assetNotAvailable` where the upload has gone meanwhile.
-    package func stored(_ part: Int64, now: Int64) throws {
+    /// The part's bytes are on the disk, and what it is stands once and for all.
+    /// - Throws: `assetFileModified` for other bytes than those that came before.
+    package func stored(_ part: Int64, leaves: [UInt8], now: Int64) throws {
         let count = try connection.execute(
-            "UPDATE asset_part SET stored = 1 WHERE owner = $1 AND zone = $2 AND id = $3 AND part = $4",
-            key + [.integer(part)])
-        guard count == 1 else { throw Self.notOpen }
+            """
+            INSERT INTO asset_part (owner, zone, id, part, stored, leaves) VALUES ($1, $2, $3, $4, 1, $5)
+            ON CONFLICT (owner, zone, id, part) DO UPDATE SET stored = 1 WHERE asset_part.leaves = excluded.leaves
+            """, key + [.integer(part), .blob(leaves)])
+        guard count == 1 else { throw Self.otherBytes }
         try touch(now)
     }
+
+    package static let otherBytes = ServerError(
+        .assetFileModified, "Other bytes were uploaded as this part before.",
+        remedy: "Begin the upload anew, with another id and another key.")
 
     private func touch(_ now: Int64) throws {
         try connection.execute(

@@ -20,6 +20,7 @@ package struct PartedUpload: Sendable {
     private let clock: @Sendable () -> Int64
     private let logger: Logger
     private let maximumAssetSize: Int64
+    private let turns = PartTurns()
 
     package init(
         transactions: Transactions, rosters: RosterCache, blobs: any BlobStore, quotas: Quotas, limits: AbuseLimits,
@@ -107,51 +108,111 @@ package struct PartedUpload: Sendable {
         }
     }
 
+    /// Writes it as it comes. What is there already is held against it, and not written again.
+    /// - Throws: `assetFileModified` for other bytes than those that came before; `zoneBusy` where a newer request with
+    ///   the same part has not stored it either.
     package func take(
         _ part: Part, of place: AssetPlace, by session: Session,
         _ body: some AsyncSequence<ByteBuffer, any Error>
     ) async throws {
-        let (content, leaves) = try await receive(body, part.range.count, part.upload.layout)
-        let isStored = try await transactions.write(as: session, at: .everything) { connection in
-            let (uploads, caller) = try uploads(place, session, connection)
-            // Given up and begun anew meanwhile, it would be another one.
-            guard try uploads.open(of: caller).stored == part.upload.stored else { throw Uploads.notOpen }
-            return try uploads.claim(part.number, leaves: leaves)
+        let turn = await turns.take(part.number, of: part.upload.stored)
+        do {
+            try await take(part, in: turn, of: place, by: session, body)
+            await turns.giveUp(turn)
+        } catch {
+            await turns.giveUp(turn)
+            throw error
         }
-        guard !isStored else { return }
-        do { try await blobs.write(content, to: part.upload.stored, at: part.range.lowerBound) } catch BlobStoreError
+    }
+
+    private func take(
+        _ part: Part, in turn: PartTurns.Turn, of place: AssetPlace, by session: Session,
+        _ body: some AsyncSequence<ByteBuffer, any Error>
+    ) async throws {
+        if let known = try await leaves(part, place, session) {
+            guard try await receive(body, part) == known else { throw Uploads.otherBytes }
+            return
+        }
+        let file: any BlobUpload
+        do { file = try await blobs.beginPart(part.upload.stored, at: part.range.lowerBound) } catch BlobStoreError
             .notFound
         {
             throw Uploads.notOpen
         }
+        do {
+            let isFirst = await turns.begin(file, turn)
+            let leaves = try await receive(body, part, into: isFirst ? file : nil)
+            if await turns.store(turn) {
+                _ = try await file.finish()
+                try await note(part, leaves, place, session)
+            } else {
+                await file.abort()
+                try await waitForNewer(turn)
+                guard let known = try await self.leaves(part, place, session) else { throw Self.taken }
+                guard leaves == known else { throw Uploads.otherBytes }
+            }
+        } catch {
+            await file.abort()
+            throw error
+        }
+    }
+
+    /// The newer request that has the part may store it soon.
+    private func waitForNewer(_ turn: PartTurns.Turn) async throws {
+        let end = ContinuousClock.now + .seconds(10)
+        while await turns.isTaken(turn), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
+    private static let taken = ServerError(
+        .zoneBusy, "The same part is being sent by a newer request.", remedy: "Ask for the upload's state, and go on.",
+        retryAfter: 1)
+
+    private func leaves(_ part: Part, _ place: AssetPlace, _ session: Session) async throws -> [UInt8]? {
+        try await transactions.read { connection in
+            let (uploads, caller) = try uploads(place, session, connection)
+            // Given up and begun anew meanwhile, it would be another one.
+            guard try uploads.open(of: caller).stored == part.upload.stored else { throw Uploads.notOpen }
+            return try uploads.leaves(ofPart: part.number)
+        }
+    }
+
+    /// Its bytes are on the disk.
+    private func note(_ part: Part, _ leaves: [UInt8], _ place: AssetPlace, _ session: Session) async throws {
         let now = clock()
         try await transactions.write(as: session, at: .everything) { connection in
             let (uploads, caller) = try uploads(place, session, connection)
             guard try uploads.open(of: caller).stored == part.upload.stored else { throw Uploads.notOpen }
-            try uploads.stored(part.number, now: now)
+            try uploads.stored(part.number, leaves: leaves, now: now)
         }
     }
 
-    /// A part's bytes as they came, held against the hash behind them, and its leaves.
+    /// Takes in a part, held against the hash behind it.
+    /// - Parameter file: what takes the bytes as they come, until it is ended by whoever sends the same part.
+    /// - Returns: the part's leaves.
     /// - Throws: `invalidArguments` for another number of bytes; `assetFileModified`.
     private func receive(
-        _ body: some AsyncSequence<ByteBuffer, any Error>, _ count: Int, _ layout: UploadLayout
-    ) async throws -> (content: ByteBuffer, leaves: [UInt8]) {
-        let hash = ChunkHash(bytes: Int64(count), chunkBytes: layout.chunkBytes)
-        var content = ByteBufferAllocator().buffer(capacity: count + Digest.byteCount)
+        _ body: some AsyncSequence<ByteBuffer, any Error>, _ part: Part, into file: (any BlobUpload)? = nil
+    ) async throws -> [UInt8] {
+        var file = file
+        let count = part.range.count
+        let hash = ChunkHash(bytes: Int64(count), chunkBytes: part.upload.layout.chunkBytes)
+        var received = 0
+        var root = ByteBuffer()
         for try await var buffer in body {
-            guard content.readableBytes + buffer.readableBytes <= count + Digest.byteCount else {
-                throw Self.wrongLength
+            guard received + buffer.readableBytes <= count + Digest.byteCount else { throw Self.wrongLength }
+            if var content = buffer.readSlice(length: min(buffer.readableBytes, max(0, count - received))) {
+                received += content.readableBytes
+                do { try await file?.append(content) } catch BlobStoreError.uploadEnded { file = nil }
+                hash.take(&content)
             }
-            content.writeImmutableBuffer(buffer)
-            hash.take(&buffer)
+            received += buffer.readableBytes
+            root.writeImmutableBuffer(buffer)
         }
-        guard content.readableBytes == count + Digest.byteCount,
-            let root = content.getBytes(at: count, length: Digest.byteCount),
-            let bytes = content.getSlice(at: 0, length: count)
-        else { throw Self.wrongLength }
-        guard try AssetTree.root(hash.leaves).bytes == root else { throw ServerError.alteredUpload }
-        return (bytes, hash.leaves.flatMap(\.bytes))
+        guard received == count + Digest.byteCount else { throw Self.wrongLength }
+        guard try AssetTree.root(hash.leaves).bytes == Array(root.readableBytesView) else {
+            throw ServerError.alteredUpload
+        }
+        return hash.leaves.flatMap(\.bytes)
     }
 
     private static let wrongLength = ServerError(

@@ -34,10 +34,11 @@ package protocol BlobStore: Sendable {
     func beginUpload(_ id: BlobID) async throws -> any BlobUpload
     /// Begins, or goes on with, an upload in parts that come one by one, in any order, in different runs of the server.
     func beginParts(_ id: BlobID) async throws
-    /// Makes a part's bytes durable at their place. The same bytes may be written again, also at once.
+    /// Begins to write a part at its place. Whoever calls it sees to it that nobody else writes there meanwhile. What
+    /// is aborted leaves anything there, and may be written again.
     ///
     /// Throws `BlobStoreError.notFound` for an upload that was not begun or is discarded.
-    func write(_ part: ByteBuffer, to id: BlobID, at offset: Int64) async throws
+    func beginPart(_ id: BlobID, at offset: Int64) async throws -> any BlobUpload
     /// Writes the end of the blob and makes it durable under its name, once. Whoever calls it has written all the rest.
     ///
     /// Throws `BlobStoreError.notFound`.
@@ -62,9 +63,9 @@ package protocol BlobUpload: Sendable {
     var id: BlobID { get }
     /// Takes the bytes; returns before they are written, but waits when the disk falls behind.
     func append(_ buffer: ByteBuffer) async throws
-    /// Makes the blob durable under its name; returns its size.
+    /// Makes the blob durable under its name, or the part at its place; returns its size.
     func finish() async throws -> Int64
-    /// Removes what was staged. Harmless after `finish`.
+    /// Removes what was staged; of a part nothing is written any more when it returns. Harmless after `finish`.
     func abort() async
 }
 

@@ -15,14 +15,10 @@ extension FolderBlobStore {
         }
     }
 
-    package func write(_ part: ByteBuffer, to id: BlobID, at offset: Int64) async throws {
+    package func beginPart(_ id: BlobID, at offset: Int64) async throws -> any BlobUpload {
         let path = stagedPath(id)
-        try await onThread { [self] in
-            let file = try staged(id, path)
-            try requireRoom(for: part.readableBytes, at: path)
-            try Self.write(part, to: file.rawValue, at: offset, path: path)
-            guard fsync(file.rawValue) == 0 else { throw FileError(path: path, action: "sync", code: errno) }
-        }
+        let file = try await onThread { [self] in try staged(id, path) }
+        return FolderBlobUpload(id: id, store: self, file: file, path: path, partAt: offset)
     }
 
     package func finishParts(_ id: BlobID, tail: ByteBuffer, size: Int64) async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// An upload into a `FolderBlobStore`.
+/// An upload into a `FolderBlobStore`: of a whole blob, or of a part of one into a file that others write to as well.
 ///
 /// Network buffers are gathered as they are, without copying, and written with one `writev` per megabyte while the next
 /// megabyte arrives. The kernel is asked to start on each stretch at once, so that the final fsync finds little left to
@@ -11,6 +11,8 @@ actor FolderBlobUpload: BlobUpload {
     private let store: FolderBlobStore
     private let file: FileDescriptorBox
     private let path: String
+    /// Where a part's bytes begin; nil for a whole blob.
+    private let start: Int64?
 
     private var gathered: [ByteBuffer] = []
     private var gatheredBytes = 0
@@ -24,16 +26,17 @@ actor FolderBlobUpload: BlobUpload {
     private static let writeSize = 1024 * 1024
     private static let mostBuffers = 64
 
-    init(id: BlobID, store: FolderBlobStore, file: FileDescriptorBox, path: String) {
+    init(id: BlobID, store: FolderBlobStore, file: FileDescriptorBox, path: String, partAt start: Int64? = nil) {
         self.id = id
         self.store = store
         self.file = file
         self.path = path
+        self.start = start
     }
 
     deinit {
         // Dropped without `finish` or `abort`: nothing may stay behind.
-        if !hasEnded { unlink(path) }
+        if !hasEnded, start == nil { unlink(path) }
     }
 
     func append(_ buffer: ByteBuffer) async throws {
@@ -48,24 +51,28 @@ actor FolderBlobUpload: BlobUpload {
         guard !hasEnded, !hasFailed else { throw BlobStoreError.uploadEnded }
         try await startWriting()
         try await waitForWriting()
-        try await store.onThread { [file, path, store, id] in
+        try await store.onThread { [file, path, store, id, start] in
             guard fsync(file.rawValue) == 0 else { throw FileError(path: path, action: "sync", code: errno) }
             file.close()
-            try store.publish(id, from: path)
+            if start == nil { try store.publish(id, from: path) }
         }
         hasEnded = true
         return written
     }
 
     func abort() async {
-        guard !hasEnded else { return }
+        guard !hasEnded else {
+            // Whoever comes second is told no earlier that nothing is written any more.
+            _ = await writing?.result
+            return
+        }
         hasEnded = true
         gathered = []
         _ = await writing?.result
         // Best effort: what is left behind is found by `staleUploads`.
-        try? await store.onThread { [file, path] in
+        try? await store.onThread { [file, path, start] in
             file.close()
-            unlink(path)
+            if start == nil { unlink(path) }
         }
     }
 
@@ -73,7 +80,7 @@ actor FolderBlobUpload: BlobUpload {
         try await waitForWriting()
         guard !gathered.isEmpty else { return }
         let buffers = gathered
-        let offset = written
+        let offset = (start ?? 0) + written
         let count = gatheredBytes
         gathered = []
         gatheredBytes = 0
@@ -101,16 +108,18 @@ actor FolderBlobUpload: BlobUpload {
     ) throws {
         var first = 0
         var skip = 0
+        var place = offset
         while first < buffers.count {
             let end = min(first + mostBuffers, buffers.count)
             var done = try gather(buffers[first..<end], skip: skip) { vectors in
                 var result: Int
                 repeat {
-                    result = writev(descriptor, vectors.baseAddress, Int32(vectors.count))
+                    result = pwritev(descriptor, vectors.baseAddress, Int32(vectors.count), off_t(place))
                 } while result < 0 && errno == EINTR
                 guard result >= 0 else { throw FileError(path: path, action: "write", code: errno) }
                 return result
             }
+            place += Int64(done)
             while first < end, done >= buffers[first].readableBytes - skip {
                 done -= buffers[first].readableBytes - skip
                 skip = 0
