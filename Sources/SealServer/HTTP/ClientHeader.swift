@@ -11,18 +11,30 @@ enum ClientHeader {
     /// Empty where the request names none, or not in this form.
     static func value(of request: Request) -> String {
         guard let name, let value = request.headers.value(of: name), value.utf8.count <= mostBytes else { return "" }
-        let parts = value.utf8.split(separator: 0x20, omittingEmptySubsequences: false)
-        guard parts.count == 2, isWord(parts[1]) else { return "" }
-        let library = parts[0].split(separator: 0x2F, omittingEmptySubsequences: false)
-        guard library.count == 2, isWord(library[0]), isVersion(library[1]) else { return "" }
+        var bytes = value.utf8.makeIterator()
+        guard isWord(&bytes, until: 0x2F), isVersion(&bytes), isWord(&bytes, until: nil) else { return "" }
         return value
     }
 
-    private static func isWord(_ bytes: Substring.UTF8View) -> Bool {
-        (1...12).contains(bytes.count) && bytes.allSatisfy { (0x61...0x7A).contains($0) }
+    /// Up to twelve small letters, and what is behind them.
+    private static func isWord(_ bytes: inout String.UTF8View.Iterator, until end: UInt8?) -> Bool {
+        has(&bytes, until: end) { (0x61...0x7A).contains($0) }
     }
 
-    private static func isVersion(_ bytes: Substring.UTF8View) -> Bool {
-        (1...12).contains(bytes.count) && bytes.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+    /// Up to twelve digits and dots, and a space.
+    private static func isVersion(_ bytes: inout String.UTF8View.Iterator) -> Bool {
+        has(&bytes, until: 0x20) { (0x30...0x39).contains($0) || $0 == 0x2E }
+    }
+
+    private static func has(
+        _ bytes: inout String.UTF8View.Iterator, until end: UInt8?, _ isGood: (UInt8) -> Bool
+    ) -> Bool {
+        var count = 0
+        while let byte = bytes.next() {
+            if byte == end { return count > 0 }
+            count += 1
+            guard count <= 12, isGood(byte) else { return false }
+        }
+        return end == nil && count > 0
     }
 }

@@ -13,13 +13,29 @@ final class TelemetryRecorder: Sendable {
     /// Entries of the log that wait to be written.
     static let mostWaitingEntries = 30_000
 
+    fileprivate struct Series {
+        let key: TelemetryKey
+        var sum = TelemetrySum()
+        /// Which of the minute's places it belongs to; nil until somebody was active there by it.
+        var place: Int?
+    }
+
+    fileprivate struct Place {
+        let name: TelemetryPlace
+        var accounts: Set<Int64> = []
+    }
+
     fileprivate struct Minute {
         let start: Int64
-        var sums: [TelemetryKey: TelemetrySum] = [:]
-        var accounts: [TelemetryPlace: Set<Int64>] = [:]
+        var series: [Series] = []
+        /// Where the series of a key is, so that a request costs one look for its words.
+        var indexes: [TelemetryKey: Int] = [:]
+        var places: [Place] = []
+        var placeIndexes: [TelemetryPlace: Int] = [:]
         var accountCount = 0
         var log: [LoggedRequest] = []
-        var logCounts: [LogEntry.Kind: Int] = [:]
+        /// Of each kind, by its number.
+        var logCounts = [Int](repeating: 0, count: LogEntry.Kind.allCases.count)
     }
 
     /// What has come together, with accounts as the server numbers them: these never leave the memory.
@@ -30,7 +46,8 @@ final class TelemetryRecorder: Sendable {
     }
 
     fileprivate struct State {
-        var current: Minute?
+        /// Of no time at first.
+        var current = Minute(start: .min)
         var ended: [Minute] = []
         /// Minutes that could not be written, hashed already.
         var returned: [TelemetryMinute] = []
@@ -62,15 +79,8 @@ final class TelemetryRecorder: Sendable {
         let time = clock()
         state.withLock { state in
             state.begin(time)
-            var request = request
-            request.key = state.told(request.key, isKnown: request.isKnown)
-            state.current?.add(request.key) {
-                $0.add(bytesIn: request.bytesIn, bytesOut: request.bytesOut, microseconds: request.microseconds)
-            }
-            if let account = request.activeAccount, !request.key.container.isEmpty {
-                let place = TelemetryPlace(container: request.key.container, environment: request.key.environment)
-                state.current?.add(account, at: place)
-            }
+            let index = state.index(of: request.key, isKnown: request.isKnown)
+            state.current.add(request, to: index)
             if hasLog { state.log(request, at: time) }
         }
     }
@@ -81,8 +91,8 @@ final class TelemetryRecorder: Sendable {
         let time = clock()
         state.withLock { state in
             state.begin(time)
-            let key = state.told(key, isKnown: true)
-            state.current?.add(key) { $0.add(Int64(count)) }
+            let index = state.index(of: key, isKnown: true)
+            state.current.series[index].sum.add(Int64(count))
         }
     }
 
@@ -95,7 +105,7 @@ final class TelemetryRecorder: Sendable {
             return Batch(
                 minutes: returned + ended.map { TelemetryMinute(start: $0.start, sums: $0.sums) },
                 accounts: ended.flatMap { minute in
-                    minute.accounts.map { (minute.start, $0.key, $0.value) }
+                    minute.places.map { (minute.start, $0.name, $0.accounts) }
                 },
                 log: ended.filter { !$0.log.isEmpty }.map { ($0.start, $0.log) })
         }
@@ -121,19 +131,50 @@ extension TelemetryKey {
 }
 
 extension TelemetryRecorder.Minute {
-    fileprivate mutating func add(_ key: TelemetryKey, _ body: (inout TelemetrySum) -> Void) {
-        let isFull = sums.count >= TelemetryRecorder.mostKeys && sums[key] == nil
-        body(&sums[isFull ? key.folded : key, default: TelemetrySum()])
+    var sums: [TelemetryKey: TelemetrySum] { Dictionary(uniqueKeysWithValues: series.map { ($0.key, $0.sum) }) }
+
+    fileprivate mutating func index(of key: TelemetryKey) -> Int {
+        if let index = indexes[key] { return index }
+        guard series.count < TelemetryRecorder.mostKeys || key == key.folded else { return index(of: key.folded) }
+        let index = series.count
+        series.append(.init(key: key))
+        indexes[key] = index
+        return index
     }
 
-    fileprivate mutating func add(_ account: Int64, at place: TelemetryPlace) {
-        guard accountCount < TelemetryRecorder.mostAccounts else { return }
-        if accounts[place, default: []].insert(account).inserted { accountCount += 1 }
+    fileprivate mutating func add(_ request: LoggedRequest, to index: Int) {
+        series[index].sum.add(
+            bytesIn: request.bytesIn, bytesOut: request.bytesOut, microseconds: request.microseconds)
+        guard let account = request.activeAccount, accountCount < TelemetryRecorder.mostAccounts,
+            let place = place(of: request, in: index)
+        else { return }
+        if places[place].accounts.insert(account).inserted { accountCount += 1 }
+    }
+
+    /// Nil outside of any container.
+    private mutating func place(of request: LoggedRequest, in index: Int) -> Int? {
+        let (container, isOwn) = (request.key.container, request.key.container == series[index].key.container)
+        if isOwn, let place = series[index].place { return place }
+        guard !container.isEmpty else { return nil }
+        let name = TelemetryPlace(container: container, environment: request.key.environment)
+        let place = placeIndexes[name] ?? places.count
+        if place == places.count {
+            places.append(.init(name: name))
+            placeIndexes[name] = place
+        }
+        if isOwn { series[index].place = place }
+        return place
     }
 }
 
 extension TelemetryRecorder.State {
-    fileprivate mutating func told(_ key: TelemetryKey, isKnown: Bool) -> TelemetryKey {
+    fileprivate mutating func index(of key: TelemetryKey, isKnown: Bool) -> Int {
+        // What is there was told to somebody before; a stranger's own word may not have been.
+        if isKnown, let index = current.indexes[key] { return index }
+        return current.index(of: told(key, isKnown: isKnown))
+    }
+
+    private mutating func told(_ key: TelemetryKey, isKnown: Bool) -> TelemetryKey {
         guard !key.container.isEmpty else { return key }
         if isKnown {
             if key.code.isEmpty, containers.count < TelemetryRecorder.mostKeys { containers.insert(key.container) }
@@ -149,35 +190,35 @@ extension TelemetryRecorder.State {
     fileprivate mutating func begin(_ time: Int64) {
         let seconds = time / 1_000_000
         let start = seconds - seconds % TelemetryFile.Step.minute.rawValue
-        guard current?.start != start else { return }
+        guard current.start != start else { return }
         end()
         current = TelemetryRecorder.Minute(start: start)
     }
 
     fileprivate mutating func log(_ request: LoggedRequest, at time: Int64) {
         let kind = request.kind
-        guard let count = current?.logCounts[kind, default: 0], count < kind.mostPerMinute else {
+        guard current.logCounts[Int(kind.rawValue)] < kind.mostPerMinute else {
             unlogged += 1
             return
         }
         var request = request
+        if !request.isKnown { request.key = told(request.key, isKnown: false) }
         request.time = max(time, loggedAt + 1)
         loggedAt = request.time
-        current?.logCounts[kind] = count + 1
-        current?.log.append(request)
+        current.logCounts[Int(kind.rawValue)] += 1
+        current.log.append(request)
     }
 
     fileprivate mutating func end() {
-        guard let current else { return }
-        ended.append(current)
-        self.current = nil
+        if !current.series.isEmpty { ended.append(current) }
+        current = TelemetryRecorder.Minute(start: .min)
         shrink()
     }
 
     /// Bounded, however long nobody takes anything.
     fileprivate mutating func shrink() {
         while returned.count + ended.count > 1,
-            returned.reduce(0, { $0 + $1.sums.count }) + ended.reduce(0, { $0 + $1.sums.count })
+            returned.reduce(0, { $0 + $1.sums.count }) + ended.reduce(0, { $0 + $1.series.count })
                 > TelemetryRecorder.mostWaiting
         {
             let sums: [TelemetryKey: TelemetrySum]
