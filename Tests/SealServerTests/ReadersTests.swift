@@ -36,6 +36,11 @@ import Testing
         }
     }
 
+    /// Of those that read, in the order in which they did.
+    private final class Order: Sendable {
+        let names = Mutex<[String]>([])
+    }
+
     private static func wait(for semaphore: DispatchSemaphore) async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -68,6 +73,56 @@ import Testing
 
     @Test func aReadWithoutAConnectionWaitsForOneThatReads() async throws {
         #expect(try await Self.strand(closes: false).get() == 2)
+    }
+
+    /// The one that read has become idle while the connection was waited for.
+    @Test func aReadWithoutAConnectionGoesToAnIdleReader() async throws {
+        let gate = Gate()
+        let readers = Readers(most: 2) { try gate.connect() }
+        async let first = readers.read { _ in
+            gate.isReading.signal()
+            gate.mayRead.wait()
+            return 1
+        }
+        await Self.wait(for: gate.isReading)
+        async let second = readers.read { _ in 2 }
+        await Self.wait(for: gate.isConnecting)
+        gate.mayRead.signal()
+        #expect(try await first == 1)
+        gate.mayFail.signal()
+        #expect(try await second == 2)
+        #expect(try await readers.read { _ in 3 } == 3)
+        #expect(readers.counts == (0, 0))
+    }
+
+    /// One account's many reads that found no connection stand in line as its own, before nobody else's.
+    @Test func readsWithoutAConnectionTakeTurns() async throws {
+        let gate = Gate()
+        let readers = Readers(most: 2) { try gate.connect() }
+        let order = Order()
+        async let first = readers.read { _ in
+            gate.isReading.signal()
+            gate.mayRead.wait()
+        }
+        await Self.wait(for: gate.isReading)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (account, name) in [(Int64(1), "a1"), (1, "a2"), (1, "a3"), (2, "b1")] {
+                let waiting = readers.counts.waiting
+                group.addTask {
+                    let turn = WriteTurn(payer: .account(account), route: .init(method: "GET", path: "/"))
+                    try await WriteTurn.$current.withValue(turn) {
+                        try await readers.read { _ in order.names.withLock { $0.append(name) } }
+                    }
+                }
+                await Self.wait(for: gate.isConnecting)
+                gate.mayFail.signal()
+                while readers.counts.waiting == waiting { try await Task.sleep(for: .milliseconds(1)) }
+            }
+            gate.mayRead.signal()
+            try await group.waitForAll()
+        }
+        _ = try await first
+        #expect(order.names.withLock { $0 } == ["a1", "b1", "a2", "a3"])
     }
 
     /// Nobody takes what waits by then.

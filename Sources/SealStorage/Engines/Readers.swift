@@ -78,25 +78,29 @@ final class Readers: Sendable {
         switch found {
         case .idle(let reader): reader.thread.async { self.run(job, on: reader) }
         case .room:
-            let thread = DispatchQueue(label: "sealkit.storage.reader", qos: .userInitiated)
-            thread.async { self.open(on: thread, for: job) }
+            let (thread, payer) = (
+                DispatchQueue(label: "sealkit.storage.reader", qos: .userInitiated), WriteTurn.current?.payer
+            )
+            thread.async { self.open(on: thread, for: job, of: payer) }
         case .none: break
         case .closed: job.fail(StorageError.closed)
         }
     }
 
-    private func open(on thread: DispatchQueue, for job: any ReadJob) {
+    private func open(on thread: DispatchQueue, for job: any ReadJob, of payer: Payer) {
         do {
             run(job, on: Reader(thread: thread, connection: try connect()))
         } catch {
-            let stranded = state.withLock { state -> [any ReadJob] in
+            // There may be no more connections: those that are there read it.
+            let (idle, stranded) = state.withLock { state -> (Reader?, [any ReadJob]) in
+                if let reader = state.idle.popLast() { return (reader, []) }
                 state.busy -= 1
                 // Once closed, nobody takes any more.
-                guard state.busy > 0, !state.isClosed else { return [job] + state.takeAllWaiting() }
-                // Somebody who is at work takes those that wait, and this one: there may be no more connections.
-                state.waiting.append(job, of: nil)
-                return []
+                guard state.busy > 0, !state.isClosed else { return (nil, [job] + state.takeAllWaiting()) }
+                state.waiting.append(job, of: payer)
+                return (nil, [])
             }
+            if let idle { idle.thread.async { self.run(job, on: idle) } }
             for job in stranded { job.fail(error) }
         }
     }

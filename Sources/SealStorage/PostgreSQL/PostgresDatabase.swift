@@ -23,7 +23,7 @@ package final class PostgresDatabase: EngineDatabase {
         mostWaitingWrites: Int = WriteBudget.defaultMostWaiting, budget: WriteBudget = WriteBudget()
     ) throws {
         let era = PostgresEra()
-        let readers = Readers(most: Self.mostReaders) { PostgresReader(address, era) }
+        let readers = Readers(most: Self.mostReaders) { try PostgresReader(address, era) }
         self.readers = readers
         let engine = PostgresWriter(address, era) { try readers.close() }
         writer = GroupWriter(engine: engine, mostWaiting: mostWaitingWrites, budget: budget)
@@ -108,11 +108,15 @@ private final class PostgresReader: ReaderConnection, @unchecked Sendable {
     private let session: PostgresSession
     private let era: PostgresEra
     /// When it was connected.
-    private var seen = 0
+    private var seen: Int
 
-    init(_ address: PostgresAddress, _ era: PostgresEra) {
+    /// Connects: where the database has no connection left it is no reader, and another one takes its reads.
+    /// - Throws: `unavailable`.
+    init(_ address: PostgresAddress, _ era: PostgresEra) throws {
         session = PostgresSession(.reader, address, prepare: PostgresServer.prepareReader)
         self.era = era
+        seen = era.current
+        try session.connectAgain()
     }
 
     func read<T>(_ body: (any SQLConnection) throws -> T) throws -> T {

@@ -66,6 +66,30 @@ import Testing
         try await second.close()
     }
 
+    /// Besides the writer's there is one connection: whoever gets none waits for it.
+    @Test func readsWithoutAConnectionWaitForOne() async throws {
+        let role = name + "_few"
+        try server.run("CREATE ROLE \(role) LOGIN CONNECTION LIMIT 2")
+        try server.run("ALTER DATABASE \(name) OWNER TO \(role)")
+        let url = server.url(of: name).replacing("//postgres@", with: "//\(role)@")
+        let database = try PostgresDatabase(
+            try PostgresAddress(url, password: nil), migrations: [SQLDatabaseTests.table])
+        try await withThrowingTaskGroup(of: Int64?.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    try await database.read { connection in
+                        try connection.first("SELECT $1 + 0 AS n FROM pg_sleep(0.05)", [.integer(Int64(number))]) {
+                            try $0.int64("n")
+                        }
+                    }
+                }
+            }
+            let read = try await group.reduce(into: Set()) { $0.insert($1) }
+            #expect(read == Set(0..<8))
+        }
+        try await database.close()
+    }
+
     @Test func whatOnlyReadsIsRefused() async throws {
         try server.run("ALTER DATABASE \(name) SET default_transaction_read_only = on")
         let message = refusal { try open() }
