@@ -190,8 +190,9 @@ let package = Package(
         .executableTarget(
             name: "sealkit",
             dependencies: [
-                "SealSystem", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealSchema", "SealQuery",
-                "SealStorage", "SealService", "SealKit", "SealServer", "SealVectors",
+                "SealSystem", "SealPrimitives", "SealStatements", "SealEnvelope", "SealWire", "SealCoding",
+                "SealSchema",
+                "SealQuery", "SealStorage", "SealService", "SealKit", "SealServer", "SealVectors",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),

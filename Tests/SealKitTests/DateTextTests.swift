@@ -1,4 +1,5 @@
 import Foundation
+import SealCoding
 import SealStatements
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import SealCoding
 import SealStatements
 
 /// A field of a record in an archive: `{"type":"string","encrypted":true,"value":"…"}`, of a list `"list":true` and an

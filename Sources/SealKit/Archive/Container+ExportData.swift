@@ -1,4 +1,5 @@
 public import Foundation
+import SealCoding
 import SealPrimitives
 import SealStatements
 

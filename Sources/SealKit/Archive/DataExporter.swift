@@ -1,4 +1,5 @@
 import Foundation
+import SealCoding
 import SealPrimitives
 import SealStatements
 import SealWire

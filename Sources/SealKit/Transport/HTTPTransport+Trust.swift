@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import SealCoding
 import Synchronization
 
 /// What answers at the address, and is not the server that was asked for: that does not pass, so it is told at once.

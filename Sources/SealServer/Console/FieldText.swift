@@ -1,4 +1,5 @@
 import Foundation
+import SealCoding
 import SealSchema
 import SealService
 import SealStatements
@@ -16,7 +17,7 @@ enum FieldText {
         case .string(let text): text
         case .int64(let number): "\(number)"
         case .double(let number): "\(number)"
-        case .date(let seconds): date(seconds)
+        case .date(let seconds): DateText.text(Date(timeIntervalSinceReferenceDate: seconds))
         case .reference(let reference):
             reference.recordName + (reference.action == .deleteSelf ? " (deleted with it)" : "")
         case .location(let place): "\(place.latitude), \(place.longitude)"
@@ -80,7 +81,8 @@ enum FieldText {
             case .string: .string(text)
             case .int64: Int64(text).map(Value.int64)
             case .double: Double(text).flatMap { $0.isFinite ? .double($0) : nil }
-            case .date: seconds(text).map(Value.date)
+            // The sum has no negative zero, which no date is.
+            case .date: DateText.date(typed: text).map { .date($0.timeIntervalSinceReferenceDate + 0) }
             case .reference: Names.isPlain(text) ? .reference(ReferenceValue(recordName: text)) : nil
             case .location, .data, .asset: nil
             }
@@ -91,20 +93,4 @@ enum FieldText {
         }
         return value
     }
-
-    // MARK: Dates
-
-    /// UTC, to the millisecond; what is no time of the calendar as `@` and the seconds since 2001.
-    private static func date(_ seconds: Double) -> String {
-        guard (-63_113_904_000..<252_423_993_600).contains(seconds) else { return "@\(seconds)" }
-        return Date(timeIntervalSinceReferenceDate: seconds).formatted(format)
-    }
-
-    private static func seconds(_ text: String) -> Double? {
-        if text.hasPrefix("@") { return Double(text.dropFirst()).flatMap { $0.isFinite ? $0 : nil } }
-        return ((try? Date(text, strategy: format)) ?? (try? Date(text, strategy: .iso8601)))?
-            .timeIntervalSinceReferenceDate
-    }
-
-    private static let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 }

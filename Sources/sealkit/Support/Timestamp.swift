@@ -1,5 +1,5 @@
 import Foundation
-import SealKit
+import SealCoding
 
 /// Dates as this command writes and reads them.
 enum Timestamp {

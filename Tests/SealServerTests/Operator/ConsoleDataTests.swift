@@ -18,7 +18,7 @@ import Testing
     private static let schema = """
         DEFINE SCHEMA RECORD TYPE Note (
             "___recordID" REFERENCE QUERYABLE, body STRING QUERYABLE, size INT64 QUERYABLE SORTABLE, seen TIMESTAMP, ratio DOUBLE,
-            words LIST<STRING>, place LOCATION, raw BYTES, hidden ENCRYPTED STRING, GRANT READ TO "_world",
+            words LIST<STRING>, times LIST<TIMESTAMP>, place LOCATION, raw BYTES, hidden ENCRYPTED STRING, GRANT READ TO "_world",
             GRANT READ, CREATE, WRITE TO "_icloud");
         """
 
@@ -131,7 +131,7 @@ import Testing
                 page,
                 [
                     ("field.body", "line one\r\nline <two>"), ("field.size", "4"), ("remove.words", "yes"),
-                    ("field.seen", "2001-01-01T00:00:00.123Z"), ("field.ratio", "0.5"), ("field.raw", "x"),
+                    ("field.seen", "2001-01-01T00:00:00.123456789Z"), ("field.ratio", "0.5"), ("field.raw", "x"),
                     ("field.hidden", "x"),
                 ])
             let saved = try await browser.submit(Self.record("n1"), to: "/data/save", form)
@@ -145,7 +145,7 @@ import Testing
             #expect(values["body"] == .string("line one\nline <two>"))
             #expect(values["size"] == .int64(4) && values["ratio"] == .double(0.5))
             #expect(values["words"] == nil && values["hidden"] == nil)
-            // What was not changed stays to the bit, though a form has less of it.
+            // What was not changed stays to the bit, also what no form has.
             #expect(values["raw"] == .data([1, 2, 3]) && values["seen"] == .date(0.123456789))
 
             // A page from before that, a number that is none, a name that is not the record's.
@@ -167,6 +167,35 @@ import Testing
             #expect(gone.status == 303, "\(gone.body)")
             #expect(try await browser.get(Self.record("n1")).status == 404)
             #expect(try await browser.get("/data?\(Self.place)&type=Note").body.contains(">n2</a>"))
+        }
+    }
+
+    /// Dates in a form are whole: one that is added to a list leaves the others as they were.
+    @Test func datesThatAreEditedKeepTheirDigits() async throws {
+        try await Self.with { server, anna, _, browser in
+            let times = [0.123456789, -0.1, 785_457_600.123456, 252_423_993_600.5]
+            var write = Self.note("n1", "first", size: 3)
+            write.fields.append(("times", .stored(.plain(.list(times.map(Value.date))), blob: nil)))
+            write.fields.sort { $0.name < $1.name }
+            _ = try await anna.savePublic([write])
+            let page = try await browser.get(Self.record("n1")).body
+            let shown = [
+                "2001-01-01T00:00:00.123456789Z", "2000-12-31T23:59:59.9Z", "2025-11-21T22:40:00.123456Z",
+                "@252423993600.5",
+            ]
+            let area = "name=\"field.times\" rows=\"2\" cols=\"40\">\n"
+            #expect(page.contains(area + shown.joined(separator: "\n") + "</textarea>"))
+            let form = Self.form(
+                page,
+                [
+                    ("field.times", (shown + ["2026-11-28T11:00:00+01:00"]).joined(separator: "\r\n")),
+                    ("field.seen", "@-0"),
+                ])
+            let saved = try await browser.submit(Self.record("n1"), to: "/data/save", form)
+            #expect(saved.status == 303, "\(saved.body)")
+            let values = try Self.fields(of: try await anna.lookupPublic(["n1"]).results[0].record)
+            #expect(values["times"] == .list((times + [817_552_800]).map(Value.date)))
+            #expect(values["seen"] == .date(0))
         }
     }
 
@@ -213,7 +242,7 @@ import Testing
             #expect(table.headers["content-disposition"] == "attachment; filename=\"sealkit-records.csv\"")
             let lines = table.body.split(separator: "\r\n")
             #expect(lines.count == 3)
-            #expect(lines[0] == "record,created,modified,body,place,ratio,raw,seen,size,words")
+            #expect(lines[0] == "record,created,modified,body,place,ratio,raw,seen,size,times,words")
             #expect(table.body.contains("\"'=HYPERLINK(\"\"http://evil.example/\"\",\"\"open\"\")\""))
             #expect(table.body.contains("\r\n'-2+3,") && table.body.contains("\"<b>\"\"name'&,\""))
             // What it was stays what it was: a form that comes back unchanged changes nothing.

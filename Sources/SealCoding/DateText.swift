@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import SealStatements
 
 /// Dates as text that gives back the very date: ISO 8601 in UTC with as many digits of a second as that takes, of the
@@ -6,7 +6,7 @@ import SealStatements
 ///
 /// The digits are those of the shortest decimal that reads back as the date's number of seconds since 2001, in decimal
 /// arithmetic moved to the calendar; after `@` that decimal stands as ECMAScript and RFC 8785 write it.
-public enum DateText {
+package enum DateText {
     /// The years 1 to 9999, in seconds since 2001.
     private static let years: Range<Double> = -63_113_904_000..<252_423_993_600
     /// From 1970 to 2001.
@@ -20,7 +20,7 @@ public enum DateText {
     // MARK: Writing
 
     /// - Parameter date: finite. Another one is told as what it is, in a text that `date` does not read.
-    public static func text(_ date: Date) -> String {
+    package static func text(_ date: Date) -> String {
         let seconds = date.timeIntervalSinceReferenceDate
         guard seconds.isFinite else { return "@\(seconds)" }
         let decimal = Decimal(seconds)
@@ -45,7 +45,7 @@ public enum DateText {
     // MARK: Reading
 
     /// - Returns: nil for anything that `text` does not give.
-    public static func date(_ text: String) -> Date? {
+    package static func date(_ text: String) -> Date? {
         guard let date = date(typed: text), self.text(date) == text else { return nil }
         return date
     }
@@ -53,7 +53,7 @@ public enum DateText {
     /// As people write it: also with digits that it could do without, with a distance from UTC in the place of `Z`, or
     /// a day alone. The date is the nearest to what the text says.
     /// - Returns: nil for anything else.
-    public static func date(typed text: String) -> Date? {
+    package static func date(typed text: String) -> Date? {
         guard text.utf8.count <= mostCharacters else { return nil }
         if text.hasPrefix("@") { return number(text.dropFirst()).map(Date.init(timeIntervalSinceReferenceDate:)) }
         var rest = text.utf8.count == 10 ? text + "T00:00:00Z" : text
