@@ -19,6 +19,8 @@ extension Console {
     private static let mostRows = 1_000
     /// A record alone may have a mebibyte.
     private static let mostTableBytes = 16 << 20
+    /// Of answers that a table is made of: each looks at as many records as a query's page does, whatever it finds.
+    private static let mostPages = 25
     private static let mostColumns = 6
 
     func addDataRoutes(to routes: inout RouteTable) {
@@ -107,12 +109,6 @@ extension Console {
     }
 
     private func containers(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
-        let known = try await services.transactions.read { [schemas = services.schemas] in
-            try schemas.containers(in: $0)
-        }
-        let links = known.map { container -> Markup in
-            "<li><a href=\"/data?\(FormFields.query([("container", container)]))\">\(container)</a></li>\n"
-        }
         let keys = try records.keys.all().map { named -> Markup in
             switch named.credential {
             case .success(let credential):
@@ -129,8 +125,7 @@ extension Console {
             <code>sealkit server-key create</code>, as a file in <code>\(ConsoleKeys.folderName)</code> of the secrets \
             folder.</p>
             """
-        let containers: Markup =
-            known.isEmpty ? "<p>No container has records yet.</p>" : "<ul>\(Markup(links))</ul>"
+        let containers = try await containerLinks("/data", fields, empty: "No container has records yet.")
         let body: Markup = """
             \(placeForm(fields, keys: []))
             \(containers)
@@ -165,6 +160,11 @@ extension Console {
         }
         let link = fields.query(Self.searchNames)
         let sealed = type.fields.filter(\.value.isEncrypted).keys.sorted()
+        let isComplete = answer.cursor.isEmpty
+        let empty =
+            isComplete
+            ? "No record is found that may be read\(caller.keyName.isEmpty ? " by everybody" : "")."
+            : "None is found so far. There are records that were not looked at yet: go on."
         let note: Markup? =
             sealed.isEmpty
             ? nil
@@ -181,8 +181,7 @@ extension Console {
             </form>
             \(note)
             \(Self.table(
-                "Records", ["record", "modified"] + shown, rows,
-                empty: "No record is found that may be read\(caller.keyName.isEmpty ? " by everybody" : "")."))
+                "Records", ["record", "modified"] + shown, rows, empty: empty))
             \(Self.more("/data", link, after: answer.cursor, "More"))
             <p><a href="/data.csv?\(link)">The first thousand as CSV</a></p>
             """
@@ -217,8 +216,14 @@ extension Console {
         let caller = try await dataCaller(fields)
         let types = try await recordTypes(in: caller.path)
         let columns = Self.plainFields(try Self.recordType(fields["type"], of: types))
-        var (lines, cursor, size) = ([String](), Data(), 0)
+        var (lines, cursor, size, pages) = ([String](), Data(), 0, 0)
         repeat {
+            guard pages < Self.mostPages else {
+                throw ServerError(
+                    .limitExceeded, "The table takes more reading than one request may.",
+                    remedy: "Ask for fewer records by a condition on a queryable field, or go through the pages.")
+            }
+            pages += 1
             let answer = try await page(fields, after: cursor, limit: 200, caller)
             for match in answer.matches {
                 let (record, values) = (match.record, try Self.fieldValues(match.record))

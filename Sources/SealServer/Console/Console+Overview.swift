@@ -6,13 +6,16 @@ import SwiftProtobuf
 
 /// The first page: how the server does, in one look.
 extension Console {
+    private static let mostContainers = 20
+
     func overview(_ session: ConsoleSessions.Session) async throws -> Response {
         let alerts = services.alertWatch.alerts
         let (stored, latest, usage) = try await services.transactions.read {
             [clock = services.clock] connection -> (
                 [Alerts.Stored], [Sealkit_V1_ManagementEvent], Sealkit_V1_ServerUsageResponse
             ) in
-            let usage = try ServerUsage.totals(in: connection)
+            var usage = try ServerUsage.totals(in: connection)
+            usage.containers = try StorageUsage.containers(of: nil, largest: Self.mostContainers, in: connection)
             let events = try ManagementEvents.list(
                 .with { $0.limit = 5 }, of: nil, now: clock(), in: connection)
             return (try alerts.all(in: connection), events.events, usage)
@@ -43,7 +46,8 @@ extension Console {
                 "/telemetry?" + FormFields.query([("container", word)])
             })
             <h2>Stored</h2>
-            <p>\(usage.accounts) accounts, \(usage.suspended) of them suspended; \(Self.bytes(usage.bytes)).</p>
+            <p>\(usage.accounts) accounts, \(usage.suspended) of them suspended; \(Self.bytes(usage.bytes)). The \(Self.mostContainers) largest of \
+            the containers' environments:</p>
             \(Self.table(
                 "Stored",
                 ["container", "environment", "zones", "records", "bytes"], containers, numbers: [2, 3, 4],

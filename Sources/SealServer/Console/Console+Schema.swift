@@ -32,13 +32,7 @@ extension Console {
             </form>
             """
         guard !fields["container"].isEmpty else {
-            let known = try await services.transactions.read { [schemas = services.schemas] in
-                try schemas.containers(in: $0)
-            }
-            let links = known.map { container -> Markup in
-                "<li><a href=\"/schema?\(FormFields.query([("container", container)]))\">\(container)</a></li>\n"
-            }
-            let list: Markup = known.isEmpty ? "<p>No container has a schema yet.</p>" : "<ul>\(Markup(links))</ul>"
+            let list = try await containerLinks("/schema", fields, empty: "No container has a schema yet.")
             return ConsolePage(title: "Schema", body: form + list, session: session).response()
         }
         let container = try Names.requireContainer(fields["container"])

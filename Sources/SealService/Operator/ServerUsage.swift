@@ -18,6 +18,7 @@ package struct ServerUsage: Sendable {
             return try ofAccount(id, in: connection)
         }
         var usage = try Self.totals(in: connection)
+        usage.containers = try StorageUsage.containers(of: nil, in: connection)
         usage.publicBytes = UInt64(
             clamping: try connection.first(
                 """
@@ -29,7 +30,7 @@ package struct ServerUsage: Sendable {
         return usage
     }
 
-    /// Accounts, bytes and containers of the whole server, without what is counted one by one.
+    /// Accounts and bytes of the whole server, without what is counted one by one.
     package static func totals(in connection: any SQLConnection) throws -> Sealkit_V1_ServerUsageResponse {
         var usage = Sealkit_V1_ServerUsageResponse()
         let counted = try connection.first(
@@ -44,7 +45,6 @@ package struct ServerUsage: Sendable {
             clamping: try connection.first(
                 "SELECT COALESCE(CAST(SUM(bytes) AS BIGINT), 0) AS bytes FROM storage_usage WHERE owner = 0"
             ) { try $0.int64("bytes") } ?? 0)
-        usage.containers = try StorageUsage.containers(of: nil, in: connection)
         return usage
     }
 

@@ -168,17 +168,21 @@ package enum StorageUsage {
         ) { (bytes: try $0.int64("bytes"), quota: try $0.optionalInt64("quota")) } ?? (bytes: 0, quota: nil)
     }
 
-    /// - Parameter account: nil for all.
+    /// By name.
+    /// - Parameters:
+    ///   - account: nil for all.
+    ///   - largest: how many of them, those with the most bytes, which come by size; nil for all.
     package static func containers(
-        of account: Int64?, in connection: any SQLConnection
+        of account: Int64?, largest: Int? = nil, in connection: any SQLConnection
     ) throws -> [Sealkit_V1_ContainerUsage] {
-        try connection.rows(
+        let order = (largest == nil ? "" : "bytes DESC, ") + "z.container, z.environment"
+        return try connection.rows(
             """
             SELECT z.container, z.environment, SUM(CASE WHEN z.closed = 0 THEN 1 ELSE 0 END) AS zones,
                 CAST(SUM(u.records) AS BIGINT) AS records, CAST(SUM(u.bytes) AS BIGINT) AS bytes
             FROM storage_usage u JOIN zone z ON z.owner = u.owner AND z.zone = u.zone
             WHERE \(account == nil ? "" : "u.account = $1 AND ")u.owner <> 0
-            GROUP BY z.container, z.environment ORDER BY z.container, z.environment
+            GROUP BY z.container, z.environment ORDER BY \(order)\(largest.map { " LIMIT \($0)" } ?? "")
             """, account.map { [.integer($0)] } ?? []
         ) { row in
             var usage = Sealkit_V1_ContainerUsage()

@@ -199,6 +199,71 @@ import Testing
         }
     }
 
+    @Test func containersComeInPages() async throws {
+        try await RunningServer.with(hasOperator: true, hasConsole: true) { server in
+            let names = (0..<230).map { "org.example.c\(1_000 + $0)" }
+            try await server.services.database.write(at: .everything) { connection in
+                for name in names {
+                    try connection.execute(
+                        "INSERT INTO schema_state (container, environment, version, history) VALUES ($1, 0, 1, 0)",
+                        [.text(name)])
+                }
+            }
+            let browser = try await ConsoleBrowser.signedIn(server)
+            for path in ["/data", "/schema"] {
+                var (seen, sizes, next) = ([String](), [Int](), Optional(path))
+                while let link = next {
+                    let page = try await browser.get(link)
+                    #expect(page.status == 200)
+                    let found = page.body.matches(of: />(org\.example\.c[0-9]+)<\/a>/).map { String($0.1) }
+                    seen += found
+                    sizes.append(found.count)
+                    next = page.body.firstMatch(of: /<a href="([^"]*after=[^"]*)">More/).map { String($0.1) }
+                }
+                #expect(seen == names, "\(path)")
+                #expect(sizes == [100, 100, 30], "\(path)")
+                #expect(try await browser.get(path + "?after=zz").status == 400)
+            }
+        }
+    }
+
+    /// A page that has found nothing yet says so, and goes on.
+    @Test func aSearchThatFindsNextToNothingGoesOn() async throws {
+        try await Self.with { _, anna, _, browser in
+            for batch in 0..<6 {
+                _ = try await anna.savePublic(
+                    (0..<400).map { Self.note("n\(batch)-\($0)", "text", size: batch == 5 && $0 == 399 ? 8 : 7) })
+            }
+            let search = "/data?\(Self.place)&type=Note&sort=size&" + FormFields.query([("where", "size != 7")])
+            let first = try await browser.get(search).body
+            #expect(first.contains("None is found so far"))
+            let next = try #require(first.firstMatch(of: /<a href="([^"]*after=[^"]*)">More/)).1
+            let second = try await browser.get(String(next).replacing("&amp;", with: "&")).body
+            #expect(second.contains(">n5-399</a>"))
+        }
+    }
+
+    /// Each answer that a table is made of is small where its records are large: there is an end to them.
+    @Test func aTableThatTakesTooMuchReadingIsRefused() async throws {
+        try await Self.with { _, anna, _, browser in
+            for batch in 0..<28 {
+                let writes = (0..<2).map { number in
+                    var write = PublicWrite("n\(batch)-\(number)")
+                    write.fields.append(
+                        ("raw", .stored(.plain(.data([UInt8](repeating: 1, count: 900_000))), blob: nil)))
+                    return write
+                }
+                _ = try await anna.savePublic(writes)
+            }
+            let table = "/data.csv?\(Self.place)&type=Note"
+            let refused = try await browser.get(table)
+            #expect(refused.status == ErrorCode.limitExceeded.httpStatus)
+            #expect(refused.body.contains("more reading than one request may"))
+            let some = try await browser.get(table + "&" + FormFields.query([("where", "___recordID = 'n0-1'")]))
+            #expect(some.status == 200 && some.body.contains("900000 bytes"))
+        }
+    }
+
     @Test func privateDataShowsByItsSizeAlone() async throws {
         try await Self.with { server, anna, _, browser in
             let zone = try await anna.makeZone("diary")
