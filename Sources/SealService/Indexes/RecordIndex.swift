@@ -32,7 +32,7 @@ package struct RecordIndex {
         let words = type.searchable.isEmpty ? [] : Self.words(values, type, known: change.words)
         guard Self.parts(values, words, type) <= Self.mostParts else { throw Self.tooMany }
         let former = type.hasFieldEntries ? try PlainFields.values(change.formerFields, where: isWanted) : [:]
-        let isFormerEntered = !Self.isTooMuch(former, type)
+        let isFormerEntered = try !Self.isTooMuch(former, type) && isEntered(change, former, type)
         for (name, field) in type.ordered where !isFormerEntered || !Value.isSame(former[name], values[name]) {
             rows.replace(former[name], with: values[name], isFormerEntered: isFormerEntered, field.id, change)
         }
@@ -45,6 +45,38 @@ package struct RecordIndex {
         else { return }
         wordCount += try SearchIndex(zone: zone, connection: connection).replace(
             words, of: change.name, type: type.name, atMost: Self.mostPartsPerRequest - wordCount)
+    }
+
+    /// Whether the former version is in each index that it belongs into: one that was too much is in none of those that
+    /// were made meanwhile, also where the index is gone that made it so.
+    private func isEntered(_ change: RecordChange, _ former: [String: Value], _ type: IndexedType) throws -> Bool {
+        guard Self.mayHaveBeenTooMuch(change.formerFields) else { return true }
+        for (name, field) in type.ordered {
+            guard try has(former[name], of: change.name, field: field.id) else { return false }
+        }
+        for (name, field) in type.orderedSystem {
+            guard try has(change.formerValue(name), of: change.name, field: field.id) else { return false }
+        }
+        return true
+    }
+
+    /// - Parameter fields: as they are stored. Each part has a byte or more.
+    static func mayHaveBeenTooMuch(_ fields: [UInt8]) -> Bool { fields.count > mostParts }
+
+    /// Whether the index of a field has what a record holds there: it is entered as a whole, or not at all.
+    func has(_ value: Value?, of record: String, field: Int64) throws -> Bool {
+        var one = value
+        if case .list(let elements)? = value { one = elements.first }
+        guard let key = one.flatMap({ IndexKey($0) }) else { return true }
+        return try Self.has(key, of: record, field: field, in: zone, connection)
+    }
+
+    static func has(
+        _ key: IndexKey, of record: String, field: Int64, in zone: ZoneRow, _ connection: any SQLConnection
+    ) throws -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3 AND value = $4 AND record = $5",
+            zone.key + [.integer(field), .blob(key.bytes), .text(record)])
     }
 
     /// What one record may bring into the indexes: each part is a row, or a term with the names of its zone and type,
@@ -97,12 +129,12 @@ package struct RecordIndex {
         return subject.words
     }
 
-    /// The keys that a record has in the index of one field.
-    static func keys(_ subject: Query.Subject, _ type: IndexedType, field id: Int64) -> Set<IndexKey> {
-        let name =
-            type.ordered.first { $0.field.id == id }?.name
-            ?? type.orderedSystem.first { $0.field.id == id }?.name.rawValue
-        return name.flatMap(subject.value).map(IndexKey.entries) ?? []
+    /// What a record holds that belongs into the indexes of fields, by their numbers.
+    static func values(_ subject: Query.Subject, _ type: IndexedType) -> [Int64: Value] {
+        var values: [Int64: Value] = [:]
+        for (name, field) in type.ordered { values[field.id] = subject.value(name) }
+        for (name, field) in type.orderedSystem { values[field.id] = subject.value(name.rawValue) }
+        return values
     }
 }
 

@@ -27,7 +27,8 @@ package struct IndexPart: Sendable {
     private struct Entry {
         let record: String
         let position: Int64
-        let keys: Set<IndexKey>
+        /// By the number of the field.
+        let keys: [Int64: Set<IndexKey>]
         /// Nil where they are there already.
         let words: Set<String>?
     }
@@ -53,6 +54,7 @@ package struct IndexPart: Sendable {
             [.integer(build.owner), .integer(build.zone)], ZoneRow.init)
         guard let zone, build.isCleared, let type else { return }
         let search = SearchIndex(zone: zone, connection: connection)
+        let index = RecordIndex(zone: zone, connection: connection)
         var room = (records: Self.mostRecords, bytes: Self.mostBytes, parts: Self.mostParts)
         try connection.stream(
             """
@@ -74,9 +76,16 @@ package struct IndexPart: Sendable {
             let words = type.searchable.isEmpty ? [] : subject.words
             // One that has too many is not found by them.
             guard RecordIndex.parts(subject.fields, words, type) <= RecordIndex.mostParts else { return true }
-            let keys = RecordIndex.keys(subject, type, field: build.field)
+            // One that was too much is in no index that was made meanwhile, also where this one's end makes it fit.
+            let mayBeOut = RecordIndex.mayHaveBeenTooMuch(record.fields)
+            var keys: [Int64: Set<IndexKey>] = [:]
+            for (field, value) in RecordIndex.values(subject, type) {
+                let isWanted =
+                    try field == build.field || (mayBeOut && !index.has(value, of: record.name, field: field))
+                if isWanted { keys[field] = IndexKey.entries(of: value) }
+            }
             let areThere = try search.has(words, of: record.name, type: type.name)
-            let parts = keys.count + (areThere ? 0 : words.count)
+            let parts = keys.reduce(areThere ? 0 : words.count) { $0 + $1.value.count }
             guard parts <= room.parts || entries.isEmpty else {
                 last = before
                 isZoneDone = false
@@ -141,11 +150,11 @@ package struct IndexPart: Sendable {
                 "SELECT 1 FROM record WHERE owner = $1 AND zone = $2 AND name = $3 AND position = $4 AND deleted = 0",
                 zone.key + [.text(entry.record), .integer(entry.position)])
             guard isSame else { continue }
-            for key in entry.keys {
-                let isThere = try connection.exists(
-                    "SELECT 1 FROM record_index WHERE owner = $1 AND zone = $2 AND field = $3 AND value = $4 AND record = $5",
-                    zone.key + [.integer(build.field), .blob(key.bytes), .text(entry.record)])
-                if !isThere { rows.insert(key, build.field, entry.record, at: entry.position) }
+            for (field, keys) in entry.keys {
+                for key in keys {
+                    let isThere = try RecordIndex.has(key, of: entry.record, field: field, in: zone, connection)
+                    if !isThere { rows.insert(key, field, entry.record, at: entry.position) }
+                }
             }
             if let words = entry.words { try search.replace(words, of: entry.record, type: type) }
         }

@@ -129,6 +129,49 @@ import Testing
         }
     }
 
+    /// Too much for an index that was made, it fits once another one is gone: all that is left finds it, whether it was
+    /// saved meanwhile or not.
+    @Test(arguments: [false, true]) func aRecordThatWasTooMuchIsFoundOnceAnIndexIsGone(
+        isSavedMeanwhile: Bool
+    ) async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            func list(_ count: Int64, from first: Int64) -> Value { .list((first..<first + count).map { .int64($0) }) }
+            let sample: [String: Value] = ["odd": list(1, from: -1), "even": list(1, from: -1), "age": .int64(0)]
+            _ = try await anna.save([.thing("sample", sample)], in: zone)
+            let fields = ["odd", "even", "age"]
+            for field in fields { try await server.setIndexes(of: field, from: [.queryable, .sortable], to: []) }
+            try await server.makeIndexes()
+            var values: [String: Value] = ["odd": list(6_000, from: 0), "even": list(6_000, from: 0), "age": .int64(7)]
+            var saved = try await anna.save([.thing("a", values)], in: zone)
+            for field in fields {
+                try await server.setIndexes(of: field, from: [], to: .queryable)
+                try await server.makeIndexes()
+            }
+            // The first index has it, and those after it have not.
+            #expect(try await anna.names("odd CONTAINS 5999", in: zone) == ["a"])
+            #expect(try await anna.names("even CONTAINS 5999", in: zone).isEmpty)
+            #expect(try await anna.names("age = 7", in: zone).isEmpty)
+
+            try await server.setIndexes(of: "odd", from: .queryable, to: [])
+            var first: Int64 = 0
+            while let part = try await server.nextIndexPart() {
+                if isSavedMeanwhile {
+                    // One of its elements is another one, after each time that it was read.
+                    first += 1
+                    values["even"] = list(6_000, from: first)
+                    saved = try await anna.save([.thing(after: saved[0], values)], in: zone)
+                }
+                try await server.write(part)
+            }
+            #expect(try await anna.names("even CONTAINS \(first)", in: zone) == ["a"])
+            #expect(try await anna.names("even CONTAINS \(first + 5_999)", in: zone) == ["a"])
+            #expect(try await anna.names("even CONTAINS \(first + 6_000)", in: zone).isEmpty)
+            #expect(try await anna.names("age = 7", in: zone) == ["a"])
+            // The sample's two, and these.
+            #expect(try await server.indexEntries() == 2 + 6_000 + 1)
+        }
+    }
+
     /// What is saved after it was read, and before it is entered, is entered by its save alone.
     @Test func whatIsSavedMeanwhileIsNotEnteredAsItWas() async throws {
         try await QueryTests.withZone { anna, zone, server in
