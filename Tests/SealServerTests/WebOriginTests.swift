@@ -109,6 +109,24 @@ import Testing
         }
     }
 
+    /// By address, as whatever else comes without a session; a page reads that it was too much.
+    @Test func whatIsAskedBeforeACallIsCounted() async throws {
+        var limits = AbuseLimits()
+        limits.anonymousRequest = RateLimiter.Rule(count: 3, window: 3_000_000_000)
+        try await RunningServer.with(limits: limits, webOrigins: [Self.app]) { server in
+            var codes: [UInt] = []
+            for _ in 0..<5 { codes.append(try await preflight("/1/limits", of: server).status.code) }
+            #expect(codes == [204, 204, 204, 429, 429])
+            let refused = try await preflight("/1/limits", of: server)
+            #expect(refused.headers["access-control-allow-origin"] == [Self.app])
+            #expect(refused.headers["vary"] == ["origin"])
+            #expect(refused.headers["retry-after"].count == 1)
+            #expect(refused.body.contains("requestRateLimited"))
+            #expect(try await preflight("/1/limits", from: "https://evil.example.org", of: server).status.code == 429)
+            #expect(try await ask(.GET, "/1/limits", of: server, [("origin", Self.app)]).status.code == 429)
+        }
+    }
+
     @Test func twoOriginsInARequestAreNone() async throws {
         try await RunningServer.with(webOrigins: [Self.app]) { server in
             let twice = [("origin", Self.app), ("origin", Self.app)]

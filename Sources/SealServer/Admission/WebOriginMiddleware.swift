@@ -5,10 +5,13 @@ import SealWire
 
 /// Lets browsers hand a page of another origin what the server answers, where the operator has named that origin.
 ///
-/// It stands before whatever refuses a request, so that such a page can read a refusal too.
+/// It stands before whatever refuses a request, so that such a page can read a refusal too. What a browser asks before
+/// a call it answers itself, and counts as a request without a session.
 struct WebOriginMiddleware: RouterMiddleware {
     let origins: WebOrigins
     let routes: RouteTable
+    let rates: RequestRates
+    let isBehindProxy: Bool
 
     /// Two hours: as long as any browser keeps it.
     private static let maximumAge = "7200"
@@ -24,9 +27,14 @@ struct WebOriginMiddleware: RouterMiddleware {
         let allowed = origin.count == 1 && origins.allows(origin[0]) ? origin[0] : nil
         var response: Response
         if request.method == .options, !origin.isEmpty, request.headers.contains(.accessControlRequestMethod) {
-            response =
-                allowed == nil
-                ? try Self.refusal.response(from: request, context: context) : Self.preflight(path)
+            do throws(ServerError) {
+                let client = ClientAddress.subject(of: request, context, isBehindProxy: isBehindProxy)
+                try rates.count(.anonymousRequest, .client(client))
+                guard allowed != nil else { throw Self.refusal }
+                response = Self.preflight(path)
+            } catch {
+                response = try error.response(from: request, context: context)
+            }
         } else {
             response = try await next(request, context)
             if allowed != nil { response.headers.append(Self.exposed) }

@@ -232,7 +232,10 @@ public struct Server: Sendable {
         return RouteResponder(routes) {
             RequestLogMiddleware()
             RequestMetricsMiddleware(metrics: services.metrics)
-            if let origins { WebOriginMiddleware(origins: origins, routes: routes) }
+            if let origins {
+                WebOriginMiddleware(
+                    origins: origins, routes: routes, rates: services.rates, isBehindProxy: configuration.isBehindProxy)
+            }
             FailureMiddleware(routes: routes, metrics: services.metrics)
             if let recorder = services.telemetry.recorder { TelemetryMiddleware(recorder: recorder) }
             LoadMiddleware(
