@@ -176,7 +176,7 @@ import Testing
             .firstEntry(random: &random)
         #expect(first?.draft.epochKey == nil)
         #expect(first?.links.count == 1)
-        #expect(throws: ShareEditRefusal.alreadyShared) {
+        #expect(throws: ShareEditRefusal.alreadyShared(name: scope.shareRecordName)) {
             try ShareBeginning<XWingHPKE>(
                 scope, rootRecordName: "root", following: beginning.view.roster, in: zone, as: ann.own, time: 3,
                 random: &random)

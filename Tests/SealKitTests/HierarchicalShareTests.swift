@@ -118,6 +118,12 @@ import Testing
         share.title = "Renamed"
         #expect(try await ann.own.save(share).title == "Renamed")
         #expect(try await ann.own.share(withID: share.recordID).title == "Renamed")
+        // Its name is not another one's, and whoever tries is told which.
+        let other = try await ann.own.save(ann.note(in: zone, "another", name: "another"))
+        let taken = Share(rootRecord: other, shareID: share.recordID)
+        let refused = await #expect(throws: SealKitError.self) { try await ann.own.save(taken, rootRecord: other) }
+        #expect(refused?.code == .alreadyShared)
+        #expect(refused?.reason.contains("my-share") == true, "\(String(describing: refused))")
     }
 
     @Test func sharingASharedRootGivesItsShare() async throws {

@@ -19,7 +19,7 @@ public struct ShareBeginning<H: HybridEncryption>: Sendable {
         time: Int64, random: inout some RandomSource
     ) throws(ShareEditRefusal) {
         guard zone?.roster.encryptionScope != .perZone else { throw .encryptedPerZone }
-        if let existing, !existing.isClosed { throw .alreadyShared }
+        if let existing, !existing.isClosed { throw .alreadyShared(name: scope.shareRecordName) }
         let (next, isPastLast) = (existing?.incarnations.scope ?? 0).addingReportingOverflow(1)
         guard !isPastLast, let zone else { throw .notOpenable }
         let draft: RosterAuthor<H>.Draft

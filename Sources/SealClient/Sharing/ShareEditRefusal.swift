@@ -45,8 +45,8 @@ public enum ShareEditRefusal: Error, Sendable, Equatable {
     // Of a share of some records
     /// The zone is encrypted per zone: nothing in it is shared by itself.
     case encryptedPerZone
-    /// There is a share of that name.
-    case alreadyShared
+    /// There is a share of that name, which is its record's.
+    case alreadyShared(name: String)
     /// It cannot be opened again.
     case notOpenable
 

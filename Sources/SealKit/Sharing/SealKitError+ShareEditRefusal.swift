@@ -72,9 +72,9 @@ extension SealKitError {
                 .invalidArguments,
                 "the zone \(view?.scope.zoneName ?? "") is encrypted per zone: nothing in it is shared by itself",
                 remedy: "share the zone as a whole, or put the records into a zone whose encryption scope is perRecord")
-        case .alreadyShared:
+        case .alreadyShared(let name):
             self.init(
-                .alreadyShared, "there is a share of that name in the zone \(view?.scope.zoneName ?? "")",
+                .alreadyShared, "there is a share \(name) in the zone \(view?.scope.zoneName ?? "")",
                 remedy: "fetch it with share(withID:) and change that, or choose another record name")
         case .notOpenable:
             self.init(
