@@ -62,6 +62,10 @@ import Testing
         await #expect(throws: SealKitError.self) { try await joined.add("wine") }
         try await list.add("butter")
         #expect(try await list.items().count == 3)
+        // More than one answer has.
+        let long = String(repeating: "milk ", count: 40_000)
+        for _ in 0..<12 { try await list.add(long) }
+        #expect(try await list.items().count == 15)
     }
 
     @Test func twoDevicesAreInStep() async throws {

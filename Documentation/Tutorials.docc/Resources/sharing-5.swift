@@ -38,11 +38,16 @@ struct SharedList {
 
     /// What is on the list, and who has written it: the author's signature was verified.
     func items() async throws -> [(text: String, author: Record.ID?)] {
-        let changes = try await database.recordZoneChanges(inZoneWith: zoneID)
-        return try changes.modifications.compactMap { _, result in
-            let item = try result.get()
-            guard let text = item.encryptedValues["text"] as? String else { return nil }
-            return (text, item.creatorUserRecordID)
+        var items: [(text: String, author: Record.ID?)] = []
+        var token: ServerChangeToken?
+        while true {
+            let changes = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
+            for (_, result) in changes.modifications {
+                let item = try result.get()
+                if let text = item.encryptedValues["text"] as? String { items.append((text, item.creatorUserRecordID)) }
+            }
+            guard changes.moreComing else { return items }
+            token = changes.changeToken
         }
     }
 
