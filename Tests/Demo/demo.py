@@ -534,6 +534,7 @@ class Demo:
         server = self.folder / "server"
         return {
             "database": [path for path in self.data.glob("sealkit.sqlite*")],
+            "telemetry": [path for path in self.data.glob("telemetry.sqlite*")],
             "assets": [path for path in (self.data / "blobs").rglob("*") if path.is_file()],
             "secrets folder": [path for path in server.glob("data.secrets/**/*") if path.is_file()],
             "log": [self.log],
@@ -550,11 +551,11 @@ class Demo:
             for place, (files, size) in scan.read.items():
                 say(f"    {place:15} {files:4} files {size / 1048576:8.1f} MiB   {scan.hits[place]} found")
             self.checks.that(
-                scan.read["database"][1] > 0 and scan.read["traffic"][1] > BINARY_BYTES and scan.read["browser"][1] > 10_000,
+                scan.read["database"][1] > 0 and scan.read["telemetry"][1] > 0 and scan.read["traffic"][1] > BINARY_BYTES and scan.read["browser"][1] > 10_000,
                 "the search had something to read")
             if scan.total:
                 raise Failure("the search found: " + ", ".join(sorted(scan.names)[:10]))
-            self.checks.ok("nothing of it was found: in database, write-ahead log, assets, log, mail, traffic, or what a browser sent and keeps")
+            self.checks.ok("nothing of it was found: in database, write-ahead log, telemetry, assets, log, mail, traffic, or what a browser sent and keeps")
             self.checks.that(
                 scan.planted["database"] > 0 and scan.planted["traffic"] > 0,
                 f"the search works: the plain field is found {scan.planted['database']} times in the database, "
@@ -563,11 +564,11 @@ class Demo:
         self.checks.that(
             client.total >= 2 * len(self.files), f"and the same search finds {client.total} occurrences in the documents themselves")
         addresses = [b"bob@demo.invalid", b"carol@demo.invalid", b"erin@demo.invalid"]
-        for path in [*self.places()["database"], self.log]:
+        for path in [*self.places()["database"], *self.places()["telemetry"], self.log]:
             content = path.read_bytes()
             if any(address in content for address in addresses):
                 raise Failure(f"an e-mail address stands in {path.name}")
-        self.checks.ok("no e-mail address stands in the database or the log; they went out with the mail")
+        self.checks.ok("no e-mail address stands in the database, the telemetry or the log; they went out with the mail")
 
     def summary(self):
         self.stop_server()
