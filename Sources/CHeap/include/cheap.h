@@ -1,8 +1,9 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-// What glibc's allocator says of itself, and takes: its header is in no module that Swift has.
+// What the system and glibc's allocator say of this process's memory: their headers are in no module that Swift has everywhere.
 
 struct sealkit_heap {
     /// Bytes that were asked for and not given back.
@@ -17,3 +18,6 @@ bool sealkit_heap_read(struct sealkit_heap *heap);
 /// How many parts of its own the heap may have at most, of which threads use one each. Nothing where the allocator is
 /// another one.
 void sealkit_heap_limit_arenas(int most);
+
+/// Bytes of memory that this process has now, with what it has mapped of files. False where the system does not say.
+bool sealkit_resident_read(uint64_t *bytes);

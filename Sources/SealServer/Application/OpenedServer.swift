@@ -41,8 +41,8 @@ struct OpenedServer: Sendable {
                 metrics: metrics))
         metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
         metrics.observe(.residentBytes) { Int(clamping: residentBytes() ?? 0) }
-        metrics.observe(.heapUsed) { Heap.now?.used ?? 0 }
-        metrics.observe(.heapKept) { Heap.now?.kept ?? 0 }
+        // At once: the allocator stops for it.
+        metrics.observe([.heapUsed, .heapKept]) { Heap.now.map { [$0.used, $0.kept] } ?? [0, 0] }
         metrics.observe(.databaseMemory) { SQLiteDatabase.memoryUsed }
         metrics.observe(.dataFreeBytes) { Int(clamping: freeBytes(at: configuration.dataFolder) ?? 0) }
         let database = replacing.database?(opened) ?? opened

@@ -25,7 +25,7 @@ package final class ServerMetrics: Sendable {
 
     private let factory: (any MetricsFactory)?
     private let made = Mutex(Made())
-    private let observed = Mutex<[(metric: ServerMetric, read: @Sendable () -> Int)]>([])
+    private let observed = Mutex<[(metrics: [ServerMetric], read: @Sendable () -> [Int])]>([])
 
     package init(factory: (any MetricsFactory)?) { self.factory = factory }
 
@@ -80,13 +80,21 @@ package final class ServerMetrics: Sendable {
 
     /// A gauge without labels, which is asked whenever somebody wants to know.
     package func observe(_ metric: ServerMetric, _ read: @escaping @Sendable () -> Int) {
+        observe([metric]) { [read()] }
+    }
+
+    /// Several that come of one look.
+    /// - Parameter read: a value for each, in their order.
+    package func observe(_ metrics: [ServerMetric], _ read: @escaping @Sendable () -> [Int]) {
         guard isOn else { return }
-        observed.withLock { $0.append((metric, read)) }
+        observed.withLock { $0.append((metrics, read)) }
     }
 
     /// Asks all gauges that are asked.
     package func collect() {
-        for (metric, read) in observed.withLock({ $0 }) { record(metric, value: Double(read())) }
+        for (metrics, read) in observed.withLock({ $0 }) {
+            for (metric, value) in zip(metrics, read()) { record(metric, value: Double(value)) }
+        }
     }
 
     private static func dimensions(_ key: Key) -> [(String, String)] { Array(zip(key.metric.labels, key.values)) }

@@ -4,6 +4,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import SealStatements
+import SealSystem
 import SealWire
 import Synchronization
 import Testing
@@ -102,6 +103,34 @@ import Testing
                 #expect(names.contains(values[0]), "\(values[0])")
             }
         }
+    }
+
+    @Test func whatComesOfOneLookIsLookedAtOnce() {
+        let registry = MetricsRegistry()
+        let metrics = ServerMetrics(factory: registry)
+        let looks = Mutex(0)
+        metrics.observe([.heapUsed, .heapKept]) {
+            looks.withLock { $0 += 1 }
+            return [5, 7]
+        }
+        metrics.collect()
+        #expect(looks.withLock { $0 } == 1)
+        let text = PrometheusText.write(registry)
+        #expect(Self.lines(text, "sealkit_memory_heap_used_bytes") == ["sealkit_memory_heap_used_bytes 5"])
+        #expect(Self.lines(text, "sealkit_memory_heap_kept_bytes") == ["sealkit_memory_heap_kept_bytes 7"])
+    }
+
+    /// What was had and given back is no part of it any more.
+    @Test func residentMemoryIsWhatThereIsNow() throws {
+        let bytes = 256 << 20
+        let before = try #require(residentBytes())
+        let taken = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 4_096)
+        memset(taken, 1, bytes)
+        let most = try #require(residentBytes())
+        taken.deallocate()
+        let after = try #require(residentBytes())
+        #expect(most >= before + UInt64(bytes) / 2)
+        #expect(after <= most - UInt64(bytes) / 2)
     }
 
     @Test func serversInOneProcessDoNotCountTogether() async throws {
