@@ -65,9 +65,10 @@ package struct RecordIndex {
 
     /// Whether the index of a field has what a record holds there: it is entered as a whole, or not at all.
     func has(_ value: Value?, of record: String, field: Int64) throws -> Bool {
-        var one = value
-        if case .list(let elements)? = value { one = elements.first }
-        guard let key = one.flatMap({ IndexKey($0) }) else { return true }
+        var key = value.flatMap { IndexKey($0) }
+        // What is not on the earth has no key.
+        if case .list(let elements)? = value { key = elements.lazy.compactMap { IndexKey($0) }.first }
+        guard let key else { return true }
         return try Self.has(key, of: record, field: field, in: zone, connection)
     }
 
@@ -130,10 +131,15 @@ package struct RecordIndex {
     }
 
     /// What a record holds that belongs into the indexes of fields, by their numbers.
-    static func values(_ subject: Query.Subject, _ type: IndexedType) -> [Int64: Value] {
+    /// - Parameter wanted: of one field; nil for all.
+    static func values(_ subject: Query.Subject, _ type: IndexedType, of wanted: Int64?) -> [Int64: Value] {
         var values: [Int64: Value] = [:]
-        for (name, field) in type.ordered { values[field.id] = subject.value(name) }
-        for (name, field) in type.orderedSystem { values[field.id] = subject.value(name.rawValue) }
+        for (name, field) in type.ordered where wanted == nil || field.id == wanted {
+            values[field.id] = subject.value(name)
+        }
+        for (name, field) in type.orderedSystem where wanted == nil || field.id == wanted {
+            values[field.id] = subject.value(name.rawValue)
+        }
         return values
     }
 }

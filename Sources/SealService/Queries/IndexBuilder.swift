@@ -79,9 +79,8 @@ package struct IndexPart: Sendable {
             // One that was too much is in no index that was made meanwhile, also where this one's end makes it fit.
             let mayBeOut = RecordIndex.mayHaveBeenTooMuch(record.fields)
             var keys: [Int64: Set<IndexKey>] = [:]
-            for (field, value) in RecordIndex.values(subject, type) {
-                let isWanted =
-                    try field == build.field || (mayBeOut && !index.has(value, of: record.name, field: field))
+            for (field, value) in RecordIndex.values(subject, type, of: mayBeOut ? nil : build.field) {
+                let isWanted = try field == build.field || !index.has(value, of: record.name, field: field)
                 if isWanted { keys[field] = IndexKey.entries(of: value) }
             }
             let areThere = try search.has(words, of: record.name, type: type.name)

@@ -172,6 +172,27 @@ import Testing
         }
     }
 
+    /// A place that is not on the earth has no entry: whether a list is entered, the next place tells.
+    @Test func whatHasNoEntryTellsNothingOfAList() async throws {
+        try await QueryTests.withZone { anna, zone, server in
+            let nowhere = Value.location(Location(latitude: 91, longitude: 0))
+            _ = try await anna.save([.thing("a", ["places": .list([.location(QueryTests.rome)])])], in: zone)
+            try await server.services.database.read { connection in
+                let row = try #require(
+                    try connection.first(
+                        "SELECT \(ZoneRow.columns) FROM zone z WHERE z.name = 'notes'", [], ZoneRow.init))
+                let field = try #require(
+                    try connection.first("SELECT id FROM schema_field WHERE name = 'places'") { try $0.int64("id") })
+                let index = RecordIndex(zone: row, connection: connection)
+                for (place, isThere) in [(QueryTests.rome, true), (QueryTests.milan, false)] {
+                    let list = Value.list([nowhere, .location(place)])
+                    #expect(try index.has(list, of: "a", field: field) == isThere)
+                }
+                #expect(try index.has(.list([nowhere]), of: "a", field: field))
+            }
+        }
+    }
+
     /// What is saved after it was read, and before it is entered, is entered by its save alone.
     @Test func whatIsSavedMeanwhileIsNotEnteredAsItWas() async throws {
         try await QueryTests.withZone { anna, zone, server in
