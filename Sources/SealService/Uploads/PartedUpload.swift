@@ -168,22 +168,24 @@ package struct PartedUpload: Sendable {
         retryAfter: 1)
 
     private func leaves(_ part: Part, _ place: AssetPlace, _ session: Session) async throws -> [UInt8]? {
-        try await transactions.read { connection in
-            let (uploads, caller) = try uploads(place, session, connection)
-            // Given up and begun anew meanwhile, it would be another one.
-            guard try uploads.open(of: caller).stored == part.upload.stored else { throw Uploads.notOpen }
-            return try uploads.leaves(ofPart: part.number)
-        }
+        try await transactions.read { try open(part.upload, place, session, $0).leaves(ofPart: part.number) }
     }
 
     /// Its bytes are on the disk.
     private func note(_ part: Part, _ leaves: [UInt8], _ place: AssetPlace, _ session: Session) async throws {
         let now = clock()
-        try await transactions.write(as: session, at: .everything) { connection in
-            let (uploads, caller) = try uploads(place, session, connection)
-            guard try uploads.open(of: caller).stored == part.upload.stored else { throw Uploads.notOpen }
-            try uploads.stored(part.number, leaves: leaves, now: now)
+        try await transactions.write(as: session, at: .everything) {
+            try open(part.upload, place, session, $0).stored(part.number, leaves: leaves, now: now)
         }
+    }
+
+    /// The upload's rows, as long as it is this one: given up and begun anew it would be another.
+    private func open(
+        _ upload: Uploads.Row, _ place: AssetPlace, _ session: Session, _ connection: any SQLConnection
+    ) throws -> Uploads {
+        let (uploads, caller) = try uploads(place, session, connection)
+        guard try uploads.open(of: caller).stored == upload.stored else { throw Uploads.notOpen }
+        return uploads
     }
 
     /// Takes in a part, held against the hash behind it.

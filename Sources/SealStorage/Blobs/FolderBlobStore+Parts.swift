@@ -31,7 +31,11 @@ extension FolderBlobStore {
                 return
             }
             try requireRoom(for: tail.readableBytes, at: path)
-            try Self.write(tail, to: file.rawValue, at: size - Int64(tail.readableBytes), path: path)
+            if tail.readableBytes > 0 {
+                let count = tail.readableBytes
+                try FolderBlobUpload.write(
+                    [tail], to: file.rawValue, at: size - Int64(count), count: count, path: path)
+            }
             guard FileStatus(descriptor: file.rawValue)?.size == size else {
                 throw FileError(path: path, action: "complete", code: EIO)
             }
@@ -50,18 +54,5 @@ extension FolderBlobStore {
                 ? BlobStoreError.notFound(id) : FileError(path: path, action: "open", code: errno) as any Error
         }
         return FileDescriptorBox(descriptor)
-    }
-
-    private static func write(_ buffer: ByteBuffer, to descriptor: Int32, at offset: Int64, path: String) throws {
-        try buffer.withUnsafeReadableBytes { bytes in
-            var done = 0
-            while done < bytes.count {
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-                let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
-                if count < 0 && errno == EINTR { continue }
-                guard count > 0 else { throw FileError(path: path, action: "write", code: count < 0 ? errno : EIO) }
-                done += count
-            }
-        }
     }
 }

@@ -3,9 +3,9 @@ import NIOCore
 
 /// An upload into a `FolderBlobStore`: of a whole blob, or of a part of one into a file that others write to as well.
 ///
-/// Network buffers are gathered as they are, without copying, and written with one `writev` per megabyte while the next
-/// megabyte arrives. The kernel is asked to start on each stretch at once, so that the final fsync finds little left to
-/// do.
+/// Network buffers are gathered as they are, without copying, and written with one `pwritev` per megabyte while the
+/// next megabyte arrives. The kernel is asked to start on each stretch at once, so that the final fsync finds little
+/// left to do.
 actor FolderBlobUpload: BlobUpload {
     nonisolated let id: BlobID
     private let store: FolderBlobStore
@@ -61,14 +61,12 @@ actor FolderBlobUpload: BlobUpload {
     }
 
     func abort() async {
-        guard !hasEnded else {
-            // Whoever comes second is told no earlier that nothing is written any more.
-            _ = await writing?.result
-            return
-        }
+        let isFirst = !hasEnded
         hasEnded = true
         gathered = []
+        // Whoever comes second is told no earlier that nothing is written any more.
         _ = await writing?.result
+        guard isFirst else { return }
         // Best effort: what is left behind is found by `staleUploads`.
         try? await store.onThread { [file, path, start] in
             file.close()
@@ -103,7 +101,8 @@ actor FolderBlobUpload: BlobUpload {
         }
     }
 
-    private static func write(
+    /// - Parameter buffers: none of them empty.
+    static func write(
         _ buffers: [ByteBuffer], to descriptor: Int32, at offset: Int64, count: Int, path: String
     ) throws {
         var first = 0
@@ -116,7 +115,9 @@ actor FolderBlobUpload: BlobUpload {
                 repeat {
                     result = pwritev(descriptor, vectors.baseAddress, Int32(vectors.count), off_t(place))
                 } while result < 0 && errno == EINTR
-                guard result >= 0 else { throw FileError(path: path, action: "write", code: errno) }
+                guard result > 0 else {
+                    throw FileError(path: path, action: "write", code: result < 0 ? errno : EIO)
+                }
                 return result
             }
             place += Int64(done)
