@@ -247,7 +247,7 @@ import Testing
     }
 }
 
-/// Answers the first part only once the third one has come.
+/// Answers the first two parts only once the third one has come.
 private final class HesitantTransport: PassingTransport {
     let next: any Transport
     private let third = Mutex(false)
@@ -264,7 +264,6 @@ private final class HesitantTransport: PassingTransport {
         defer { underWay.withLock { $0.now -= 1 } }
         if path.hasSuffix("/parts/2") { third.withLock { $0 = true } }
         let answer = try await next.upload(path, length: length, parts: parts, token: token)
-        // Both before it: the one that is stored faster would not count.
         if path.hasSuffix("/parts/0") || path.hasSuffix("/parts/1") { await thirdBegun() }
         return answer
     }
