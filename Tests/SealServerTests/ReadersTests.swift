@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 import Testing
 
@@ -33,6 +34,19 @@ import Testing
             isConnecting.signal()
             mayFail.wait()
             throw NoConnection()
+        }
+    }
+
+    /// Refuses all that connect at once, as PostgreSQL does where there is room for one more.
+    private final class Narrow: Sendable {
+        private let connecting = Atomic(0)
+
+        func connect() throws -> any ReaderConnection {
+            let isAlone = connecting.add(1, ordering: .acquiringAndReleasing).newValue == 1
+            defer { connecting.subtract(1, ordering: .acquiringAndReleasing) }
+            Thread.sleep(forTimeInterval: 0.005)
+            guard isAlone, connecting.load(ordering: .acquiring) == 1 else { throw NoConnection() }
+            return Silence()
         }
     }
 
@@ -129,5 +143,41 @@ import Testing
     @Test func aReadWithoutAConnectionIsRefusedWhereReadingHasEnded() async throws {
         let outcome = try await Self.strand(closes: true)
         #expect(throws: NoConnection.self) { try outcome.get() }
+    }
+
+    /// Four readers are had, one after the other: each read waits for three others to be under way.
+    @Test func oneConnectsAtATime() async throws {
+        let narrow = Narrow()
+        let readers = Readers(most: 4) { try narrow.connect() }
+        let together = DispatchGroup()
+        for _ in 0..<4 { together.enter() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    try await readers.read { _ in
+                        together.leave()
+                        together.wait()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(readers.counts == (0, 0))
+    }
+
+    /// Whoever waited for the connection that was refused does not wait for another one to be.
+    @Test func allFailWhereThereIsNoDatabase() async throws {
+        let gate = Gate()
+        _ = try gate.connect()
+        let readers = Readers(most: 2) { try gate.connect() }
+        let reads = (0..<4).map { number in Task { try await readers.read { _ in number } } }
+        await Self.wait(for: gate.isConnecting)
+        while readers.counts.waiting < 3 { try await Task.sleep(for: .milliseconds(1)) }
+        gate.mayFail.signal()
+        for read in reads {
+            let outcome = await read.result
+            #expect(throws: NoConnection.self) { try outcome.get() }
+        }
+        #expect(readers.counts == (0, 0))
     }
 }

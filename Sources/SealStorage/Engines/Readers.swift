@@ -18,8 +18,13 @@ final class Readers: Sendable {
     private struct State {
         var idle: [Reader] = []
         var busy = 0
+        /// Whether one of the busy ones is still to be connected. Others wait for that: two that come for the last
+        /// connection of a server can be refused both, and where it is away they fail with the first.
+        var isConnecting = false
         var waiting = TurnQueue<Payer, any ReadJob>()
         var isClosed = false
+
+        func mayConnect(most: Int) -> Bool { !isClosed && !isConnecting && busy < most }
 
         mutating func takeAllWaiting() -> [any ReadJob] {
             var all: [any ReadJob] = []
@@ -68,41 +73,60 @@ final class Readers: Sendable {
                 state.busy += 1
                 return .idle(reader)
             }
-            guard state.busy < most else {
+            guard state.mayConnect(most: most) else {
                 state.waiting.append(job, of: WriteTurn.current?.payer)
                 return .none
             }
             state.busy += 1
+            state.isConnecting = true
             return .room
         }
         switch found {
         case .idle(let reader): reader.thread.async { self.run(job, on: reader) }
-        case .room:
-            let (thread, payer) = (
-                DispatchQueue(label: "sealkit.storage.reader", qos: .userInitiated), WriteTurn.current?.payer
-            )
-            thread.async { self.open(on: thread, for: job, of: payer) }
+        case .room: open(for: job, of: WriteTurn.current?.payer)
         case .none: break
         case .closed: job.fail(StorageError.closed)
         }
     }
 
-    private func open(on thread: DispatchQueue, for job: any ReadJob, of payer: Payer) {
-        do {
-            run(job, on: Reader(thread: thread, connection: try connect()))
-        } catch {
-            // There may be no more connections: those that are there read it.
-            let (idle, stranded) = state.withLock { state -> (Reader?, [any ReadJob]) in
-                if let reader = state.idle.popLast() { return (reader, []) }
-                state.busy -= 1
-                // Once closed, nobody takes any more.
-                guard state.busy > 0, !state.isClosed else { return (nil, [job] + state.takeAllWaiting()) }
-                state.waiting.append(job, of: payer)
-                return (nil, [])
+    private func open(for job: any ReadJob, of payer: Payer) {
+        let thread = DispatchQueue(label: "sealkit.storage.reader", qos: .userInitiated)
+        thread.async {
+            do {
+                let connection = try self.connect()
+                self.openForNext()
+                self.run(job, on: Reader(thread: thread, connection: connection))
+            } catch {
+                self.giveUp(job, of: payer, after: error)
             }
-            if let idle { idle.thread.async { self.run(job, on: idle) } }
-            for job in stranded { job.fail(error) }
         }
+    }
+
+    /// Once a reader is connected, another one is, where somebody waits.
+    private func openForNext() {
+        let next = state.withLock { state -> (payer: Payer, element: any ReadJob)? in
+            state.isConnecting = false
+            guard state.mayConnect(most: most), let next = state.waiting.next() else { return nil }
+            state.busy += 1
+            state.isConnecting = true
+            return next
+        }
+        if let next { open(for: next.element, of: next.payer) }
+    }
+
+    private func giveUp(_ job: any ReadJob, of payer: Payer, after error: any Error) {
+        // There may be no more connections: those that are there read it.
+        let (idle, stranded) = state.withLock { state -> (Reader?, [any ReadJob]) in
+            state.isConnecting = false
+            if let reader = state.idle.popLast() { return (reader, []) }
+            state.busy -= 1
+            // Once closed, nobody takes any more.
+            guard state.busy > 0, !state.isClosed else { return (nil, [job] + state.takeAllWaiting()) }
+            state.waiting.append(job, of: payer)
+            return (nil, [])
+        }
+        if let idle { idle.thread.async { self.run(job, on: idle) } }
+        for job in stranded { job.fail(error) }
     }
 
     /// Runs one read, and those that wait after it.
