@@ -23,7 +23,7 @@ DESTDIR ?=
 # Which command is installed and packaged.
 BINARY ?= .build/release/sealkit
 
-.PHONY: help setup build release demo test test-postgres attacks parity cloudkit torture soak bench fuzz proofs vectors web web-check web-core web-library web-test bench-web protobuf docs format clean
+.PHONY: help setup build release demo test test-postgres test-s3 attacks parity cloudkit torture soak bench fuzz proofs vectors web web-check web-core web-library web-test bench-web protobuf docs format clean
 .PHONY: install uninstall deb package-check deploy-test
 
 help: ## Lists these targets
@@ -68,6 +68,11 @@ test-postgres: setup ## Runs the tests of the server on a PostgreSQL of their ow
 	@swift build --product sealkit && swift build --product SealKitPackageTests
 	@SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 FSYNC=off SEALKIT_TEST_DATABASE=postgres \
 	    Tests/Support/postgres swift test --skip-build --filter 'SealServerTests|DatabaseCommandTests'
+
+test-s3: setup ## Runs the tests of assets on an S3 store of their own, SeaweedFS from PyPI, and on files
+	@swift build --product sealkit && swift build --product SealKitPackageTests
+	@SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 Tests/Support/s3 swift test --skip-build \
+	    --filter 'BlobStoreTests|S3[A-Z][a-z]+Tests|BlobsCommandTests'
 
 attacks: setup ## Tries everything that a hostile server, participant or network may, and prints the table of what became of it
 	@Tests/Support/attacks

@@ -98,23 +98,13 @@ struct EndToEndBenchmark {
     private func asset(_ database: Database, _ server: ServerProcess, _ report: inout Report) async throws {
         let folder = server.folder
         let file = folder.appendingPathComponent("asset")
-        try makeFile(file)
+        try Self.makeFile(file)
         let zone = try await database.save(RecordZone(zoneName: "assets")).zoneID
         var up = Double.infinity
         var down = Double.infinity
         for run in 0..<3 {
-            var record = Record(recordType: "File", recordID: Record.ID(recordName: "file-\(run)", zoneID: zone))
-            record["file"] = Asset(fileURL: file)
-            var start = ContinuousClock.now
-            try await database.save(record)
-            up = min(up, (ContinuousClock.now - start) / .seconds(1))
-            let found: Asset? = try await database.record(for: record.recordID)["file"]
-            let copy = folder.appendingPathComponent("copy")
-            guard let found else { throw Mismatch(found: 0) }
-            start = ContinuousClock.now
-            try await database.download(found, of: record.recordID, to: copy)
-            down = min(down, (ContinuousClock.now - start) / .seconds(1))
-            try FileManager.default.removeItem(at: copy)
+            let seconds = try await Self.transfer(file, named: "file-\(run)", zone, database)
+            (up, down) = (min(up, seconds.up), min(down, seconds.down))
         }
         let megabytes = Double(Self.assetBytes) / 1_000_000
         // Before the limit is measured, whose buffers hold whole files.
@@ -131,7 +121,26 @@ struct EndToEndBenchmark {
         report.row("peak memory, client (this process)", memory, "MiB", aim: .atMost(100))
     }
 
-    private func makeFile(_ url: URL) throws {
+    /// Seconds for a file that goes up, with its record, and comes down again beside itself.
+    static func transfer(
+        _ file: URL, named name: String, _ zone: RecordZone.ID, _ database: Database
+    ) async throws -> (up: Double, down: Double) {
+        var record = Record(recordType: "File", recordID: Record.ID(recordName: name, zoneID: zone))
+        record["file"] = Asset(fileURL: file)
+        var start = ContinuousClock.now
+        try await database.save(record)
+        let up = (ContinuousClock.now - start) / .seconds(1)
+        let found: Asset? = try await database.record(for: record.recordID)["file"]
+        let copy = file.appendingPathExtension("copy")
+        guard let found else { throw Mismatch(found: 0) }
+        start = ContinuousClock.now
+        try await database.download(found, of: record.recordID, to: copy)
+        let down = (ContinuousClock.now - start) / .seconds(1)
+        try FileManager.default.removeItem(at: copy)
+        return (up, down)
+    }
+
+    static func makeFile(_ url: URL) throws {
         _ = FileManager.default.createFile(atPath: url.path, contents: nil)
         let handle = try FileHandle(forWritingTo: url)
         var state: UInt64 = 88_172_645_463_325_252

@@ -6,7 +6,8 @@ struct SealBench {
     /// `SealBench core`, `SealBench end-to-end`, `SealBench server`, `SealBench changes`, `SealBench first-sync`,
     /// `SealBench streams`, `SealBench sharing`, `SealBench removal`, `SealBench verification`, `SealBench cloudkit`,
     /// `SealBench telemetry`, or one part of the first two alone (`records`, `assets`; `sealing`, `statements`,
-    /// `grants`, `rosters`, `chunks`). `SealBench postgres` compares the engines, where Debian's PostgreSQL is.
+    /// `grants`, `rosters`, `chunks`). `SealBench postgres` compares the engines, where Debian's PostgreSQL is, and
+    /// `SealBench s3` files with an S3 store, which it installs from PyPI.
     /// Nothing fails on a slow machine: what misses its aim says so.
     static func main() async throws {
         Sodium.start()
@@ -28,6 +29,7 @@ struct SealBench {
         if part == nil || part == "server" { try await ServerBenchmark().run(&report) }
         if part == nil || part == "telemetry" { try await TelemetryBenchmark().run(&report) }
         if part == "postgres" { try await PostgresBenchmark().run(&report) }
+        if part == "s3" { try await S3Benchmark().run(&report) }
         if part == nil || part == "changes" { try await ChangesBenchmark().run(&report) }
         if part == nil || part == "streams" { try await StreamsBenchmark().run(&report) }
         if part == nil || part == "first-sync" { try await FirstSyncBenchmark().run(&report) }
@@ -51,7 +53,7 @@ struct SealBench {
 
     private static let whole = [
         "end-to-end", "server", "changes", "first-sync", "streams", "sharing", "removal", "verification",
-        "cloudkit", "telemetry", "postgres",
+        "cloudkit", "telemetry", "postgres", "s3",
     ]
     /// Of the whole path and of the core.
     private static let parts = ["records", "assets", "sealing", "statements", "grants", "rosters", "chunks"]

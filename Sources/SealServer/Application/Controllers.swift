@@ -97,7 +97,7 @@ enum Controllers {
                 transactions: services.transactions, rosters: services.rosters, blobs: services.blobs,
                 quotas: services.quotas, limits: services.rates.limits, jobs: services.jobs, clock: services.clock,
                 logger: services.logger, maximumAssetSize: services.configuration.maximumAssetSize),
-            transfers: services.transfers
+            blobs: services.blobs, transfers: services.transfers
         ).addRoutes(to: router)
         ServerKeysController(
             transactions: services.transactions, rates: services.rates, clock: services.clock,

@@ -18,7 +18,7 @@ package final class LocalServer: Sendable {
 
     /// Opens everything, and begins what is done beside requests.
     ///
-    /// Throws `ConfigurationError`, `DataFolderInUse`, `FileError`, or the database's error.
+    /// Throws `ConfigurationError`, `DataFolderInUse`, `FileError`, `BlobStoreError`, or the database's error.
     /// - Parameters:
     ///   - configuration: of a server behind a proxy, with the origin that its clients use.
     ///   - clock: microseconds since 1970.

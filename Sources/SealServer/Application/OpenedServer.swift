@@ -10,7 +10,7 @@ struct OpenedServer: Sendable {
     let services: Services
     private let lock: DataFolderLock
 
-    /// Throws `ConfigurationError`, `DataFolderInUse`, `FileError`, or the database's error.
+    /// Throws `ConfigurationError`, `DataFolderInUse`, `FileError`, `BlobStoreError`, or the database's error.
     /// - Parameters:
     ///   - metrics: get every measurement.
     ///   - replacing: what tests put in the place of the real thing.
@@ -57,7 +57,7 @@ struct OpenedServer: Sendable {
         }
         if let address { try mark.write(address, firstRun: firstRun) }
         // Last of what can fail: it starts threads, which only `close()` ends.
-        let blobs = try FolderBlobStore(folder: configuration.dataFolder + "/blobs")
+        let blobs = try await OpenedBlobs.open(configuration, database: opened, firstRun: firstRun)
         services = Services(
             database: database, blobs: blobs, messengers: messengers, secrets: secrets, configuration: configuration,
             webBundle: webBundle, writeTimes: writeTimes, metrics: metrics, logger: logger, replacing: replacing)

@@ -26,7 +26,7 @@ public struct Server: Sendable {
     /// Opens everything; nothing is served before `run()`.
     ///
     /// Throws `ConfigurationError`, `ListenFailure` and `RelayFailure`, before anything is made on the disk;
-    /// `DataFolderInUse`, `FileError`, or the database's error.
+    /// `DataFolderInUse`, `FileError`, `BlobStoreError`, or the database's error.
     /// - Parameters:
     ///   - configuration: where its folders are, what it listens on, and its limits.
     ///   - metrics: gets every measurement of this server, beside what `ServerConfiguration.metrics` shows; nil for

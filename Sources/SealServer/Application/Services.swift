@@ -141,7 +141,8 @@ final class Services: Sendable {
                 blobs: blobs, schemas: schemas, publicNotifier: PublicNotifier(schemas: schemas, clock: clock),
                 webhooks: webhooks,
                 outbox: outbox, alerts: alertWatch, tombstoneAge: configuration.tombstoneAge,
-                sweepInterval: replacing.sweepInterval ?? ServerJobs.sweepInterval, logger: logger),
+                garbageGraceDays: configuration.garbageGraceDays,
+                sweepInterval: replacing.sweepInterval ?? ServerJobs.sweepInterval, clock: clock, logger: logger),
             JobRunner.Surroundings(
                 database: database, holder: systemRandomBytes(16), look: replacing.jobLook ?? JobRunner.look,
                 patience: JobRunner.patience,

@@ -18,6 +18,8 @@ struct StartReport {
             "data": "\(configuration.dataFolder)",
             "secrets": "\(configuration.secretsFolder)",
             "database": "\((try? configuration.database?.address().name) ?? "SQLite, in the data folder")",
+            "blobs": "\((try? configuration.blobs?.place().name) ?? "files, in the data folder")",
+            "garbageGraceDays": "\(configuration.garbageGraceDays)",
             "listen": "\(configuration.listen)",
             "telemetry": "\(configuration.telemetry.rawValue)",
             "metrics": "\(configuration.metrics.map { "\($0)" } ?? "none")",

@@ -8,9 +8,6 @@ import SwiftProtobuf
 
 /// Uploads of whole assets, and downloads: `…/assets/{owner}/{zone}/{id}`.
 struct AssetsController: Sendable {
-    /// What an upload holds in memory: it goes to disk as it comes.
-    static let mostHeld = 4 << 20
-
     let transactions: Transactions
     let uploading: WholeUpload
     let clock: @Sendable () -> Int64
@@ -35,7 +32,7 @@ struct AssetsController: Sendable {
         let body = SessionBody(
             body: call.request.body, session: call.session, transactions: transactions, transfers: transfers,
             context: call.context, pace: .asset,
-            mostHeld: Self.mostHeld)
+            mostHeld: blobs.mostHeld)
         try await uploading.run(place, by: call.session, length: length, now: clock(), body)
         return Response(status: .created, headers: [.cacheControl: "no-store", .contentLength: "0"])
     }
@@ -49,16 +46,20 @@ struct AssetsController: Sendable {
             .contentType: "application/octet-stream", .acceptRanges: "bytes", .cacheControl: "no-store",
             .xContentTypeOptions: "nosniff",
         ]
+        /// The blob as its row says that it is; bytes of another one would be taken for those of the range.
+        func content(_ range: Range<Int64>?) async throws -> ResponseBody {
+            let content = try await blobs.read(stored, range: range)
+            guard content.totalSize == size else {
+                throw BlobStoreError.untrue("a blob of \(content.totalSize) bytes, of which \(size) were stored")
+            }
+            return ResponseBody(content)
+        }
         switch ByteRange(call.request.headers.value(of: .range), size: size) {
         case .all:
-            return Response(
-                status: .ok, headers: headers,
-                body: ResponseBody(try await blobs.read(stored, range: nil)))
+            return Response(status: .ok, headers: headers, body: try await content(nil))
         case .part(let range):
             headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
-            return Response(
-                status: .partialContent, headers: headers,
-                body: ResponseBody(try await blobs.read(stored, range: range)))
+            return Response(status: .partialContent, headers: headers, body: try await content(range))
         case .unsatisfiable:
             throw ServerError(
                 .invalidArguments, "The range lies outside the asset.", remedy: "The asset has \(size) bytes.",

@@ -10,6 +10,7 @@ import SealWire
 struct UploadsController: Sendable {
     let transactions: Transactions
     let uploading: PartedUpload
+    let blobs: any BlobStore
     let transfers: Transfers
 
     func addRoutes(to router: EndpointRouter) {
@@ -38,7 +39,7 @@ struct UploadsController: Sendable {
         let body = SessionBody(
             body: call.request.body, session: call.session, transactions: transactions, transfers: transfers,
             context: call.context, pace: .part,
-            mostHeld: AssetsController.mostHeld)
+            mostHeld: blobs.mostHeld)
         try await uploading.take(part, of: place, by: call.session, body)
         return Response(status: .created, headers: [.cacheControl: "no-store", .contentLength: "0"])
     }

@@ -142,6 +142,13 @@ package struct Backup {
         defer { if recipient != nil { try? PrivateFiles.remove(copy) } }
         let database = try SQLiteFile(reading: data + "/sealkit.sqlite")
         defer { database.close() }
+        if let place = try database.read({ try BlobPlace.noted(in: $0) }) {
+            throw BackupError(
+                .badInput, "the assets of this server are in \(place), and a backup is of files",
+                remedy:
+                    "copy the database by sqlite3's .backup, and let the store keep versions of the bucket: S3.md says how"
+            )
+        }
         let faults = try database.copy(to: copy)
         guard faults.isEmpty else {
             throw BackupError(

@@ -6,6 +6,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case missing(setting: String)
     /// One whose flag names a file, since every user of the machine can see flags.
     case missingSecret(setting: String)
+    /// An S3 store, and nothing to sign by.
+    case missingCredentials
     case invalid(setting: String, expected: String)
     /// The same where a settings file has the value.
     case invalidInFile(setting: String, expected: String, path: String, line: Int)
@@ -32,6 +34,10 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case unprotectedRelay(host: String)
     /// A database on another machine, without TLS that makes sure of it.
     case unprotectedDatabase(host: String)
+    /// A store of assets on another machine, without TLS.
+    case unprotectedBlobs(host: String)
+    /// The database names assets that are not in the place that was named; `noted` is where they were.
+    case blobsMissing(place: String, noted: String)
     /// The data folder has a database, and another one was named.
     case databaseInFolder(path: String)
     /// The data folder goes with a PostgreSQL database, and none was named.
@@ -51,6 +57,9 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .missingSecret(let setting):
             "The setting “\(ServerConfiguration.fileName(of: setting))” is missing. Give --\(setting)-file, or set \(ServerConfiguration.environmentName(of: setting)) in the "
                 + "environment, or \(ServerConfiguration.fileName(of: setting)) in the settings file."
+        case .missingCredentials:
+            "An S3 store wants credentials. Give --s3-credentials a file with the lines aws_access_key_id = … and "
+                + "aws_secret_access_key = …, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment."
         case .invalid(let setting, let expected):
             "The setting “\(ServerConfiguration.fileName(of: setting))” (--\(setting)) must be \(expected)."
         case .invalidInFile(let setting, let expected, let path, let line):
@@ -97,6 +106,12 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .unprotectedDatabase(let host):
             "Reaching the database at \(host) like this would show everything in it to whoever is between. Write "
                 + "sslmode=verify-full into the URL, with sslrootcert=FILE for the authority of its certificate."
+        case .unprotectedBlobs(let host):
+            "Reaching the store of assets at \(host) without TLS would let whoever is between put other bytes in their place. "
+                + "Give --blobs an endpoint that begins with https://, with ca=FILE for an authority of your own."
+        case .blobsMissing(let place, let noted):
+            "The newest assets that the database names are not in \(place); they were in \(noted). Copy all of them there first, "
+                + "under the names that they have, or name the place that has them."
         case .databaseInFolder(let path):
             "The data folder has a database of its own, \(path), and --database-url names another one. Start the server without "
                 + "--database-url, or with another data folder."

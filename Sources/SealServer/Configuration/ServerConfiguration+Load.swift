@@ -7,7 +7,8 @@ extension ServerConfiguration {
     /// a file.
     static let settings: [String: [String]] = [
         "data": ["data"], "secrets": ["secrets"],
-        "database-url": ["database", "url"], "database-password": ["database", "password"], "listen": ["listen"],
+        "database-url": ["database", "url"], "database-password": ["database", "password"], "blobs": ["blobs"],
+        "s3-credentials": ["s3", "credentials"], "garbage-grace": ["garbage", "grace"], "listen": ["listen"],
         "metrics": ["metrics"],
         "operator": ["operator"], "console": ["console"], "telemetry": ["telemetry"], "origin": ["origin"],
         "tls-certificate": ["tls", "certificate"], "tls-key": ["tls", "key"], "behind-proxy": ["behind", "proxy"],
@@ -38,7 +39,7 @@ extension ServerConfiguration {
 
     /// What shows in no error and no log.
     private static let secretSettings: Set<String> = [
-        "database-url", "database-password", "smtp-password", "sms-token", "sms-webhook",
+        "blobs", "database-url", "database-password", "smtp-password", "sms-token", "sms-webhook",
     ]
 
     /// Reads the settings: flags win over the environment (`SEALKIT_…`), which wins over the file (YAML, which JSON is
@@ -55,7 +56,7 @@ extension ServerConfiguration {
         try requireKnown(environment)
         let (reader, lines) = try Self.reader(flags: flags, environment: environment, file: file)
         do {
-            let configuration = try reader.configuration()
+            let configuration = try reader.configuration(environment)
             try configuration.validate()
             return configuration
         } catch {
@@ -183,7 +184,8 @@ extension ServerConfiguration {
             return choice
         }
 
-        func configuration() throws(ConfigurationError) -> ServerConfiguration {
+        /// - Parameter environment: the process's variables, for those that all tools of S3 read.
+        func configuration(_ environment: [String: String]) throws(ConfigurationError) -> ServerConfiguration {
             guard let data = text("data") else { throw .missing(setting: "data") }
             var result = ServerConfiguration(dataFolder: data, secretsFolder: text("secrets"))
             if let listen = text("listen") {
@@ -216,6 +218,13 @@ extension ServerConfiguration {
             case (nil, nil): break
             case (nil, _): throw .missing(setting: "database-url")
             }
+            switch (text("blobs"), text("s3-credentials")) {
+            case (let url?, let file):
+                result.blobs = BlobsConfiguration(url: url, credentials: try credentials(file, environment))
+            case (nil, nil): break
+            case (nil, _): throw .missing(setting: "blobs")
+            }
+            if let days = try number("garbage-grace", "days", in: 0...3_650) { result.garbageGrace = Int(days) }
             result.publicOrigin = text("origin")
             switch (text("tls-certificate"), text("tls-key")) {
             case (let certificate?, let key?): result.tls = TLSFiles(certificate: certificate, key: key)
@@ -258,6 +267,18 @@ extension ServerConfiguration {
             if let registration = try choice("registration", Registration.self) { result.registration = registration }
             result.limits = try limits()
             return result
+        }
+
+        /// At the store of assets: a file that a setting names, else what all tools of S3 read.
+        private func credentials(
+            _ file: String?, _ environment: [String: String]
+        ) throws(ConfigurationError) -> BlobsConfiguration.Credentials {
+            if let file { return .file(file) }
+            guard let accessKey = environment["AWS_ACCESS_KEY_ID"],
+                let secretKey = environment["AWS_SECRET_ACCESS_KEY"]
+            else { throw .missingCredentials }
+            return .keys(
+                accessKey: accessKey, secretKey: secretKey, sessionToken: environment["AWS_SESSION_TOKEN"])
         }
 
         /// What is between commas.

@@ -38,6 +38,7 @@ extension ServerConfiguration {
             guard tls != nil || address.isLoopback else { throw .unprotectedConsole(address: address.description) }
         }
         if let database { try Self.validate(database) }
+        if let blobs { try validate(blobs) }
         if let mail { try Self.validate(mail) }
         if let sms { try Self.validate(sms) }
         guard fallbackURLs.allSatisfy({ Self.isFallback(container: $0.key, url: $0.value) }) else {
@@ -89,8 +90,10 @@ extension ServerConfiguration {
     func checkFiles() throws(ConfigurationError) {
         let files = [
             ("tls-certificate", tls?.certificate), ("tls-key", tls?.key), ("smtp-ca-file", mail?.authorityFile),
+            ("blobs", try blobs?.place().authorityFile),
         ]
         for case (let setting, let path?) in files { try ConfigurationError.requireFile(setting, path) }
+        _ = try blobs?.signer()
     }
 
     private static func validate(origin: String, tls: Bool) throws(ConfigurationError) {
@@ -112,6 +115,17 @@ extension ServerConfiguration {
         let address = try database.address()
         guard !address.verifiesHost, let host = address.hosts.first(where: { !Loopback.contains($0) }) else { return }
         throw .unprotectedDatabase(host: host)
+    }
+
+    private func validate(_ blobs: BlobsConfiguration) throws(ConfigurationError) {
+        let place = try blobs.place()
+        guard place.isEncrypted || Loopback.contains(urlHost: place.endpointHost) else {
+            throw .unprotectedBlobs(host: place.endpointHost)
+        }
+        guard maximumAssetSize <= S3BlobStore.mostBytes else {
+            throw .invalid(
+                setting: "max-asset-size", expected: "at most \(S3BlobStore.mostBytes) bytes with an S3 store")
+        }
     }
 
     private static func validate(_ mail: MailConfiguration) throws(ConfigurationError) {

@@ -2,7 +2,7 @@ public import SealService
 
 /// Everything that can be set about a server. Built in code, or by `load(flags:environment:file:)`.
 public struct ServerConfiguration: Sendable {
-    /// Holds the blobs and, unless that is elsewhere, the database. Back it up.
+    /// Holds telemetry and, unless they are elsewhere, the database and the blobs. Back it up.
     public var dataFolder: String
     /// Holds what must not lie on the database's disk or in its backups: the key of address hashes, the token signing
     /// keys.
@@ -55,6 +55,15 @@ public struct ServerConfiguration: Sendable {
     public var telemetry: Telemetry
     /// Where all but assets and telemetry is. Nil: a SQLite file in the data folder.
     public var database: DatabaseConfiguration?
+    /// Where assets are. Nil: files in the data folder.
+    public var blobs: BlobsConfiguration?
+    /// How long the file of an asset that was deleted stays, in days: a database that is put back from a moment within
+    /// them finds every asset that it names. Nil: a week where the database is PostgreSQL or assets are in an S3 store,
+    /// else no time at all, since `sealkit backup` copies both.
+    public var garbageGrace: Int?
+
+    /// As it holds.
+    var garbageGraceDays: Int { garbageGrace ?? (database == nil && blobs == nil ? 0 : 7) }
 
     public static let defaultMaximumMessageSize = 4 * 1024 * 1024
     public static let defaultListen = ListenAddress(host: "127.0.0.1", port: 8080)
@@ -84,7 +93,9 @@ public struct ServerConfiguration: Sendable {
         operator: ListenAddress? = nil,
         console: ListenAddress? = nil,
         telemetry: Telemetry = .on,
-        database: DatabaseConfiguration? = nil
+        database: DatabaseConfiguration? = nil,
+        blobs: BlobsConfiguration? = nil,
+        garbageGrace: Int? = nil
     ) {
         self.dataFolder = Self.withoutTrailingSlashes(dataFolder)
         self.secretsFolder = Self.withoutTrailingSlashes(secretsFolder ?? self.dataFolder + ".secrets")
@@ -111,6 +122,8 @@ public struct ServerConfiguration: Sendable {
         self.console = console
         self.telemetry = telemetry
         self.database = database
+        self.blobs = blobs
+        self.garbageGrace = garbageGrace
     }
 
     /// PEM files: the certificate with its chain, and its private key.

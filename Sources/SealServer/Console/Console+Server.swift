@@ -17,6 +17,7 @@ extension Console {
             ("Telemetry", "\(configuration.telemetry.rawValue), \(services.telemetry.state.rawValue)"),
             ("Mail", "\(states[.email])"), ("Text messages", "\(states[.phone])"),
             ("Messages waiting", "\(services.outbox.count)"), ("Event streams open", "\(services.streams.count)"),
+            ("Assets", (try? configuration.blobs?.place().name) ?? "files, where the data is"),
             ("Free where the data is", freeBytes(at: configuration.dataFolder).map { Self.bytes($0) } ?? "unknown"),
             ("Newest token key", services.tokenKeys.newest.id),
             ("Newest webhook key", services.webhookKeys.newest.id),

@@ -59,6 +59,12 @@ extension ServerError {
             )
         case BlobStoreError.notFound:
             return (ServerError(.assetNotAvailable, "The server does not have the asset's bytes."), false)
+        case BlobStoreError.unavailable, BlobStoreError.refused, BlobStoreError.untrue:
+            return (
+                ServerError(
+                    .serviceUnavailable, "The server's store of assets does not do this now.", remedy: "Try again.",
+                    retryAfter: 5), true
+            )
         case BlobStoreError.tooLarge(let limit):
             return (ServerError(.limitExceeded, "The upload is longer than \(limit) bytes."), false)
         case is HTTPParserError:

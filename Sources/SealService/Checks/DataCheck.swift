@@ -72,7 +72,16 @@ package struct DataCheck {
         let isSealed: Bool
     }
 
+    /// Where assets are that it does not look at; nil where they are files in the folder.
+    package func blobsElsewhere() throws -> String? {
+        let database = try SQLiteFile(reading: path)
+        defer { database.close() }
+        return try database.read { try BlobPlace.noted(in: $0) }
+    }
+
     private func blobs(of database: SQLiteFile) throws -> [Finding] {
+        // Which the server compares itself.
+        guard try database.read({ try BlobPlace.noted(in: $0) }) == nil else { return [] }
         var faults: [Finding.Kind: [String]] = [:]
         var known: Set<String> = []
         try database.read { connection in

@@ -8,4 +8,5 @@ enum MigrationStep: String, CaseIterable, Sendable {
     case managementEvents = "006-management-events"
     case alerts = "007-alerts"
     case positionsOfPublicChanges = "008-positions-of-public-changes"
+    case timesOfGarbage = "009-times-of-garbage"
 }

@@ -27,7 +27,9 @@ extension Tables {
                 CREATE INDEX blob_staged ON blob (created) WHERE record IS NULL;
                 CREATE INDEX blob_uploader ON blob (uploader, announced) WHERE record IS NULL;
                 CREATE INDEX blob_open ON blob (uploader) WHERE size IS NULL AND content IS NOT NULL;
-                """
+                """,
+                // For what compares a listing of the store with the rows.
+                .timesOfGarbage: "CREATE INDEX blob_stored ON blob (stored);",
             ]),
         Table(
             "asset_part", key: "owner, zone, id, part", whose: .zone, erased: .withZone(.byKey),
@@ -54,7 +56,12 @@ extension Tables {
                 CREATE TABLE blob_garbage (
                     stored TEXT NOT NULL PRIMARY KEY
                 );
-                """
+                """,
+                // When the collector first saw it; null until then.
+                .timesOfGarbage: """
+                ALTER TABLE blob_garbage ADD COLUMN since BIGINT;
+                CREATE INDEX blob_garbage_since ON blob_garbage (since);
+                """,
             ]),
     ]
 }

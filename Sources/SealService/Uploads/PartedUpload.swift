@@ -246,6 +246,10 @@ package struct PartedUpload: Sendable {
             try await blobs.finishParts(row.stored, tail: tail, size: row.layout.blobBytes)
         } catch BlobStoreError.notFound {
             throw Uploads.notOpen
+        } catch BlobStoreError.incomplete {
+            // Nobody sends a part again that is there, by the rows: the client begins anew.
+            try await abandon(place, by: session)
+            throw Uploads.notOpen
         }
         try await note(row, root, place, session, zone)
     }

@@ -3,7 +3,7 @@ package import NIOCore
 /// A stretch of a blob, read in chunks when they are asked for: whoever consumes it sets the pace, and no more than two
 /// chunks are in memory.
 package struct BlobContent: Sendable {
-    let totalSize: Int64
+    package let totalSize: Int64
     /// What this content covers; within 0..<totalSize.
     package let range: Range<Int64>
     /// Reads exactly `count` bytes at `offset`.

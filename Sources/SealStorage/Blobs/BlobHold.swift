@@ -2,9 +2,12 @@
 /// those who delete share. The file `blobs.lock` is beside the folder, so that it works between processes, and ends
 /// with one that is killed.
 package final class BlobHold: Sendable {
-    private let lock: FileLock
+    private let lock: FileLock?
 
-    private init(_ lock: FileLock) { self.lock = lock }
+    private init(_ lock: FileLock?) { self.lock = lock }
+
+    /// Where nobody copies by this.
+    package static let unneeded = BlobHold(nil)
 
     /// Nil while somebody copies.
     static func forDeleting(in folder: String) throws -> BlobHold? {
@@ -19,5 +22,5 @@ package final class BlobHold: Sendable {
         return try FileLock(folder + ".lock", .alone, waits: true).map(BlobHold.init)
     }
 
-    package func release() { lock.release() }
+    package func release() { lock?.release() }
 }

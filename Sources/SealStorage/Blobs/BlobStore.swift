@@ -1,3 +1,4 @@
+package import Foundation
 package import NIOCore
 
 /// A blob's name: hexadecimal, made by the server, so that no client chooses a path.
@@ -26,11 +27,13 @@ package struct BlobID: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Where the ciphertext of assets lives: a folder today, S3 tomorrow. It knows nothing of who owns what; the database
+/// Where the ciphertext of assets lives: a folder, or an S3 store. It knows nothing of who owns what; the database
 /// does.
 ///
 /// A blob is immutable and appears at once: it is staged while it uploads and takes its name when it is finished.
 package protocol BlobStore: Sendable {
+    /// What an upload that is streamed has in memory at most, in bytes.
+    var mostHeld: Int { get }
     func beginUpload(_ id: BlobID) async throws -> any BlobUpload
     /// Begins, or goes on with, an upload in parts that come one by one, in any order, in different runs of the server.
     func beginParts(_ id: BlobID) async throws
@@ -41,7 +44,7 @@ package protocol BlobStore: Sendable {
     func beginPart(_ id: BlobID, at offset: Int64) async throws -> any BlobUpload
     /// Writes the end of the blob and makes it durable under its name, once. Whoever calls it has written all the rest.
     ///
-    /// Throws `BlobStoreError.notFound`.
+    /// Throws `BlobStoreError.notFound`; `incomplete` where the store has lost a part.
     func finishParts(_ id: BlobID, tail: ByteBuffer, size: Int64) async throws
     /// Throws `BlobStoreError.notFound`.
     func size(of id: BlobID) async throws -> Int64
@@ -56,6 +59,26 @@ package protocol BlobStore: Sendable {
     func staleUploads(olderThan age: Duration) async throws -> [BlobID]
     func discardUpload(_ id: BlobID) async throws
     func close() async
+}
+
+/// A store that says which blobs it has, in the order of their names.
+package protocol ListedBlobs: BlobStore {
+    /// Some of those behind a name, or the first ones. Not empty, unless they are the last.
+    func blobs(after id: BlobID?) async throws -> BlobListing
+}
+
+package struct BlobListing: Sendable {
+    package struct Entry: Sendable {
+        package let id: BlobID
+        package let written: Date
+
+        package init(id: BlobID, written: Date) { (self.id, self.written) = (id, written) }
+    }
+
+    package let entries: [Entry]
+    package let isLast: Bool
+
+    package init(entries: [Entry], isLast: Bool) { (self.entries, self.isLast) = (entries, isLast) }
 }
 
 /// An upload under way. One task uses it; what it has taken in is bounded by a few megabytes of memory.
@@ -79,6 +102,34 @@ package enum BlobStoreError: Error, Equatable {
     case tooLarge(limit: Int64)
     case uploadEnded
     case failed(FileError)
+    /// A part that was written is not there any more: the upload cannot be finished.
+    case incomplete(BlobID)
+    /// A store elsewhere does not answer, or not now.
+    case unavailable(String)
+    /// A store elsewhere does not do it, and will not do it later either: somebody has to look.
+    case refused(String)
+    /// A store elsewhere answers what cannot be.
+    case untrue(String)
+    /// The place has the blobs of another database, by its name.
+    case notOurs(String)
+}
+
+extension BlobStoreError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .notFound(let id): "there is no blob \(id)"
+        case .alreadyExists(let id): "there is a blob \(id) already"
+        case .full: "there is no room for blobs"
+        case .tooLarge(let limit): "a blob has at most \(limit) bytes"
+        case .uploadEnded: "the upload has ended"
+        case .failed(let error): "\(error)"
+        case .incomplete(let id): "a part of the upload \(id) is not there any more"
+        case .unavailable(let what), .refused(let what), .untrue(let what): what
+        case .notOurs(let place):
+            "\(place) has the blobs of another database, or not those of this one. Name another prefix with --blobs; what is copied "
+                + "there beforehand has the names that it had"
+        }
+    }
 }
 
 extension BlobStore {

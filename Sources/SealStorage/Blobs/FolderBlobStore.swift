@@ -9,6 +9,7 @@ import Synchronization
 /// Every system call runs on the store's own threads, never on Swift's cooperative pool or an event loop.
 package final class FolderBlobStore: BlobStore {
     package let folder: String
+    package let mostHeld = 4 << 20
     private let keepingFree: UInt64
     private let threads: NIOThreadPool
     /// One thread at a time makes folders: another that finds one relies on its name being durable.

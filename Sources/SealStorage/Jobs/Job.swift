@@ -3,6 +3,7 @@ package struct Job: Sendable {
     package enum Name: String, CaseIterable, Sendable {
         case sweep
         case garbage
+        case blobComparison = "blob-comparison"
         case erasure
         case indexes
         case publicNotifications = "public-notifications"
@@ -14,7 +15,7 @@ package struct Job: Sendable {
         /// Its runs are few, and an operator may want to know of each.
         var isNotable: Bool {
             switch self {
-            case .sweep, .erasure, .recount: true
+            case .sweep, .blobComparison, .erasure, .recount: true
             case .garbage, .indexes, .publicNotifications, .webhooks, .outbox, .alerts: false
             }
         }

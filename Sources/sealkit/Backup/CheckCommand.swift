@@ -21,14 +21,19 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup var shown: ShownOptions
 
     func run() async throws {
-        let findings = try await OperatorFailure.telling {
+        let (findings, elsewhere) = try await OperatorFailure.telling {
             let folder = try server.resolved(
                 instead: "pg_amcheck looks at PostgreSQL's tables and indexes"
             ).data.absolutePath
             try OwnUser.require(at: folder)
             let check = try DataCheck(dataFolder: folder)
             defer { check.close() }
-            return try check.run()
+            let findings = try check.run()
+            // Of a database that cannot be read it is the least that is unknown.
+            return (findings, try? check.blobsElsewhere())
+        }
+        if let elsewhere {
+            shown.output.note("the assets are in \(elsewhere) and were not looked at: the server compares them weekly")
         }
         for finding in findings {
             try shown.output.result(

@@ -24,7 +24,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Folder of the assets and, unless --database-url says otherwise, the database. Back it up.",
+            "Folder of the assets and the database, unless --blobs and --database-url say otherwise. Back it up.",
             valueName: "folder"), completion: .directory)
     var data: String?
 
@@ -45,6 +45,24 @@ struct ServeCommand: AsyncParsableCommand {
             "File with the password at the database. $SEALKIT_DATABASE_PASSWORD serves too, and libpq's own password file; there is no flag for the password itself, which other users could see.",
             valueName: "file"), completion: .file())
     var databasePasswordFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "An S3 store for assets in the place of files: s3://bucket/prefix?endpoint=https://s3.example.org:8333, also with region=…, addressing=host and ca=FILE. Without an endpoint it is Amazon's. On another machine it is reached by TLS. Default: files in the data folder.",
+            valueName: "url"))
+    var blobs: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "File with the credentials at the S3 store, as Amazon's tools have it: aws_access_key_id = … and aws_secret_access_key = …. Default: $AWS_ACCESS_KEY_ID and $AWS_SECRET_ACCESS_KEY.",
+            valueName: "file"), completion: .file())
+    var s3Credentials: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the file of a deleted asset stays, so that a database of then finds it. Default: 7 with --database-url or --blobs, else 0.",
+            valueName: "days"))
+    var garbageGrace: String?
 
     @Option(
         help: ArgumentHelp(
@@ -222,6 +240,8 @@ struct ServeCommand: AsyncParsableCommand {
             throw Failure.Local(status: error.cause == .inUse ? .tryLater : .badInput, reason: "\(error)")
         } catch let error as StorageError {
             throw Failure.Local(status: Self.status(of: error), reason: "the server cannot run: \(error)")
+        } catch let error as BlobStoreError {
+            throw Failure.Local(status: Self.status(of: error), reason: "the server cannot run: \(error)")
         } catch let error as RelayFailure {
             throw Failure.Local(status: .network, reason: "\(error)")
         } catch {
@@ -239,12 +259,23 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
+    private static func status(of error: BlobStoreError) -> ExitStatus {
+        switch error {
+        case .unavailable: .network
+        case .refused, .untrue, .notOurs: .badInput
+        default: .cannotWrite
+        }
+    }
+
     private func flags() throws -> [String: String] {
         var flags: [String: String] = [:]
         flags["data"] = data
         flags["secrets"] = secrets
         flags["database-url"] = databaseUrl
         flags["database-password"] = try secret(in: databasePasswordFile, "password")
+        flags["blobs"] = blobs
+        flags["s3-credentials"] = s3Credentials
+        flags["garbage-grace"] = garbageGrace
         flags["listen"] = listen
         flags["metrics"] = metrics
         flags["telemetry"] = telemetry

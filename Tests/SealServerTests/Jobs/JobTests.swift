@@ -280,14 +280,14 @@ import Testing
         }
     }
 
-    /// Whatever a job does, it is to be seen.
+    /// Whatever a job does, it is to be seen. The comparison of blobs is there with an S3 store alone.
     @Test func eachJobHasItsMetricAndItsLine() async throws {
         let registry = MetricsRegistry()
         try await RunningServer.with(logger: log.logger, registry: registry) { server in
-            for name in Job.Name.allCases { try await server.services.jobs.run(name) }
+            for name in Job.Name.allCases where name != .blobComparison { try await server.services.jobs.run(name) }
         }
         let text = PrometheusText.write(registry)
-        for name in Job.Name.allCases {
+        for name in Job.Name.allCases where name != .blobComparison {
             #expect(text.contains("sealkit_job_runs_total{job=\"\(name.rawValue)\",outcome=\"done\"} "))
             #expect(text.contains("sealkit_job_seconds_count{job=\"\(name.rawValue)\"} "))
             #expect(text.contains("sealkit_job_last_done_timestamp_seconds{job=\"\(name.rawValue)\"} "))

@@ -37,6 +37,7 @@ struct RunningServer: Sendable {
     ///   - hasTelemetry: false for most: each would make a file of its own.
     ///   - hasLog: whether it has single requests as well.
     ///   - database: nil for the one that servers of tests have.
+    ///   - garbageGrace: in days; none, so that the same test sees files go.
     ///   - jobLook: an hour, so that jobs do what they are woken for, and nothing between a test's own steps.
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false,
@@ -56,7 +57,7 @@ struct RunningServer: Sendable {
         registry: MetricsRegistry? = nil,
         showsMetrics: Bool = false, hasOperator: Bool = false, hasTelemetry: Bool = false,
         hasLog: Bool = true, hasConsole: Bool = false,
-        database: DatabaseConfiguration? = nil,
+        database: DatabaseConfiguration? = nil, blobs: BlobsConfiguration? = nil, garbageGrace: Int = 0,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -84,6 +85,8 @@ struct RunningServer: Sendable {
             console: hasConsole ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
             telemetry: hasTelemetry ? (hasLog ? .on : .counts) : .off)
         configuration.database = try database ?? TestPostgres.forAll(folder)
+        configuration.blobs = blobs
+        configuration.garbageGrace = garbageGrace
         let server = try await SealServer.Server(
             configuration: configuration,
             replacing: ServiceReplacements(

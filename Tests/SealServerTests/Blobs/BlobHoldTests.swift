@@ -29,7 +29,7 @@ import Testing
             try await server.sweep(now: server.clock.now)
             let size = try? await blobs.size(of: id)
             #expect(size == nil)
-            let rest = try await server.services.database.read { try BlobGarbage.isThere(in: $0) }
+            let rest = try await server.services.database.read { try $0.exists("SELECT 1 FROM blob_garbage") }
             #expect(!rest)
         }
     }
