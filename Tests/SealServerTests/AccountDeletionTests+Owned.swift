@@ -36,6 +36,10 @@ extension AccountDeletionTests {
             try connection.execute(
                 "INSERT INTO zone_remains (owner, zone) SELECT owner, zone FROM zone WHERE owner = $1 LIMIT 1",
                 [.integer(identity)])
+            // As if more saw the zone than are told at once.
+            try connection.execute(
+                "INSERT INTO zone_touch (owner, zone, share, position) SELECT owner, zone, 0, position FROM zone WHERE owner = $1",
+                [.integer(identity)])
         }
     }
 

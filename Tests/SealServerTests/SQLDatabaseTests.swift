@@ -17,16 +17,17 @@ import Testing
 
         var testDescription: String { rawValue }
 
-        func open(_ folder: TemporaryFolder) throws -> any SQLDatabase {
+        func open(
+            _ folder: TemporaryFolder, _ migrations: [Migration] = [SQLDatabaseTests.table]
+        ) throws -> any SQLDatabase {
             switch self {
-            case .sqlite:
-                return try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: [SQLDatabaseTests.table])
-            case .twiceRun: return TwiceRunDatabase(base: try Engine.sqlite.open(folder))
+            case .sqlite: return try SQLiteDatabase(path: folder.file("db.sqlite"), migrations: migrations)
+            case .twiceRun: return TwiceRunDatabase(base: try Engine.sqlite.open(folder, migrations))
             case .postgres:
                 let server = try #require(TestPostgres.shared)
                 let name = try server.database(of: folder.path, hasTables: false)
-                return try PostgresDatabase(try server.address(of: name), migrations: [SQLDatabaseTests.table])
-            case .twiceRunPostgres: return TwiceRunDatabase(base: try Engine.postgres.open(folder))
+                return try PostgresDatabase(try server.address(of: name), migrations: migrations)
+            case .twiceRunPostgres: return TwiceRunDatabase(base: try Engine.postgres.open(folder, migrations))
             }
         }
 

@@ -11,8 +11,8 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct ServerRunsTests {
     private static let tables = ["zone_run", "view_run"]
 
-    /// However many zones there are, a start writes nothing for them; each feed's first change in a run does, and no
-    /// further one.
+    /// However many zones there are, a run's beginning writes nothing for them; each feed's first change in a run does,
+    /// and no further one. A file's run ends with the server's; PostgreSQL's goes on while that does.
     @Test func whatARunKeepsGrowsWithWhatChangesInIt() async throws {
         let folder = TemporaryFolder()
         let kept = RestoredServerTests.Box<RestoredServerTests.Shared>()
@@ -28,13 +28,15 @@ import Testing
             let people = try kept.held()
             let (anna, bert) = (people.anna.at(server), people.bert.at(server))
             #expect(try await server.rows(in: Self.tables) == ["zone_run": 2, "view_run": 2])
+            let more: Int64 = TestPostgres.isForAll ? 0 : 1
             for name in ["b", "c"] {
                 _ = try await bert.save([Write(name)], in: people.zone)
-                #expect(try await server.rows(in: Self.tables) == ["zone_run": 3, "view_run": 4])
+                #expect(try await server.rows(in: Self.tables) == ["zone_run": 2 + more, "view_run": 2 + 2 * more])
             }
             // Another zone's first change, by one whose feed has changed already.
             _ = try await anna.makeZone("new")
-            #expect(try await server.rows(in: Self.tables) == ["zone_run": 4, "view_run": 4])
+            #expect(try await server.rows(in: Self.tables) == ["zone_run": 3 + more, "view_run": 2 + 2 * more])
+            #expect(try await server.rows(in: ["server_run"]) == ["server_run": 1 + more])
         }
     }
 

@@ -263,6 +263,11 @@ extension SubscriptionTests {
                     SELECT z.owner, z.environment, 0, z.owner, z.zone, z.zone, 0, 0, 0, 0 FROM zone z WHERE z.name LIKE 'zone%'
                     ON CONFLICT DO NOTHING
                     """)
+                try connection.execute(
+                    """
+                    UPDATE database_feed SET position = (SELECT MAX(v.position) FROM zone_view v WHERE v.viewer = database_feed.viewer
+                        AND v.environment = database_feed.environment AND v.shared = database_feed.shared)
+                    """)
             }
             for index in 0..<20 { try await anna.subscribe(.zone(zone, "zone\(index)")) }
             try await anna.subscribe(.database("database"))

@@ -56,6 +56,9 @@ struct OpenedServer: Sendable {
             return first
         }
         if let address { try mark.write(address, firstRun: firstRun) }
+        opened.whenReopened { [clock = replacing.clock ?? systemClock] connection in
+            try ServerRuns.begin(now: clock(), random: Int64.random(in: 0...Int64.max), in: connection)
+        }
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try await OpenedBlobs.open(configuration, database: opened, firstRun: firstRun)
         services = Services(

@@ -33,6 +33,9 @@ enum ServerJobs {
             Job(.indexes, .whenThereIs { try IndexBuilds.areThere(in: $0) }, leavesWork: []) { turn in
                 try await IndexBuilder.run(schemas, turn)
             },
+            Job(.feeds, .whenThereIs { try ZoneTouch.areThere(in: $0) }, leavesWork: []) {
+                try await ZoneTouch.run($0)
+            },
             Job(.publicNotifications, .whenThereIs { try PublicChanges.areThere(in: $0) }, leavesWork: []) { turn in
                 try await publicNotifier.run(turn)
             },

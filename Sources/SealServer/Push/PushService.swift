@@ -26,6 +26,7 @@ struct PushService: Service {
                 case .webhooks:
                     webhooks.wake()
                     jobs.wake(.webhooks)
+                case .zoneTouches: jobs.wake(.feeds)
                 case .publicChanges: jobs.wake(.publicNotifications)
                 }
             }

@@ -42,8 +42,16 @@ struct ZonesController: Sendable {
     private func changes(
         _ message: Sealkit_V1_DatabaseChangesRequest, _ call: DatabaseCall
     ) async throws -> Sealkit_V1_DatabaseChangesResponse {
-        try await transactions.read { [feedNames] connection in
-            try ZonesAnswers(for: call.session, call.path, in: connection).changes(message, feedNames)
+        let waiting = try await transactions.read { [feedNames] connection in
+            let answers = try ZonesAnswers(for: call.session, call.path, in: connection)
+            let waiting = try answers.waiting()
+            return (zones: waiting, answer: waiting.isEmpty ? try answers.changes(message, feedNames) : nil)
+        }
+        if let answer = waiting.answer { return answer }
+        return try await transactions.write(as: call.session, at: .everything) { [feedNames] connection in
+            let answers = try ZonesAnswers(for: call.session, call.path, in: connection)
+            try answers.show(waiting.zones)
+            return try answers.changes(message, feedNames)
         }
     }
 }

@@ -60,6 +60,13 @@ struct RowRule {
                     SELECT 1 FROM zone_view GROUP BY viewer, environment, shared, position HAVING COUNT(*) > 1) twice
                 """),
         RowRule(
+            kind: .feeds, what: "zones beyond the end of their viewer's feed",
+            count: """
+                SELECT COUNT(*) AS count FROM zone_view v WHERE NOT EXISTS (
+                    SELECT 1 FROM database_feed f WHERE f.viewer = v.viewer AND f.environment = v.environment
+                        AND f.shared = v.shared AND f.position >= v.position)
+                """),
+        RowRule(
             kind: .feeds, what: "zones' rosters with a gap, or with another end than the zone says",
             count: """
                 SELECT COUNT(*) AS count FROM zone z WHERE z.closed = 0 AND z.owner > 0 AND NOT EXISTS (
@@ -77,6 +84,7 @@ struct RowRule {
             kind: .feeds, what: "feeds that say to have changed in a run that the server never had",
             count: """
                 SELECT (SELECT COUNT(*) FROM zone WHERE run <> 0 AND run NOT IN (SELECT number FROM server_run))
+                    + (SELECT COUNT(*) FROM database_feed WHERE run <> 0 AND run NOT IN (SELECT number FROM server_run))
                     + (SELECT COUNT(*) FROM zone_run WHERE run NOT IN (SELECT number FROM server_run))
                     + (SELECT COUNT(*) FROM view_run WHERE run NOT IN (SELECT number FROM server_run)) AS count
                 """),

@@ -34,11 +34,7 @@ struct SearchIndex {
         }
         let terms = words.map { Self.term($0, zone, type: type) }.joined(separator: " ")
         let id = try connection.first(
-            """
-            INSERT INTO search_document (owner, zone, record, id, terms)
-            SELECT $1, $2, $3, COALESCE(MAX(id), 0) + 1, $4 FROM search_document WHERE true
-            ON CONFLICT (owner, zone, record) DO UPDATE SET terms = excluded.terms RETURNING id
-            """, zone.key + [.text(record), .text(terms)]
+            connection.dialect == .sqlite ? Self.numbering : Self.numbered, zone.key + [.text(record), .text(terms)]
         ) { try $0.int64("id") }
         guard let id else { throw StorageError.failed(code: 0, message: "the document's row was not made") }
         if connection.dialect == .sqlite {
@@ -47,6 +43,18 @@ struct SearchIndex {
         }
         return gone + words.count
     }
+
+    /// In SQLite, which has one writer.
+    private static let numbering = """
+        INSERT INTO search_document (owner, zone, record, id, terms)
+        SELECT $1, $2, $3, COALESCE(MAX(id), 0) + 1, $4 FROM search_document WHERE true
+        ON CONFLICT (owner, zone, record) DO UPDATE SET terms = excluded.terms RETURNING id
+        """
+    /// PostgreSQL numbers documents itself, for several that write.
+    private static let numbered = """
+        INSERT INTO search_document (owner, zone, record, terms) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (owner, zone, record) DO UPDATE SET terms = excluded.terms RETURNING id
+        """
 
     /// Whether these are the words that a record has in the index.
     func has(_ words: Set<String>, of record: String, type: String) throws -> Bool {

@@ -9,4 +9,5 @@ enum MigrationStep: String, CaseIterable, Sendable {
     case alerts = "007-alerts"
     case positionsOfPublicChanges = "008-positions-of-public-changes"
     case timesOfGarbage = "009-times-of-garbage"
+    case databaseFeeds = "010-database-feeds"
 }

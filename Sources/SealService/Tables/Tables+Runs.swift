@@ -1,12 +1,12 @@
-/// The server's runs, and where each feed stood before its first change in a run, of the feeds that changed in it: a
-/// start has nothing to write, however many zones there are. In the first step each start wrote where every feed ended
+/// The database's runs, and where each feed stood before its first change in a run, of the feeds that changed in it: a
+/// run has nothing to write, however many zones there are. In the first step each start wrote where every feed ended
 /// in the run before; the third takes these ends over. Of the last run they were not written: its feeds stood where
 /// those of the run before ended.
 extension Tables {
     static let runs: [Table] = [
         Table(
             "server_run", key: "number", whose: .server, erased: .kept("the server's history"),
-            billed: .free("one a start"),
+            billed: .free("one an opening"),
             history: [
                 .baseline: """
                 CREATE TABLE server_run (number BIGINT NOT NULL PRIMARY KEY);

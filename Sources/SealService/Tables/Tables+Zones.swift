@@ -1,7 +1,27 @@
 /// Zones and their shares, and what each user sees of them. Every table is keyed first by the identity that owns its
 /// rows (`identity.id`), or by the one that sees them. What belongs to a scope says to which share's; 0 is the zone's
-/// own.
+/// own. A viewer's feed of zones has a row that gives out its places (`FeedPlaces`); what is not in feeds yet since too
+/// many see it waits in `zone_touch` (`ZoneTouch`).
 extension Tables {
+    private static let databaseFeed = """
+        CREATE TABLE database_feed (
+            viewer BIGINT NOT NULL,
+            environment BIGINT NOT NULL,
+            shared BIGINT NOT NULL,
+            position BIGINT NOT NULL,
+            run BIGINT NOT NULL,
+            PRIMARY KEY (viewer, environment, shared)
+        )
+        """
+
+    private static let fillingDatabaseFeed = """
+
+        INSERT INTO database_feed (viewer, environment, shared, position, run)
+            SELECT v.viewer, v.environment, v.shared, MAX(v.position), COALESCE((SELECT MAX(r.run) FROM view_run r
+                WHERE r.viewer = v.viewer AND r.environment = v.environment AND r.shared = v.shared), 0)
+            FROM zone_view v GROUP BY v.viewer, v.environment, v.shared;
+        """
+
     static let zones: [Table] = [
         Table(
             "zone", key: "owner, zone", whose: .zone, erased: .unlessSeen,
@@ -51,6 +71,27 @@ extension Tables {
                 );
                 CREATE INDEX zone_view_feed ON zone_view (viewer, environment, shared, position);
                 CREATE INDEX zone_view_zone ON zone_view (owner, zone, gone);
+                """,
+                .databaseFeeds: "ALTER TABLE zone_view ADD COLUMN told BIGINT NOT NULL DEFAULT 0;",
+            ]),
+        Table(
+            "database_feed", key: "viewer, environment, shared", whose: .identity("viewer"), erased: .withSight,
+            billed: .free("two a user"),
+            history: [.databaseFeeds: databaseFeed + ";" + fillingDatabaseFeed],
+            // Each save writes the row anew: with room on its page it stays there.
+            postgres: [.databaseFeeds: databaseFeed + " WITH (fillfactor = 70);" + fillingDatabaseFeed]),
+        Table(
+            "zone_touch", key: "owner, zone, share", whose: .zone, erased: .withZone(.byKey),
+            billed: .free("one a share, until all who see it are told"),
+            history: [
+                .databaseFeeds: """
+                CREATE TABLE zone_touch (
+                    owner BIGINT NOT NULL,
+                    zone BIGINT NOT NULL,
+                    share BIGINT NOT NULL,
+                    position BIGINT NOT NULL,
+                    PRIMARY KEY (owner, zone, share)
+                );
                 """
             ]),
         Table(

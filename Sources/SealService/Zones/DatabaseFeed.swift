@@ -15,24 +15,24 @@ package enum DatabaseFeed {
         case notShared = 4
     }
 
-    private static let nextPosition = """
-        (SELECT COALESCE(MAX(f.position), 0) + 1 FROM zone_view f \
-        WHERE f.viewer = zone_view.viewer AND f.environment = zone_view.environment AND f.shared = zone_view.shared)
-        """
-
     /// The zone changed: everybody who sees what changed learns so. Comes after the change took its place in the zone's
     /// feed.
     /// - Parameter shares: those that it concerns beside the zone's own scope.
     static func touch(_ zone: ZoneRow, shares: Set<Int64>, in connection: any SQLConnection) throws {
-        guard zone.shares > 0 else {
-            try connection.execute(touching, zone.key)
-            return
-        }
-        try connection.execute(touching + concerned("zone_view", zone, shares), zone.key)
+        if zone.mayHaveManyViewers, try ZoneTouch.leave(zone, shares: shares, in: connection) { return }
+        try FeedPlaces.move(
+            "owner = $1 AND zone = $2 AND gone = 0" + concerned("zone_view", zone, shares), zone.key, in: connection)
     }
 
-    private static let touching =
-        "UPDATE zone_view SET position = \(nextPosition) WHERE owner = $1 AND zone = $2 AND gone = 0"
+    /// The same after a save of records, which changes nothing of who sees the zone: most zones are their owners'
+    /// alone, who is found without looking for others then.
+    /// - Parameter zone: as it was before the save.
+    static func touch(_ zone: ZoneRow, savedIn shares: Set<Int64>, in connection: any SQLConnection) throws {
+        guard zone.isOwnersAlone else { return try touch(zone, shares: shares, in: connection) }
+        // Whoever may read sees a public database's zone: nobody has it in a feed.
+        guard !zone.isPublic else { return }
+        try FeedPlaces.move(ofOwner: zone, in: connection)
+    }
 
     /// Leaves participants of other shares out. They are not to learn that anything happened.
     /// - Parameter view: a row of `zone_view`, under the name that it has in the statement.
@@ -55,7 +55,7 @@ package enum DatabaseFeed {
         let values = zone.key + [.text(zone.container)] + users.map { .text($0.recordName) }
         // Nothing took a place in the zone's feed, by which they would have been kept.
         try ServerRuns.keepFeeds(of: concerned, values, in: connection)
-        try connection.execute("UPDATE zone_view SET position = \(nextPosition) WHERE \(concerned)", values)
+        try FeedPlaces.move(concerned, values, in: connection)
     }
 
     /// The scope appears (again), and with it its zone in the viewer's private or shared database.
@@ -68,20 +68,20 @@ package enum DatabaseFeed {
                 ON CONFLICT (viewer, owner, zone, share) DO UPDATE SET gone = 0, until_sequence = 0
                 """, [.integer(viewer)] + scope.key)
         }
-        try ServerRuns.keepFeed(of: viewer, with: zone, in: connection)
+        let feed: [SQLValue] = [
+            .integer(viewer), .integer(Int64(zone.environment.rawValue)), .bool(viewer != zone.owner),
+        ]
+        try ServerRuns.keepFeed(feed, in: connection)
+        let place = try FeedPlaces.take(in: feed, connection)
+        // It knows of all that was written before.
         try connection.execute(
             """
-            INSERT INTO zone_view (viewer, environment, shared, owner, zone, position, gone, until_sequence, partial, since)
-            SELECT $1, $2, $3, $4, $5, COALESCE(MAX(f.position), 0) + 1, 0, 0, $6, $7 FROM zone_view f
-            WHERE f.viewer = $1 AND f.environment = $2 AND f.shared = $3
+            INSERT INTO zone_view (viewer, environment, shared, owner, zone, position, gone, until_sequence, partial, since, told)
+            VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8, $8)
             ON CONFLICT (viewer, environment, shared, owner, zone)
             DO UPDATE SET position = excluded.position, gone = 0, until_sequence = 0, partial = excluded.partial,
-                since = excluded.since
-            """,
-            [
-                .integer(viewer), .integer(Int64(zone.environment.rawValue)), .bool(viewer != zone.owner),
-                .integer(zone.owner), .integer(zone.number), .bool(isShare), .integer(zone.position),
-            ])
+                since = excluded.since, told = excluded.told
+            """, feed + zone.key + [.integer(place), .bool(isShare), .integer(zone.position)])
         try Watch.add(viewer, to: zone.key, in: connection)
     }
 
@@ -95,12 +95,10 @@ package enum DatabaseFeed {
         if scope.share != nil, try remains(scope, to: viewer, until: sequence, in: connection) {
             return
         }
-        try connection.execute(
-            """
-            UPDATE zone_view SET position = \(nextPosition), gone = $3, until_sequence = $4
-            WHERE owner = $1 AND zone = $2 AND viewer = $5 AND gone = 0
-            """,
-            zone.key + [.integer(Gone.notShared.rawValue), .integer(Int64(bitPattern: sequence)), .integer(viewer)])
+        try FeedPlaces.move(
+            "owner = $1 AND zone = $2 AND viewer = $3 AND gone = 0", zone.key + [.integer(viewer)],
+            setting: "gone = $4, until_sequence = $5",
+            [.integer(Gone.notShared.rawValue), .integer(Int64(bitPattern: sequence))], in: connection)
         try Watch.noteLoss(in: zone.key, connection)
     }
 
@@ -112,27 +110,23 @@ package enum DatabaseFeed {
         try connection.execute(
             "UPDATE share_view SET gone = 1, until_sequence = $5 WHERE viewer = $1 AND owner = $2 AND zone = $3 AND share = $4",
             [.integer(viewer)] + share.key + [.integer(Int64(bitPattern: sequence))])
-        return try connection.execute(
+        return try FeedPlaces.move(
             """
-            UPDATE zone_view SET position = \(nextPosition), since = $4
-            WHERE viewer = $1 AND owner = $2 AND zone = $3 AND gone = 0 AND EXISTS (SELECT 1 FROM share_view w
+            viewer = $1 AND owner = $2 AND zone = $3 AND gone = 0 AND EXISTS (SELECT 1 FROM share_view w
                 WHERE w.viewer = $1 AND w.owner = $2 AND w.zone = $3 AND w.gone = 0)
-            """, [.integer(viewer)] + share.zone.key + [.integer(share.zone.position)]) > 0
+            """, [.integer(viewer)] + share.zone.key, setting: "since = $4", [.integer(share.zone.position)],
+            in: connection) > 0
     }
 
     /// The zone was deleted: the owner learns that, participants that it is not shared with them any more.
     package static func close(
         _ zone: ZoneRow, at sequence: UInt64, _ reason: Gone, in connection: any SQLConnection
     ) throws {
-        try connection.execute(
-            """
-            UPDATE zone_view SET position = \(nextPosition), until_sequence = $3,
-                gone = CASE WHEN viewer = $1 THEN $4 ELSE $5 END
-            WHERE owner = $1 AND zone = $2 AND gone = 0
-            """,
-            zone.key + [
-                .integer(Int64(bitPattern: sequence)), .integer(reason.rawValue), .integer(Gone.notShared.rawValue),
-            ])
+        try FeedPlaces.move(
+            "owner = $1 AND zone = $2 AND gone = 0", zone.key,
+            setting: "until_sequence = $3, gone = CASE WHEN viewer = $1 THEN $4 ELSE $5 END",
+            [.integer(Int64(bitPattern: sequence)), .integer(reason.rawValue), .integer(Gone.notShared.rawValue)],
+            in: connection)
         try Watch.noteLoss(in: zone.key, connection)
         guard zone.shares > 0 else { return }
         try connection.execute(
@@ -187,8 +181,8 @@ package enum DatabaseFeed {
         of caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
     ) throws -> Int64 {
         try connection.first(
-            "SELECT COALESCE(MAX(position), 0) AS last FROM zone_view WHERE viewer = $1 AND environment = $2 AND shared = $3",
+            "SELECT position FROM database_feed WHERE viewer = $1 AND environment = $2 AND shared = $3",
             [.integer(caller.id), .integer(Int64(path.environment.rawValue)), .bool(path.isShared)]
-        ) { try $0.int64("last") } ?? 0
+        ) { try $0.int64("position") } ?? 0
     }
 }

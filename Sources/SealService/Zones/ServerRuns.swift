@@ -1,9 +1,12 @@
 import SealStatements
 package import SealStorage
 
-/// The server's history, as far as change tokens need it: each start begins a run, and a feed's first change in a run
-/// keeps where the feed stood before. A token names the run that it was given out in, so that one of a future that a
-/// restored backup does not have is known, even after the feed has grown past its place again.
+/// The database's history, as far as change tokens need it: each opening of the store begins a run, and a feed's first
+/// change in a run keeps where the feed stood before. A token names the run that it was given out in, so that one of a
+/// future that a restored backup does not have is known, even after the feed has grown past its place again.
+///
+/// A file is opened by each start of the server. PostgreSQL says itself when it was (`SQLConnection.storeOpening`), so
+/// that a server that starts, or one of several, begins none.
 package enum ServerRuns {
     /// A feed's places as a token may name them.
     package struct Reach: Sendable, Equatable {
@@ -20,7 +23,8 @@ package enum ServerRuns {
 
     private static let randomBits: Int64 = 20
 
-    /// Before anything is served.
+    /// Before anything is served, and before anything is written by another connection: begins a run, unless the store
+    /// is open as it was.
     /// - Parameter now: microseconds since 1970.
     /// - Returns: the first run of this history, by which one database is told from another.
     @discardableResult
@@ -30,9 +34,23 @@ package enum ServerRuns {
             try connection.first(
                 "SELECT COALESCE(MIN(number), 0) AS first, COALESCE(MAX(number), 0) AS last FROM server_run"
             ) { (try $0.int64("first"), try $0.int64("last")) } ?? (0, 0)
+        let opening = try connection.storeOpening()
+        if first != 0, let opening, try self.opening(in: connection) == opening { return first }
         let begun = number(after: last, now: now, random: random)
         try connection.execute("INSERT INTO server_run (number) VALUES ($1)", [.integer(begun)])
+        if let opening {
+            try connection.execute(
+                """
+                INSERT INTO settings (name, value) VALUES ('opening', $1)
+                ON CONFLICT (name) DO UPDATE SET value = excluded.value
+                """, [.text(opening)])
+        }
         return first == 0 ? begun : first
+    }
+
+    /// In which the newest run began.
+    private static func opening(in connection: any SQLConnection) throws -> String? {
+        try connection.first("SELECT value FROM settings WHERE name = 'opening'") { try $0.text("value") }
     }
 
     // MARK: A feed's first change in a run
@@ -48,36 +66,33 @@ package enum ServerRuns {
             INSERT INTO zone_run (owner, zone, run, position) VALUES ($1, $2, $3, $4)
             ON CONFLICT (owner, zone, run) DO NOTHING
             """, zone.key + [.integer(run), .integer(position)])
-        try keepFeeds(of: "v.owner = $1 AND v.zone = $2 AND v.gone = 0", zone.key, in: connection)
+        try keepFeeds(of: "owner = $1 AND zone = $2 AND gone = 0", zone.key, in: connection)
     }
 
-    /// The same for one viewer's feed that a zone comes into or goes from.
-    static func keepFeed(of viewer: Int64, with zone: ZoneRow, in connection: any SQLConnection) throws {
-        let feed: [SQLValue] = [
-            .integer(viewer), .integer(Int64(zone.environment.rawValue)), .bool(viewer != zone.owner),
-        ]
-        let isKept =
-            try keepFeeds(of: "v.viewer = $1 AND v.environment = $2 AND v.shared = $3", feed, in: connection) > 0
-        guard !isKept else { return }
-        // Nothing was in it yet.
+    /// The same for one viewer's feed that a zone comes into.
+    /// - Parameter feed: viewer, environment, and whether it is of the shared database.
+    static func keepFeed(_ feed: [SQLValue], in connection: any SQLConnection) throws {
         try connection.execute(
             """
-            INSERT INTO view_run (viewer, environment, shared, run, position) VALUES ($1, $2, $3, \(newest), 0)
+            INSERT INTO view_run (viewer, environment, shared, run, position)
+            VALUES ($1, $2, $3, \(newest), COALESCE((SELECT f.position FROM database_feed f
+                WHERE f.viewer = $1 AND f.environment = $2 AND f.shared = $3), 0))
             ON CONFLICT (viewer, environment, shared, run) DO NOTHING
             """, feed)
     }
 
-    /// The same for the feeds that have rows of `zone_view` as `v`.
-    @discardableResult
+    /// The same for the feeds of `zone_view`'s rows for which the condition holds. In a run in which a feed has moved
+    /// it is kept: nothing is asked about it.
     static func keepFeeds(
         of views: String, _ values: [SQLValue], in connection: any SQLConnection
-    ) throws -> Int {
+    ) throws {
         try connection.execute(
             """
             INSERT INTO view_run (viewer, environment, shared, run, position)
-            SELECT DISTINCT v.viewer, v.environment, v.shared, \(newest), (SELECT MAX(f.position) FROM zone_view f
-                WHERE f.viewer = v.viewer AND f.environment = v.environment AND f.shared = v.shared)
-            FROM zone_view v WHERE \(views)
+            SELECT f.viewer, f.environment, f.shared, \(newest), f.position FROM database_feed f
+            WHERE f.run <> \(newest) AND (f.viewer, f.environment, f.shared) IN (
+                SELECT viewer, environment, shared FROM zone_view WHERE \(views))
+            ORDER BY f.viewer, f.environment, f.shared
             ON CONFLICT (viewer, environment, shared, run) DO NOTHING
             """, values)
     }

@@ -60,6 +60,13 @@ package struct ZoneRow: Sendable {
     /// Whether the zone has ended, and with it all of its scopes.
     package var isClosed: Bool { own.isClosed }
 
+    /// Nobody else takes part in it, or is invited.
+    var isOwnersAlone: Bool { own.participants == 0 && shares == 0 }
+
+    /// Whether it may be that more see it than a change tells by itself (`ZoneTouch`): those of one scope are not so
+    /// many.
+    var mayHaveManyViewers: Bool { shares > 0 || own.participants + 1 > ZoneTouch.mostAtOnce }
+
     /// As with CloudKit, the default zone saves each record by itself.
     package var isAtomic: Bool { name != Names.defaultZone }
 

@@ -31,6 +31,12 @@ package struct ZonesAnswers {
         return response
     }
 
+    /// Zones whose changes are not in the caller's feed yet, as `ZoneRow.key` has them: to be shown before it is read.
+    package func waiting() throws -> [[SQLValue]] { try ZoneTouch.waiting(for: caller, path, in: connection) }
+
+    /// In a transaction that writes.
+    package func show(_ waiting: [[SQLValue]]) throws { try ZoneTouch.show(waiting, to: caller, in: connection) }
+
     package func changes(
         _ message: Sealkit_V1_DatabaseChangesRequest, _ feedNames: FeedNames
     ) throws -> Sealkit_V1_DatabaseChangesResponse {

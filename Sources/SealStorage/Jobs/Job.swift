@@ -6,6 +6,7 @@ package struct Job: Sendable {
         case blobComparison = "blob-comparison"
         case erasure
         case indexes
+        case feeds
         case publicNotifications = "public-notifications"
         case webhooks
         case outbox
@@ -16,7 +17,7 @@ package struct Job: Sendable {
         var isNotable: Bool {
             switch self {
             case .sweep, .blobComparison, .erasure, .recount: true
-            case .garbage, .indexes, .publicNotifications, .webhooks, .outbox, .alerts: false
+            case .garbage, .indexes, .feeds, .publicNotifications, .webhooks, .outbox, .alerts: false
             }
         }
     }

@@ -39,6 +39,19 @@ final class PostgresConnection: SQLConnection {
         }
     }
 
+    /// Another system, or another history of it, after a failover or a restore to a point in time; another start of the
+    /// server, after which a copy of its files may be in their place; or tables that were made anew from a dump.
+    func storeOpening() throws -> String? {
+        try first(
+            """
+            SELECT concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
+                left(pg_walfile_name(pg_current_wal_lsn()), 8), CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT),
+                (SELECT oid FROM pg_database WHERE datname = current_database()),
+                CAST(to_regclass('settings') AS oid)) AS opening
+            """
+        ) { try $0.text("opening") }
+    }
+
     func runScript(_ sql: String) throws { try session.runScript(PostgresDialect.translate(sql)) }
 }
 
@@ -47,9 +60,11 @@ extension PostgresConnection: WriterConnection {
     /// is the home. There is one home so far.
     private static let everything = "SELECT pg_advisory_xact_lock(1396788556, 0)"
 
+    static let beginning = "BEGIN ISOLATION LEVEL READ COMMITTED; \(everything)"
+
     func begin() throws {
         try session.connectAgain()
-        session.begin("BEGIN ISOLATION LEVEL READ COMMITTED; \(Self.everything)")
+        session.begin(Self.beginning)
     }
 
     func beginWrite(limit: Int64?) throws { session.beginWrite(limit: limit) }

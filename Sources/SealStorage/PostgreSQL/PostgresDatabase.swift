@@ -8,6 +8,7 @@ import Synchronization
 package final class PostgresDatabase: EngineDatabase {
     private let writer: GroupWriter<PostgresWriter>
     private let readers: Readers
+    private let opening: PostgresOpening
 
     /// How many read at once, where nothing else is said.
     private static let mostReaders = min(max(4, ProcessInfo.processInfo.activeProcessorCount * 2), 24)
@@ -25,7 +26,9 @@ package final class PostgresDatabase: EngineDatabase {
         let era = PostgresEra()
         let readers = Readers(most: Self.mostReaders) { try PostgresReader(address, era) }
         self.readers = readers
-        let engine = PostgresWriter(address, era) { try readers.close() }
+        let opening = PostgresOpening()
+        self.opening = opening
+        let engine = PostgresWriter(address, era, opening) { try readers.close() }
         writer = GroupWriter(engine: engine, mostWaiting: mostWaitingWrites, budget: budget)
         do {
             try writer.writeNow { [migrations] connection in
@@ -52,6 +55,8 @@ package final class PostgresDatabase: EngineDatabase {
 
     package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { writer.listen(listener) }
 
+    package func whenReopened(_ body: @escaping @Sendable (any SQLConnection) throws -> Void) { opening.set(body) }
+
     package func close() async throws { try await writer.close() }
 
     package var waitingWrites: Int { writer.waitingCount }
@@ -72,10 +77,13 @@ final class PostgresWriter: WriterEngine, @unchecked Sendable {
     private let session: PostgresSession
     private let closeOthers: @Sendable () throws -> Void
 
-    init(_ address: PostgresAddress, _ era: PostgresEra, closingAlso closeOthers: @escaping @Sendable () throws -> Void)
-    {
+    init(
+        _ address: PostgresAddress, _ era: PostgresEra, _ opening: PostgresOpening,
+        closingAlso closeOthers: @escaping @Sendable () throws -> Void
+    ) {
         session = PostgresSession(.writer, address) { session in
             try PostgresServer.prepareWriter(session)
+            try opening.run(on: session)
             era.begin()
         }
         self.closeOthers = closeOthers
@@ -91,6 +99,26 @@ final class PostgresWriter: WriterEngine, @unchecked Sendable {
     func close() throws {
         session.close()
         try closeOthers()
+    }
+}
+
+/// What is done with each new connection of the writer before anything else is.
+final class PostgresOpening: Sendable {
+    private let body = Mutex<(@Sendable (any SQLConnection) throws -> Void)?>(nil)
+
+    func set(_ body: @escaping @Sendable (any SQLConnection) throws -> Void) { self.body.withLock { $0 = body } }
+
+    /// In a transaction of its own. Where that fails there is no connection.
+    func run(on session: PostgresSession) throws {
+        guard let body = body.withLock({ $0 }) else { return }
+        session.begin(PostgresConnection.beginning)
+        do {
+            try body(PostgresConnection(session))
+            try session.commit()
+        } catch {
+            session.rollBack()
+            throw error
+        }
     }
 }
 

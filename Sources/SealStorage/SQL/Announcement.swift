@@ -7,6 +7,8 @@ package enum Announcement: Hashable, Sendable {
     case notifications(of: Int64)
     /// A webhook may have something to send.
     case webhooks
+    /// Databases' feeds are to be moved.
+    case zoneTouches
     /// Subscribers of a public database are to be told.
     case publicChanges
     /// A session of the account has ended, or a server-to-server key that it stands for; or its list of devices is

@@ -57,6 +57,10 @@ package protocol SQLConnection {
     /// For work that runs no statements for long, which look by themselves.
     /// - Throws: `overBudget`.
     func checkBudget() throws(StorageError)
+
+    /// What tells this opening of the store from every other one, a copy's and a restored one's too; nil where each
+    /// process that opens it is one. Of a writer.
+    func storeOpening() throws -> String?
 }
 
 /// Of `dropSome`.
@@ -66,6 +70,9 @@ extension SQLConnection {
     package var isWriter: Bool { false }
 
     package func checkBudget() throws(StorageError) {}
+
+    /// A file that was copied back with all that lies beside it says nothing of that: whoever opens it begins anew.
+    package func storeOpening() throws -> String? { nil }
 
     package func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws {
         try run(sql, values, eachRow: eachRow)
@@ -111,6 +118,15 @@ extension SQLConnection {
         try execute(
             "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT $\(values.count + 1))",
             values + [.integer(count)])
+    }
+
+    /// Holds rows until the transaction ends, in the order in which the query names them: whoever changes several by
+    /// one statement, which another home's write may change too, holds them first, or the two could wait for each
+    /// other.
+    package func hold(_ select: String, _ values: [SQLValue] = []) throws {
+        // SQLite has one writer, and no such words.
+        guard dialect == .postgres else { return }
+        try execute("\(select) FOR UPDATE", values)
     }
 
     /// Whether the query has any row.

@@ -95,6 +95,9 @@ package final class SQLiteDatabase: EngineDatabase {
 
     package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { writer.listen(listener) }
 
+    /// The file stays open.
+    package func whenReopened(_ body: @escaping @Sendable (any SQLConnection) throws -> Void) {}
+
     package func close() async throws { try await writer.close() }
 
     /// A pragma of the writer's connection, for tests that check the durability settings.

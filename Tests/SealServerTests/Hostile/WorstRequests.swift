@@ -306,6 +306,11 @@ struct WorstRequests {
                 SELECT z.owner, z.environment, 0, z.owner, z.zone, z.zone, 0, 0, 0, 0 FROM zone z WHERE z.name LIKE 'zone%'
                 ON CONFLICT DO NOTHING
                 """)
+            try connection.execute(
+                """
+                UPDATE database_feed SET position = (SELECT MAX(v.position) FROM zone_view v WHERE v.viewer = database_feed.viewer
+                    AND v.environment = database_feed.environment AND v.shared = database_feed.shared)
+                """)
         }
     }
 

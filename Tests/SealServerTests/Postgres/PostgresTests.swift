@@ -352,6 +352,33 @@ import Testing
         try await database.close()
     }
 
+    /// It may be to another server, with another history; here it is the same one, as it was open.
+    @Test func whatComesFirstComesFirstAfterANewConnection() async throws {
+        let database = try open(migrations: Migration.all)
+        let openings = Mutex<[String]>([])
+        database.whenReopened { connection in
+            let opening = try connection.storeOpening() ?? "none"
+            openings.withLock { $0.append(opening) }
+            try connection.execute("INSERT INTO settings (name, value) VALUES ('reopened', '1')")
+        }
+        let before = try await database.write(at: .everything) { try $0.storeOpening() }
+        #expect(openings.withLock { $0 }.isEmpty)
+        try end(try await database.writerProcess())
+        let isThere = try await database.write(at: .everything) { connection in
+            try connection.exists("SELECT 1 FROM settings WHERE name = 'reopened'")
+        }
+        #expect(isThere)
+        #expect(openings.withLock { $0 } == [before ?? "none"])
+        // Where it fails, nothing is written by that connection.
+        try end(try await database.writerProcess())
+        await #expect(throws: StorageError.self) {
+            try await database.write(at: .everything) { try $0.execute("DELETE FROM settings WHERE name = 'reopened'") }
+        }
+        database.whenReopened { _ in }
+        #expect(try await database.read { try $0.exists("SELECT 1 FROM settings WHERE name = 'reopened'") })
+        try await database.close()
+    }
+
     /// In the middle of a body, with other writes in the same transaction: all are run again, and announced once.
     @Test func aTransactionThatWasLostIsBegunAnew() async throws {
         let database = try open()

@@ -75,7 +75,7 @@ struct RecordSave {
             kept: billsAnswer ? RepeatableOperation.billed(result.answer.count) : 0, now: now, quotas: quotas,
             connection)
         let shares = written.changes.reduce(into: Set<Int64>()) { $0.formUnion($1.shares) }
-        try DatabaseFeed.touch(zone, shares: shares, in: connection)
+        try DatabaseFeed.touch(zone, savedIn: shares, in: connection)
         return result
     }
 
