@@ -31,7 +31,7 @@ struct SealKitCommand: AsyncParsableCommand {
             ServerKeyCommand.self,
             ServeCommand.self, AdminCommand.self, TelemetryCommand.self, LogsCommand.self, EventsCommand.self,
             AlertsCommand.self,
-            BackupCommand.self, RestoreCommand.self, CheckCommand.self,
+            BackupCommand.self, RestoreCommand.self, CheckCommand.self, MigrateStorageCommand.self,
             VectorsCommand.self, OldKeyCommand.self,
         ])
 

@@ -142,4 +142,97 @@ struct DatabaseCommandTests {
         #expect(without.errors.contains("goes with the database notes"), "\(without.errors)")
         await postgres.stop()
     }
+
+    // MARK: Moving
+
+    /// With the command, as an operator does it: a client's own change token goes on after a move there and one back.
+    @Test func aServerMovesThereAndBack() async throws {
+        let folder = ServerProcess.temporaryFolder()
+        let (postgres, flags) = try await Self.postgres(in: folder)
+        let first = try ServerProcess(folder: folder, mail: false)
+        let (port, data) = (first.port, first.dataFolder.path)
+        let ann = try await Person(first)
+        let zone = try await ann.makeZone()
+        try await ann.saveFile("first", in: zone, bytes: 200_000, folder: folder)
+        let token = try await ann.own.recordZoneChanges(inZoneWith: zone, since: nil).changeToken
+        // It runs.
+        let running = try await Self.sealkit(["migrate-storage", "--to", "postgresql", "--data", data] + flags)
+        #expect(running.status == 75, "\(running.errors)")
+        first.terminate()
+
+        let there = try await Self.sealkit(["migrate-storage", "--to", "postgresql", "--data", data, "--json"] + flags)
+        #expect(there.status == 0, "\(there.errors)")
+        let second = try ServerProcess(folder: folder, port: port, mail: false, arguments: flags)
+        try await ann.own.save(ann.note(in: zone, "on PostgreSQL", name: "second"))
+        #expect(
+            try await ann.own.recordZoneChanges(inZoneWith: zone, since: token).modificationResultsByID.count == 1)
+        second.terminate()
+
+        let back = try await Self.sealkit(["migrate-storage", "--to", "sqlite", "--data", data, "--quiet"] + flags)
+        #expect(back.status == 0, "\(back.errors)")
+        #expect(back.output.trimmingCharacters(in: .whitespacesAndNewlines).count == 64)
+        let third = try ServerProcess(folder: folder, port: port, mail: false)
+        try await ann.own.save(ann.note(in: zone, "on SQLite", name: "third"))
+        let reader = try ann.onFreshDevice()
+        #expect(try await reader.hasFile("first", in: zone, bytes: 200_000))
+        #expect(
+            try await ann.own.recordZoneChanges(inZoneWith: zone, since: token).modificationResultsByID.count == 2)
+        third.terminate()
+        let check = try await Self.sealkit(["check", "--data", data])
+        #expect(check.status == 0, "\(check.output)")
+        for said in [there, back] {
+            #expect(!said.errors.contains(Self.password) && !said.output.contains(Self.password))
+        }
+        await postgres.stop()
+    }
+
+    /// Killed at any place, the command leaves the target as it was or finishes when it is run again.
+    @Test func aMoveThatWasKilledIsRunAgain() async throws {
+        let folder = ServerProcess.temporaryFolder()
+        let (postgres, flags) = try await Self.postgres(in: folder)
+        let server = try ServerProcess(folder: folder, mail: false)
+        let (port, data) = (server.port, server.dataFolder.path)
+        let ann = try await Person(server)
+        let zone = try await ann.makeZone()
+        for batch in 0..<10 {
+            let notes = (0..<100).map { ann.note(in: zone, "note", name: "n\(batch)-\($0)") }
+            _ = try await ann.own.modifyRecords(saving: notes, deleting: [])
+        }
+        server.terminate()
+        func move(_ engine: String) -> Process {
+            let process = Process()
+            process.executableURL = ServerProcess.executable
+            process.arguments = ["migrate-storage", "--to", engine, "--data", data, "--quiet"] + flags
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            return process
+        }
+        var digests: Set<String> = []
+        for engine in ["postgresql", "sqlite"] {
+            var kills = 0
+            for milliseconds in stride(from: 20, through: 900, by: 80) {
+                let process = move(engine)
+                try process.start()
+                try await Task.sleep(for: .milliseconds(milliseconds))
+                guard process.isRunning else { break }
+                kill(process.processIdentifier, SIGKILL)
+                await process.end()
+                kills += 1
+            }
+            #expect(kills > 1)
+            let said = try await Self.sealkit(
+                ["migrate-storage", "--to", engine, "--data", data, "--quiet"] + flags)
+            // One of those that were to be killed may have come to its end.
+            #expect(said.status == 0 || said.errors.contains("already") || said.errors.contains("has no database"))
+            if said.status == 0 { digests.insert(said.output) }
+        }
+        #expect(digests.count <= 1)
+        let again = try ServerProcess(folder: folder, port: port, mail: false)
+        let reader = try ann.onFreshDevice()
+        #expect(try await reader.own.recordZoneChanges(inZoneWith: zone, since: nil).modificationResultsByID.count > 0)
+        again.terminate()
+        let check = try await Self.sealkit(["check", "--data", data])
+        #expect(check.status == 0, "\(check.output)")
+        await postgres.stop()
+    }
 }

@@ -27,6 +27,7 @@ struct OpenedServer: Sendable {
         let mark = DatabaseMark(in: configuration.dataFolder)
         try mark.require(address)
         let secrets = try ServerSecrets(folder: configuration.secretsFolder)
+        let fingerprints = try SecretFingerprints(folder: configuration.secretsFolder)
         let messengers =
             try replacing.messengers ?? Self.messengers(configuration, secrets, clock: replacing.clock ?? systemClock)
         let writeTimes = WriteTimes(logger: logger)
@@ -38,7 +39,8 @@ struct OpenedServer: Sendable {
             budget: WriteBudget(
                 limit: budget > 0 ? Int64(budget) * 1_000_000 : nil, clock: replacing.steadyClock ?? steadyClock,
                 times: writeTimes,
-                metrics: metrics))
+                metrics: metrics),
+            admit: Self.admission(address, mark, fingerprints, configuration))
         metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
         metrics.observe(.residentBytes) { Int(clamping: residentBytes() ?? 0) }
         // At once: the allocator stops for it.
@@ -50,7 +52,7 @@ struct OpenedServer: Sendable {
         let firstRun = try await opened.write(at: .everything) { connection in
             _ = try ShardedNumber.shard(of: connection)
             let first = try ServerRuns.begin(now: now, random: random, in: connection)
-            if let address { try mark.require(address, firstRun: first) }
+            try fingerprints.note(in: connection)
             // The data folder is this process's, and the database is: no other server runs jobs of it.
             try JobLease.releaseAll(in: connection)
             return first
@@ -69,16 +71,36 @@ struct OpenedServer: Sendable {
             sessions: services.sessions)
     }
 
+    /// What a database has to be before anything of it is changed: the one that the data folder and the secrets go
+    /// with.
+    private static func admission(
+        _ address: PostgresAddress?, _ mark: DatabaseMark, _ fingerprints: SecretFingerprints,
+        _ configuration: ServerConfiguration
+    ) -> Admission {
+        let name = address?.name ?? configuration.dataFolder + "/sealkit.sqlite"
+        return { connection, isNew in
+            if let address {
+                try mark.require(address, firstRun: isNew ? 0 : try ServerRuns.first(in: connection))
+            }
+            guard !isNew else { return }
+            if let place = try StorageCopy.movedTo(connection) {
+                throw ConfigurationError.databaseMoved(database: name, to: place)
+            }
+            try fingerprints.require(in: connection, of: name)
+        }
+    }
+
     private static func open(
-        _ address: PostgresAddress?, dataFolder: String, mostWaitingWrites: Int, budget: WriteBudget
+        _ address: PostgresAddress?, dataFolder: String, mostWaitingWrites: Int, budget: WriteBudget,
+        admit: @escaping Admission
     ) throws -> any EngineDatabase {
         guard let address else {
             return try SQLiteDatabase(
                 path: dataFolder + "/sealkit.sqlite", migrations: Migration.all,
-                mostWaitingWrites: mostWaitingWrites, budget: budget)
+                mostWaitingWrites: mostWaitingWrites, budget: budget, admit: admit)
         }
         return try PostgresDatabase(
-            address, migrations: Migration.all, mostWaitingWrites: mostWaitingWrites, budget: budget)
+            address, migrations: Migration.all, mostWaitingWrites: mostWaitingWrites, budget: budget, admit: admit)
     }
 
     /// Closes what `init` opened.

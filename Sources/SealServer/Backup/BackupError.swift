@@ -1,6 +1,7 @@
 import SealStorage
 
-/// Why there is no backup, or none of it was put back. Neither it nor what it says has anything of a key.
+/// Why there is no backup, none of it was put back, or nothing was moved. Neither it nor what it says has anything of a
+/// key.
 package struct BackupError: Error, Equatable, CustomStringConvertible {
     package enum Kind: Sendable {
         /// What was given does not go together, or is in the way.

@@ -4,10 +4,12 @@ import SealSystem
 /// Whoever works on a server's files beside it is the server's user: what another one made there, root above all, the
 /// server could not open any more.
 package enum OwnUser {
-    /// - Parameter folder: a server's data folder.
+    /// - Parameters:
+    ///   - folder: a server's data folder.
+    ///   - file: what is looked at there.
     /// - Throws: `BackupError`, also where there is no database in it.
-    package static func require(at folder: String) throws(BackupError) {
-        guard let database = FileStatus(path: folder + "/sealkit.sqlite") else {
+    package static func require(at folder: String, file: String = "sealkit.sqlite") throws(BackupError) {
+        guard let database = FileStatus(path: folder + "/" + file) else {
             throw BackupError(
                 .notFound, "there is no server's database in \(folder), or it may not be looked at",
                 remedy: "name the folder that the server has as its --data, as the server's user")

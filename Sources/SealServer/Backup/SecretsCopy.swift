@@ -20,7 +20,7 @@ struct SecretsCopy {
     private static let mostFiles = 10_000
     private static let purpose = "secrets"
     /// What the database has been written with: with others nobody is found by an address, and codes are void.
-    private static let lasting = ["address.key", "registration.key"]
+    static let lasting = ["address.key", "registration.key"]
 
     /// - Throws: `BackupError` where there is no such folder; `FileError`, `SecretFileError`.
     init(folder: String) throws {
@@ -57,11 +57,16 @@ struct SecretsCopy {
         Dictionary(
             uniqueKeysWithValues: files.compactMap { file in
                 guard file.path.hasSuffix(".key"), file.contents.count == SecretFile.byteCount else { return nil }
-                var bytes = file.contents.copyBytes()
-                defer { wipe(&bytes) }
-                let digest = ServerHash.digest(.secretFingerprint, Array(file.path.utf8), bytes)
-                return (file.path, Hex.encode([UInt8](digest.prefix(16))))
+                return (file.path, Self.fingerprint(of: file.contents, at: file.path))
             })
+    }
+
+    /// - Parameter path: within the folder.
+    static func fingerprint(of key: SecretBytes, at path: String) -> String {
+        var bytes = key.copyBytes()
+        defer { wipe(&bytes) }
+        let digest = ServerHash.digest(.secretFingerprint, Array(path.utf8), bytes)
+        return Hex.encode([UInt8](digest.prefix(16)))
     }
 
     /// Whether a backup's database goes with these secrets.

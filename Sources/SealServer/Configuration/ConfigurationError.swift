@@ -44,6 +44,10 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case databaseElsewhere(database: String, mark: String)
     /// The data folder goes with a PostgreSQL database, and another one was named.
     case databaseOther(given: String, database: String, mark: String)
+    /// The database was moved away.
+    case databaseMoved(database: String, to: String)
+    /// The database was written with other secrets than these.
+    case secretsOther(database: String, files: [String])
     case tlsFile(path: String)
     case tlsMismatch(certificate: String, key: String)
     case secretsInsideData(path: String)
@@ -121,6 +125,13 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .databaseOther(let given, let database, let mark):
             "The data folder goes with \(database), and \(given) is another one: it has not the assets that are here. Name the one that "
                 + "the folder goes with; where that one was given up, and the assets beside it, remove \(mark)."
+        case .databaseMoved(let database, let place):
+            "Everything in \(database) was moved to \(place), where a server goes on with it. Start that one. To go back to what is here, and "
+                + "lose what came since, take the row “moved” out of the table settings."
+        case .secretsOther(let database, let files):
+            "\(database) was written with other secrets: \(files.joined(separator: ", ")) differs. Give --secrets the folder that it was "
+                + "written with. Where that is lost, take the rows “\(files.map { "secret " + $0 }.joined(separator: "”, “"))” out of the table "
+                + "settings: then nobody is found by an address any more until they link it anew."
         case .tlsFile(let path): "\(path) is not a PEM file of the kind that TLS needs."
         case .tlsMismatch(let certificate, let key):
             "The private key in \(key) is not that of the first certificate in \(certificate)."

@@ -9,7 +9,9 @@ import SealSystem
 package struct DatabaseMark {
     private let folder: String
 
-    private var path: String { folder + "/postgresql" }
+    static let fileName = "postgresql"
+
+    private var path: String { folder + "/" + Self.fileName }
     private var file: String { folder + "/sealkit.sqlite" }
 
     /// - Parameter folder: the data folder.
@@ -32,6 +34,9 @@ package struct DatabaseMark {
         return lines
     }
 
+    /// Takes the mark away: the database is in the folder.
+    func remove() throws { try PrivateFiles.remove(path) }
+
     /// Throws where the folder goes with another kind of database than `address` names; nil is the file in it.
     func require(_ address: PostgresAddress?) throws(ConfigurationError) {
         if address != nil {
@@ -42,6 +47,7 @@ package struct DatabaseMark {
     }
 
     /// Throws where the folder goes with another database than the one that was opened.
+    /// - Parameter found: 0 for one that no server ran on yet.
     func require(_ address: PostgresAddress, firstRun found: Int64) throws {
         let lines = try lines()
         guard lines.count > 1, let firstRun = Int64(lines[1]), firstRun != found else { return }

@@ -73,8 +73,11 @@ extension ServerConfiguration {
         public let data: String?
         public let secrets: String?
         public let origin: String?
+        /// Where it is PostgreSQL's.
+        public let database: DatabaseConfiguration?
+
         /// Whether the database is PostgreSQL.
-        public let hasDatabaseServer: Bool
+        public var hasDatabaseServer: Bool { database != nil }
     }
 
     /// Of these settings, what says where something is. All else is not looked at, but for a file's form.
@@ -83,17 +86,23 @@ extension ServerConfiguration {
     ///   - secrets: likewise.
     ///   - environment: the process's variables.
     ///   - file: the path of a settings file.
+    ///   - database: where flags name it.
     public static func places(
-        data: String?, secrets: String?, environment: [String: String], file: String?
+        data: String?, secrets: String?, environment: [String: String], file: String?,
+        database: DatabaseConfiguration? = nil
     ) throws -> Places {
-        let flags = ["data": data, "secrets": secrets].compactMapValues { $0 }
+        let flags = [
+            "data": data, "secrets": secrets, "database-url": database?.url, "database-password": database?.password,
+        ].compactMapValues { $0 }
         let (reader, _) = try Self.reader(flags: flags, environment: environment, file: file)
         // Without the slashes at its end, to which a name could not be added.
         let folder = reader.text("data").map { ServerConfiguration(dataFolder: $0) }
         let secrets = reader.text("secrets").map { withoutTrailingSlashes($0) } ?? folder?.secretsFolder
         return Places(
             data: folder?.dataFolder, secrets: secrets, origin: reader.text("origin"),
-            hasDatabaseServer: reader.text("database-url") != nil)
+            database: reader.text("database-url").map {
+                DatabaseConfiguration(url: $0, password: reader.text("database-password"))
+            })
     }
 
     /// The secrets folder of a server that is started with these settings; nil where no folder is named.

@@ -111,7 +111,7 @@ extension ServerConfiguration {
         }
     }
 
-    private static func validate(_ database: DatabaseConfiguration) throws(ConfigurationError) {
+    static func validate(_ database: DatabaseConfiguration) throws(ConfigurationError) {
         let address = try database.address()
         guard !address.verifiesHost, let host = address.hosts.first(where: { !Loopback.contains($0) }) else { return }
         throw .unprotectedDatabase(host: host)

@@ -56,6 +56,12 @@ struct SearchIndex {
         ON CONFLICT (owner, zone, record) DO UPDATE SET terms = excluded.terms RETURNING id
         """
 
+    /// Of all documents: where they were copied without their words.
+    static func makeAnew(in connection: any SQLConnection) throws {
+        try connection.execute(
+            "INSERT INTO search_term (rowid, terms) SELECT id, terms FROM search_document ORDER BY id")
+    }
+
     /// Whether these are the words that a record has in the index.
     func has(_ words: Set<String>, of record: String, type: String) throws -> Bool {
         guard let terms = try document(of: record)?.terms else { return words.isEmpty }

@@ -53,6 +53,11 @@ package enum ServerRuns {
         try connection.first("SELECT value FROM settings WHERE name = 'opening'") { try $0.text("value") }
     }
 
+    /// The first run of this history; 0 where none has begun.
+    package static func first(in connection: any SQLConnection) throws -> Int64 {
+        try connection.first("SELECT COALESCE(MIN(number), 0) AS first FROM server_run") { try $0.int64("first") } ?? 0
+    }
+
     // MARK: A feed's first change in a run
 
     /// The run that it is now, for a statement that moves a feed.

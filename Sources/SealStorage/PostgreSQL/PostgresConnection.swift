@@ -52,6 +52,12 @@ final class PostgresConnection: SQLConnection {
         ) { try $0.text("opening") }
     }
 
+    func load(
+        _ table: String, _ columns: [String], rows: (_ add: ([SQLValue]) throws -> Void) throws -> Void
+    ) throws {
+        try session.load(table, columns, rows: rows)
+    }
+
     func runScript(_ sql: String) throws { try session.runScript(PostgresDialect.translate(sql)) }
 }
 

@@ -18,10 +18,12 @@ package final class PostgresDatabase: EngineDatabase {
     /// - Parameters:
     ///   - mostWaitingWrites: how many may wait for the writer before further ones are refused as `busy`.
     ///   - budget: of the writes that have a turn (`WriteTurn`).
+    ///   - admit: looks at what is there before anything of it is changed.
     /// - Throws: `unavailable`, `unsuitable`, `unknownSchema`.
     package init(
         _ address: PostgresAddress, migrations: [Migration],
-        mostWaitingWrites: Int = WriteBudget.defaultMostWaiting, budget: WriteBudget = WriteBudget()
+        mostWaitingWrites: Int = WriteBudget.defaultMostWaiting, budget: WriteBudget = WriteBudget(),
+        admit: Admission? = nil
     ) throws {
         let era = PostgresEra()
         let readers = Readers(most: Self.mostReaders) { try PostgresReader(address, era) }
@@ -32,7 +34,7 @@ package final class PostgresDatabase: EngineDatabase {
         writer = GroupWriter(engine: engine, mostWaiting: mostWaitingWrites, budget: budget)
         do {
             try writer.writeNow { [migrations] connection in
-                try Migrator(migrations: migrations).migrate(connection, file: address.name)
+                try Migrator(migrations: migrations).migrate(connection, file: address.name, admit: admit)
             }
         } catch {
             // Another process may try.

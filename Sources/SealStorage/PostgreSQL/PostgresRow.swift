@@ -61,6 +61,20 @@ struct PostgresRow: SQLRow {
         }
     }
 
+    func value(at column: Int) throws(StorageError) -> SQLValue {
+        let index = CInt(truncatingIfNeeded: column)
+        guard PQgetisnull(result, row, index) == 0 else { return .null }
+        let bytes = UnsafeRawBufferPointer(
+            start: PQgetvalue(result, row, index), count: Int(PQgetlength(result, row, index)))
+        switch PQftype(result, index) {
+        case PostgresValue.int8: return .integer(Int64(bitPattern: Self.number(bytes)))
+        case PostgresValue.float8: return .real(Double(bitPattern: Self.number(bytes)))
+        case PostgresValue.text: return .text(String(decoding: bytes, as: UTF8.self))
+        case PostgresValue.bytes: return .blob(Array(bytes))
+        default: throw .unexpectedType(column: "\(column + 1)", wanted: "a kind that both engines have")
+        }
+    }
+
     func bytes(_ column: StaticString) throws(StorageError) -> [UInt8] { Array(try blob(column)) }
 
     func data(_ column: StaticString) throws(StorageError) -> Data { Data(try blob(column)) }

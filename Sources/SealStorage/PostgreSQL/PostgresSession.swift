@@ -256,6 +256,24 @@ final class PostgresSession {
         return mine.changed
     }
 
+    /// Rows by `COPY`.
+    func load(
+        _ table: String, _ columns: [String], rows: (_ add: ([SQLValue]) throws -> Void) throws -> Void
+    ) throws {
+        do throws(PostgresError) { try send() } catch { throw noted(error) }
+        guard let connection else { throw StorageError.unavailable(message: "there is no connection") }
+        var copy = PostgresCopy(connection, into: table, columns)
+        do {
+            try rows { values in
+                do throws(PostgresError) { try copy.add(values) } catch { throw noted(error) }
+            }
+        } catch {
+            copy.giveUp()
+            throw error
+        }
+        do throws(PostgresError) { try copy.finish() } catch { throw noted(error) }
+    }
+
     // MARK: Portions
 
     private static let firstPortion = 8

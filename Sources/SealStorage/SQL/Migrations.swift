@@ -46,24 +46,71 @@ extension Migration {
     }
 }
 
-/// Brings a database to the newest schema, all steps in one transaction, and refuses one that another version made.
-struct Migrator: Sendable {
+/// Looks at a database before anything in it is changed, and throws where it is not the one that was meant.
+/// - Parameter isNew: whether nothing is in it yet.
+package typealias Admission = @Sendable (_ connection: any SQLConnection, _ isNew: Bool) throws -> Void
+
+/// Brings a database to the newest schema, all steps in one transaction, and refuses one that another version made, or
+/// another program.
+package struct Migrator: Sendable {
     let migrations: [Migration]
 
-    /// - Parameter file: where the database is, named in the error.
-    func migrate(_ connection: any SQLConnection, file: String) throws {
+    package init(migrations: [Migration]) { self.migrations = migrations }
+
+    /// - Parameters:
+    ///   - file: where the database is, named in the error.
+    ///   - admit: asked before anything is changed.
+    /// - Throws: `unknownSchema`, `unsuitable`, what `admit` throws.
+    package func migrate(_ connection: any SQLConnection, file: String, admit: Admission? = nil) throws {
+        let applied = try requireKnown(connection, file: file)
+        try admit?(connection, applied.isEmpty)
         try connection.execute(
             "CREATE TABLE IF NOT EXISTS migrations (position BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL)")
-        let applied = try connection.rows("SELECT name FROM migrations ORDER BY position") { try $0.text("name") }
         let steps = migrations.map { $0.text(in: connection.dialect) }
-        for (index, name) in applied.enumerated() where index >= steps.count || steps[index].name != name {
-            throw StorageError.unknownSchema(file: file, migration: name)
-        }
         for (position, migration) in steps.enumerated().dropFirst(applied.count) {
             try connection.runScript(migration.sql)
             try connection.execute(
                 "INSERT INTO migrations (position, name) VALUES ($1, $2)",
                 [.integer(Int64(position)), .text(migration.name)])
         }
+    }
+
+    /// Reads alone.
+    /// - Returns: the steps that the database has gone through; none for one with nothing in it.
+    /// - Throws: `unknownSchema`; `unsuitable` for another program's.
+    @discardableResult
+    package func requireKnown(_ connection: any SQLConnection, file: String) throws -> [String] {
+        let applied = try Self.applied(in: connection, file: file)
+        let steps = migrations.map { $0.text(in: connection.dialect) }
+        for (index, name) in applied.enumerated() where index >= steps.count || steps[index].name != name {
+            throw StorageError.unknownSchema(file: file, migration: name)
+        }
+        return applied
+    }
+
+    /// That the database has gone through all of them, and no other ones.
+    /// - Throws: `unknownSchema`, `unsuitable`.
+    package func requireAll(_ connection: any SQLConnection, file: String) throws {
+        guard try requireKnown(connection, file: file).count == migrations.count else {
+            throw StorageError.unsuitable(
+                message:
+                    "\(file) was made by an older version. Start the server of this version on it once, and stop it.")
+        }
+    }
+
+    private static func applied(in connection: any SQLConnection, file: String) throws -> [String] {
+        let tables = try connection.tables()
+        guard !tables.isEmpty else { return [] }
+        let foreign = StorageError.unsuitable(
+            message:
+                "\(file) has something else in it than a server's data: the table \(tables.first { $0 != "migrations" } ?? "migrations"). "
+                + "Nothing in it was changed. Give the server a database of its own.")
+        // Other programs have a table of that name too.
+        guard tables.contains("migrations"),
+            try connection.columns(of: "migrations").map(\.name) == ["name", "position"]
+        else { throw foreign }
+        let applied = try connection.rows("SELECT name FROM migrations ORDER BY position") { try $0.text("name") }
+        guard !applied.isEmpty || tables == ["migrations"] else { throw foreign }
+        return applied
     }
 }

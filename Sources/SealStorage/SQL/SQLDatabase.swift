@@ -48,6 +48,10 @@ package protocol SQLConnection {
 
     var dialect: SQLDialect { get }
 
+    /// Adds many rows to a table, as `rows` hands them over, and keeps none of them in memory.
+    /// - Parameter columns: in the order of each row's values.
+    func load(_ table: String, _ columns: [String], rows: (_ add: ([SQLValue]) throws -> Void) throws -> Void) throws
+
     /// Tells the database's listener, if this transaction becomes durable. Without effect in a read.
     func announce(_ announcement: Announcement)
 
@@ -76,6 +80,14 @@ extension SQLConnection {
 
     package func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws {
         try run(sql, values, eachRow: eachRow)
+    }
+
+    package func load(
+        _ table: String, _ columns: [String], rows: (_ add: ([SQLValue]) throws -> Void) throws -> Void
+    ) throws {
+        let places = (1...max(1, columns.count)).map { "$\($0)" }.joined(separator: ", ")
+        let sql = "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(places))"
+        try rows { values in try execute(sql, values) }
     }
 
     /// Runs a statement for its effect; returns how many rows it changed.

@@ -14,6 +14,11 @@ package protocol SQLRow {
     func text(_ column: StaticString) throws(StorageError) -> String
     func bytes(_ column: StaticString) throws(StorageError) -> [UInt8]
     func data(_ column: StaticString) throws(StorageError) -> Data
+
+    /// A value by the place of its column, from 0 on, as the database has it: for who copies rows, and knows neither
+    /// names nor kinds beforehand.
+    /// - Throws: `unexpectedType` for a text that is not UTF-8, and for a kind that the engines do not share.
+    func value(at column: Int) throws(StorageError) -> SQLValue
 }
 
 extension SQLRow {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import SealSystem
 
 /// The SQLite implementation: one writer that groups commits, readers beside it, a write-ahead log, and
 /// `synchronous=FULL`: what was acknowledged survives a power cut.
@@ -15,11 +16,13 @@ package final class SQLiteDatabase: EngineDatabase {
     /// - Parameters:
     ///   - mostWaitingWrites: how many may wait for the writer before further ones are refused as `busy`.
     ///   - budget: of the writes that have a turn (`WriteTurn`).
+    ///   - admit: looks at what is there before anything of it is changed.
     package init(
         path: String, migrations: [Migration], mostWaitingWrites: Int = WriteBudget.defaultMostWaiting,
-        budget: WriteBudget = WriteBudget()
+        budget: WriteBudget = WriteBudget(), admit: Admission? = nil
     ) throws {
         self.path = path
+        try Self.requireKnown(path, migrations)
         // SQLite gives its journal files the mode of the database file, so it is made first, for its owner alone.
         try PrivateFiles.createFile(at: path)
 
@@ -70,8 +73,16 @@ package final class SQLiteDatabase: EngineDatabase {
         }
         writer = GroupWriter(engine: engine, mostWaiting: mostWaitingWrites, budget: budget)
         try writer.writeNow { [migrations, path] connection in
-            try Migrator(migrations: migrations).migrate(connection, file: path)
+            try Migrator(migrations: migrations).migrate(connection, file: path, admit: admit)
         }
+    }
+
+    /// Another program's file stays as it is: opened for writing it would get a write-ahead log.
+    private static func requireKnown(_ path: String, _ migrations: [Migration]) throws {
+        guard let status = FileStatus(path: path), status.size > 0 else { return }
+        let file = try SQLiteFile(reading: path)
+        defer { file.close() }
+        _ = try file.read { connection in try Migrator(migrations: migrations).requireKnown(connection, file: path) }
     }
 
     @discardableResult

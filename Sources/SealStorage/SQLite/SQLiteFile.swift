@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 /// A server's database as a file, read beside the server or without one. One task uses it.
-package final class SQLiteFile {
+package final class SQLiteFile: WholeDatabase {
     private let path: String
     private let queue: DatabaseQueue
     private let statements = SQLiteStatements()
@@ -16,6 +16,52 @@ package final class SQLiteFile {
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
         queue = try Self.storage { try DatabaseQueue(path: path, configuration: configuration) }
+    }
+
+    /// Makes a new file, for its owner alone, which nobody else knows of yet.
+    /// - Parameter mostPages: of 4 KiB, for tests of a full disk.
+    /// - Throws: `FileError`, `StorageError`.
+    package init(making path: String, mostPages: Int? = nil) throws {
+        try PrivateFiles.createFile(at: path)
+        self.path = path
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = true
+        configuration.prepareDatabase { database in
+            // As the server's own. What a transaction changes goes to the file before it ends: it may be more than
+            // there is memory.
+            try database.execute(
+                sql:
+                    "PRAGMA page_size = 4096; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA trusted_schema = OFF"
+            )
+            if let mostPages { try database.execute(sql: "PRAGMA max_page_count = \(mostPages)") }
+        }
+        queue = try Self.storage { try DatabaseQueue(path: path, configuration: configuration) }
+    }
+
+    /// Brings what a server that was killed left in the write-ahead log into the file: it can be renamed then.
+    package static func settle(_ path: String) throws {
+        try storage {
+            let queue = try DatabaseQueue(path: path)
+            _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            try queue.close()
+        }
+    }
+
+    package func write<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
+        try Self.storage {
+            try queue.writeWithoutTransaction { database in
+                let connection = SQLiteConnection(database: database, statements: statements)
+                try connection.begin()
+                do {
+                    let result = try body(connection)
+                    try connection.commit()
+                    return result
+                } catch {
+                    connection.rollBack()
+                    throw error
+                }
+            }
+        }
     }
 
     /// One moment of it.

@@ -39,6 +39,28 @@ struct SQLiteRow: SQLRow {
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
+    func value(at column: Int) throws(StorageError) -> SQLValue {
+        let value = sqlite3_column_value(statement, CInt(truncatingIfNeeded: column))
+        switch sqlite3_value_type(value) {
+        case SQLITE_NULL: return .null
+        case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
+        case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
+        case SQLITE_TEXT:
+            guard let start = sqlite3_value_text(value) else { return .text("") }
+            let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+            let text = String(decoding: bytes, as: UTF8.self)
+            // What is none was repaired.
+            guard text.utf8.elementsEqual(bytes) else {
+                throw .unexpectedType(column: "\(column + 1)", wanted: "UTF-8")
+            }
+            return .text(text)
+        default:
+            let start = sqlite3_value_blob(value)
+            let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+            return .blob(Array(bytes))
+        }
+    }
+
     func bytes(_ column: StaticString) throws(StorageError) -> [UInt8] { Array(try blob(column)) }
 
     func data(_ column: StaticString) throws(StorageError) -> Data { Data(try blob(column)) }

@@ -20,9 +20,13 @@ enum OperatorFailure {
         case let error as SecretFileError: Failure.Local(status: .badInput, reason: "\(error)")
         case StorageError.full: Failure.Local(status: .cannotWrite, reason: "the disk is full", remedy: "make room")
         case let error as StorageError:
-            if case .unknownSchema = error {
-                Failure.Local(status: .badInput, reason: "\(error)")
-            } else {
+            switch error {
+            case .unknownSchema, .unsuitable: Failure.Local(status: .badInput, reason: "\(error)")
+            case .unavailable:
+                Failure.Local(
+                    status: .network, reason: "\(error)",
+                    remedy: "see that it runs and lets itself be reached, and run the same again")
+            default:
                 Failure.Local(
                     status: .integrity, reason: "the database cannot be read: \(error)",
                     remedy: "stop the server, and see what sealkit check says")

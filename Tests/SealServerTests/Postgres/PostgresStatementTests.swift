@@ -16,6 +16,12 @@ import Testing
         "SELECT d.id, d.record FROM search_term",
     ]
 
+    /// Where both engines are asked in words of their own, for what they have no common ones: the catalog, and what
+    /// fills a whole database.
+    private static let inOwnWords = [
+        "SealStorage/SQL/SQLConnection+Bulk.swift", "SealStorage/SQL/SQLConnection+Catalog.swift",
+    ]
+
     private static var literal: Regex<(Substring, long: Substring?, short: Substring?)> {
         /"""\n(?<long>(?s:.*?))\n\s*"""|"(?<short>(?:[^"\\\n]|\\.)*)"/
     }
@@ -27,7 +33,8 @@ import Testing
         for folder in ["SealService", "SealStorage/Jobs", "SealStorage/SQL", "SealServer"] {
             let base = Self.root.appending(path: folder)
             let names = try FileManager.default.subpathsOfDirectory(atPath: base.path)
-            for name in names.sorted() where name.hasSuffix(".swift") {
+            for name in names.sorted()
+            where name.hasSuffix(".swift") && !Self.inOwnWords.contains(folder + "/" + name) {
                 let text = try String(contentsOf: base.appending(path: name), encoding: .utf8)
                 for match in text.matches(of: Self.literal) {
                     guard let sql = (match.long ?? match.short).map(String.init), !sql.contains("\\(") else { continue }

@@ -38,6 +38,7 @@ struct RunningServer: Sendable {
     ///   - hasLog: whether it has single requests as well.
     ///   - database: nil for the one that servers of tests have.
     ///   - garbageGrace: in days; none, so that the same test sees files go.
+    ///   - hasFile: where `database` is nil, its database is SQLite's file whatever others have.
     ///   - jobLook: an hour, so that jobs do what they are woken for, and nothing between a test's own steps.
     static func with(
         limits: AbuseLimits? = nil, seats: (any PlaceholderSeats)? = nil, behindProxy: Bool = false,
@@ -57,7 +58,8 @@ struct RunningServer: Sendable {
         registry: MetricsRegistry? = nil,
         showsMetrics: Bool = false, hasOperator: Bool = false, hasTelemetry: Bool = false,
         hasLog: Bool = true, hasConsole: Bool = false,
-        database: DatabaseConfiguration? = nil, blobs: BlobsConfiguration? = nil, garbageGrace: Int = 0,
+        database: DatabaseConfiguration? = nil, hasFile: Bool = false, blobs: BlobsConfiguration? = nil,
+        garbageGrace: Int = 0,
         _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         await turnstile.enter()
@@ -84,7 +86,7 @@ struct RunningServer: Sendable {
             operator: hasOperator ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
             console: hasConsole ? ListenAddress(host: "127.0.0.1", port: 0) : nil,
             telemetry: hasTelemetry ? (hasLog ? .on : .counts) : .off)
-        configuration.database = try database ?? TestPostgres.forAll(folder)
+        configuration.database = try database ?? (hasFile ? nil : TestPostgres.forAll(folder))
         configuration.blobs = blobs
         configuration.garbageGrace = garbageGrace
         let server = try await SealServer.Server(

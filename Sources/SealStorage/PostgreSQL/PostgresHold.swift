@@ -1,0 +1,32 @@
+/// A PostgreSQL database that this process has to itself, as a server would: none starts on it meanwhile.
+package final class PostgresHold: WholeDatabase {
+    private let session: PostgresSession
+
+    /// - Throws: `unavailable`; `unsuitable`, also where a server runs on it.
+    package init(_ address: PostgresAddress) throws {
+        session = PostgresSession(.writer, address, prepare: PostgresServer.prepareWriter)
+        try session.connectAgain()
+    }
+
+    package func read<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
+        try session.connectAgain()
+        session.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        defer { session.rollBack() }
+        return try body(PostgresConnection(session))
+    }
+
+    package func write<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
+        let connection = PostgresConnection(session)
+        try connection.begin()
+        do {
+            let result = try body(connection)
+            try connection.commit()
+            return result
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    package func close() { session.close() }
+}
