@@ -42,6 +42,9 @@ struct OpenedServer: Sendable {
                 metrics: metrics),
             admit: Self.admission(address, mark, fingerprints, configuration))
         metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
+        metrics.observe(.readConnections) { [weak opened] in opened?.reads.open ?? 0 }
+        metrics.observe(.readsRunning) { [weak opened] in opened?.reads.busy ?? 0 }
+        metrics.observe(.readsWaiting) { [weak opened] in opened?.reads.waiting ?? 0 }
         metrics.observe(.residentBytes) { Int(clamping: residentBytes() ?? 0) }
         // At once: the allocator stops for it.
         metrics.observe([.heapUsed, .heapKept]) { Heap.now.map { [$0.used, $0.kept] } ?? [0, 0] }

@@ -129,6 +129,10 @@ public struct Server: Sendable {
             let service = listener.service { replacing.onMetrics?($0) }
             running.append(ListeningService(listener: service, address: address, setting: "metrics"))
         }
+        if configuration.database != nil, services.metrics.isOn {
+            let watch = ReplicationWatch(database: services.database, metrics: services.metrics, logger: logger)
+            running.append(RepeatingService(interval: ReplicationWatch.interval) { await watch.look() })
+        }
         if services.telemetry.recorder != nil {
             running.append(TelemetryService(telemetry: services.telemetry, clock: services.clock))
         }

@@ -6,4 +6,6 @@ package protocol EngineDatabase: SQLDatabase, AnyObject {
     /// Runs a transaction before any other one, each time after the connection that writes was opened again: it may be
     /// to another server then, which has another history. The first time is its caller's.
     func whenReopened(_ body: @escaping @Sendable (any SQLConnection) throws -> Void)
+
+    var reads: ReadCounts { get }
 }

@@ -242,11 +242,16 @@ final class GroupWriter<Engine: WriterEngine>: Sendable {
             lastCommit.store(commit, ordering: .relaxed)
             budget.metrics.time(.commitSeconds, microseconds: commit)
             budget.metrics.record(.groupWrites, value: Double(done.count))
+            budget.metrics.count(.commits, connection.dialect.engine, "done")
             return []
         } catch {
             connection.rollBack()
             announcements.rollBack(to: 0)
-            guard connection.mayBeginAnew, let pause = anew.next() else { throw error }
+            guard connection.mayBeginAnew, let pause = anew.next() else {
+                budget.metrics.count(.commits, connection.dialect.engine, "failed")
+                throw error
+            }
+            budget.metrics.count(.triesAgain, connection.dialect.engine)
             Thread.sleep(forTimeInterval: pause)
             return done
         }

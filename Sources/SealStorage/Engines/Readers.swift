@@ -49,7 +49,9 @@ final class Readers: Sendable {
         try await withCheckedThrowingContinuation { begin(PendingRead(body: body, continuation: $0)) }
     }
 
-    var counts: (busy: Int, waiting: Int) { state.withLock { ($0.busy, $0.waiting.count) } }
+    var counts: ReadCounts {
+        state.withLock { ReadCounts(open: $0.busy + $0.idle.count, busy: $0.busy, waiting: $0.waiting.count) }
+    }
 
     /// Refuses new reads, and those that wait; those under way close their connections when they are done.
     func close() throws {
@@ -160,6 +162,13 @@ final class Readers: Sendable {
             }
         }
     }
+}
+
+/// Connections that read, those of them that are at work, and what waits for one.
+package struct ReadCounts: Sendable {
+    package let open: Int
+    package let busy: Int
+    package let waiting: Int
 }
 
 /// A connection that reads, used on one thread.

@@ -14,6 +14,15 @@ package enum ServerMetric: String, CaseIterable, Sendable {
     case writeSeconds = "sealkit_storage_write_seconds"
     case commitSeconds = "sealkit_storage_commit_seconds"
     case writesWaiting = "sealkit_storage_writes_waiting"
+    case commits = "sealkit_storage_commits_total"
+    case triesAgain = "sealkit_storage_tries_again_total"
+    case connects = "sealkit_storage_connects_total"
+    case readConnections = "sealkit_storage_read_connections"
+    case readsRunning = "sealkit_storage_reads_running"
+    case readsWaiting = "sealkit_storage_reads_waiting"
+    case standbys = "sealkit_storage_standbys"
+    case replicationBytes = "sealkit_storage_replication_delay_bytes"
+    case replicationSeconds = "sealkit_storage_replication_delay_seconds"
 
     case jobRuns = "sealkit_job_runs_total"
     case jobSeconds = "sealkit_job_seconds"
@@ -43,12 +52,13 @@ package enum ServerMetric: String, CaseIterable, Sendable {
     package var kind: Kind {
         switch self {
         case .requests, .failures, .refusals, .jobRuns, .messages, .webhooks, .streamsOpened, .alertMessages,
-            .operatorActions:
+            .operatorActions, .commits, .triesAgain, .connects:
             .counter
         case .requestSeconds, .groupWrites, .waitSeconds, .writeSeconds, .commitSeconds, .jobSeconds: .histogram
         case .requestsUnderWay, .requestBytes, .answerBytes, .writesWaiting, .jobsRunning, .jobLastDone,
             .messagesWaiting, .streams, .alertsFiring, .dataFreeBytes, .certificateExpires, .residentBytes,
-            .heapUsed, .heapKept, .databaseMemory:
+            .heapUsed, .heapKept, .databaseMemory, .readConnections, .readsRunning, .readsWaiting, .standbys,
+            .replicationBytes, .replicationSeconds:
             .gauge
         }
     }
@@ -60,6 +70,9 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .requestSeconds: ["endpoint"]
         case .failures: ["code"]
         case .refusals: ["limit"]
+        case .commits: ["engine", "outcome"]
+        case .triesAgain: ["engine"]
+        case .connects: ["kind"]
         case .jobRuns: ["job", "outcome"]
         case .jobSeconds, .jobsRunning, .jobLastDone: ["job"]
         case .messages: ["kind", "outcome"]
@@ -84,6 +97,17 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .writeSeconds: "Time that a transaction held the writer."
         case .commitSeconds: "Time that a commit took."
         case .writesWaiting: "Transactions that wait for the writer."
+        case .commits: "Commits of the database, by engine and how they ended: done or failed."
+        case .triesAgain:
+            "Commits that were begun anew, since another transaction was in their way or the connection was lost."
+        case .connects: "Connections that were opened to PostgreSQL, by kind: writer or reader."
+        case .readConnections: "Connections that read, at work or not."
+        case .readsRunning: "Reads that are at work."
+        case .readsWaiting: "Reads that wait for a connection."
+        case .standbys: "Standbys that follow the PostgreSQL database."
+        case .replicationBytes: "Bytes of PostgreSQL's log that the standby which is furthest behind has not replayed."
+        case .replicationSeconds:
+            "Time by which that standby is behind, as PostgreSQL measures it; 0 where nothing is under way."
         case .jobRuns: "Runs of a job, by how they ended: done, failed, stopped, or elsewhere (another server has it)."
         case .jobSeconds: "Time that a run of a job took."
         case .jobsRunning: "1 while the job runs."

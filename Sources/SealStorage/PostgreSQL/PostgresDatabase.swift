@@ -25,12 +25,12 @@ package final class PostgresDatabase: EngineDatabase {
         mostWaitingWrites: Int = WriteBudget.defaultMostWaiting, budget: WriteBudget = WriteBudget(),
         admit: Admission? = nil
     ) throws {
-        let era = PostgresEra()
-        let readers = Readers(most: Self.mostReaders) { try PostgresReader(address, era) }
+        let (era, metrics) = (PostgresEra(), budget.metrics)
+        let readers = Readers(most: Self.mostReaders) { try PostgresReader(address, era, metrics) }
         self.readers = readers
         let opening = PostgresOpening()
         self.opening = opening
-        let engine = PostgresWriter(address, era, opening) { try readers.close() }
+        let engine = PostgresWriter(address, era, opening, metrics) { try readers.close() }
         writer = GroupWriter(engine: engine, mostWaiting: mostWaitingWrites, budget: budget)
         do {
             try writer.writeNow { [migrations] connection in
@@ -62,6 +62,7 @@ package final class PostgresDatabase: EngineDatabase {
     package func close() async throws { try await writer.close() }
 
     package var waitingWrites: Int { writer.waitingCount }
+    package var reads: ReadCounts { readers.counts }
 
     /// For tests that open one and have nothing to wait for.
     func closeNow() throws { try writer.closeNow() }
@@ -80,12 +81,13 @@ final class PostgresWriter: WriterEngine, @unchecked Sendable {
     private let closeOthers: @Sendable () throws -> Void
 
     init(
-        _ address: PostgresAddress, _ era: PostgresEra, _ opening: PostgresOpening,
+        _ address: PostgresAddress, _ era: PostgresEra, _ opening: PostgresOpening, _ metrics: ServerMetrics,
         closingAlso closeOthers: @escaping @Sendable () throws -> Void
     ) {
         session = PostgresSession(.writer, address) { session in
             try PostgresServer.prepareWriter(session)
             try opening.run(on: session)
+            metrics.count(.connects, "writer")
             era.begin()
         }
         self.closeOthers = closeOthers
@@ -142,8 +144,11 @@ private final class PostgresReader: ReaderConnection, @unchecked Sendable {
 
     /// Connects: where the database has no connection left it is no reader, and another one takes its reads.
     /// - Throws: `unavailable`.
-    init(_ address: PostgresAddress, _ era: PostgresEra) throws {
-        session = PostgresSession(.reader, address, prepare: PostgresServer.prepareReader)
+    init(_ address: PostgresAddress, _ era: PostgresEra, _ metrics: ServerMetrics) throws {
+        session = PostgresSession(.reader, address) { session in
+            try PostgresServer.prepareReader(session)
+            metrics.count(.connects, "reader")
+        }
         self.era = era
         seen = era.current
         try session.connectAgain()

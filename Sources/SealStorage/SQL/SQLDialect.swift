@@ -2,4 +2,12 @@
 /// why there is no other way.
 package enum SQLDialect: Sendable {
     case sqlite, postgres
+
+    /// As metrics name it.
+    var engine: String {
+        switch self {
+        case .sqlite: "sqlite"
+        case .postgres: "postgresql"
+        }
+    }
 }

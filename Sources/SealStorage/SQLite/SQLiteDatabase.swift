@@ -119,6 +119,7 @@ package final class SQLiteDatabase: EngineDatabase {
     }
 
     package var waitingWrites: Int { writer.waitingCount }
+    package var reads: ReadCounts { readers.counts }
 
     /// How many read, and how many wait for that: for tests.
     var busyReaders: Int { readers.counts.busy }
