@@ -64,6 +64,8 @@ import Testing
                 "SealService/Sessions/Sessions.swift: package let token: String",
                 // Fingerprints.
                 "SealServer/Backup/BackupManifest.swift: let secrets: [String: String]",
+                // A place.
+                "SealServer/Configuration/BlobsConfiguration.swift: public var url: String",
                 // Hidden by `DatabaseConfiguration`.
                 "SealServer/Configuration/DatabaseConfiguration.swift: public var url: String",
                 "SealServer/Configuration/DatabaseConfiguration.swift: public var password: String?",
@@ -77,11 +79,14 @@ import Testing
                 "SealServer/Configuration/ServerConfiguration.swift: public var secretsFolder: String",
                 // The mail relay's, without login.
                 "SealServer/Messages/RelayFailure.swift: public let url: String",
+                // Hidden by `S3Credentials`.
+                "SealServer/S3/S3Credentials.swift: let sessionToken: String?",
                 // Arguments of commands: paths, and a share's URL that its user typed.
                 "sealkit/Account/AccountPassphrase.swift: var newPassphraseFile: String?",
                 "sealkit/Account/AccountRecoveryPassphrase.swift: var recoveryPassphraseFile: String?",
                 "sealkit/Admin/OperatorOptions.swift: var tokenFile: String?",
                 "sealkit/Backup/BackupCommand.swift: var secretsTo: String?",
+                "sealkit/Backup/MigrateStorageCommand.swift: var databasePasswordFile: String?",
                 "sealkit/Backup/RestoreCommand.swift: var secrets: String?",
                 "sealkit/Backup/ServerPlacesOptions.swift: var secrets: String?",
                 "sealkit/Management/ManagementOptions.swift: var managementTokenFile: String?",
@@ -158,6 +163,8 @@ import Testing
                 "SealService/Operator/AccountOrders.swift bytes",  // how many
                 "SealServer/Messages/RelayFailure.swift url",  // of the mail relay
                 "SealServer/Application/StartReport.swift url",
+                "SealServer/S3/S3Download.swift code",  // HTTP's
+                "SealServer/S3/S3Failure.swift code",  // of the store's error
                 "SealServer/Web/SharePageController.swift url",  // the operator's own, on a page
                 "SealStorage/Files/PrivateFiles.swift code",  // errno
                 "SealStorage/SQL/StorageError.swift code",  // SQLite's

@@ -15,6 +15,10 @@ final class StatementCounter: Sendable {
         var longestBytes = 0
     }
     private let seen = Mutex(Seen())
+    fileprivate let note: (@Sendable (_ sql: String, _ values: [SQLValue]) -> Void)?
+
+    /// - Parameter note: gets each statement with its values.
+    init(noting note: (@Sendable (_ sql: String, _ values: [SQLValue]) -> Void)? = nil) { self.note = note }
 
     var count: Int { seen.withLock { $0.statements } }
     /// Rows that were handed over.
@@ -79,6 +83,7 @@ private struct CountingConnection: SQLConnection {
 
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
         counter.add(values)
+        counter.note?(sql, values)
         var rows = 0
         let changed = try base.run(sql, values) { row in
             rows += 1
