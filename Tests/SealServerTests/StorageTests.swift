@@ -224,6 +224,20 @@ import Testing
         try DataFolderLock(folder: folder.path).release()
     }
 
+    /// A process that is started at that moment has copies of all files that are open, until it runs its program.
+    @Test func aLockIsLetGoWhoeverElseHasTheFile() throws {
+        let lock = try DataFolderLock(folder: folder.path)
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+        let path = folder.file("lock")
+        let copies = open.filter { descriptor in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")) == path
+        }.map { dup($0) }
+        defer { for copy in copies { close(copy) } }
+        #expect(copies.count == 1)
+        lock.release()
+        try DataFolderLock(folder: folder.path).release()
+    }
+
     @Test(.enabled(if: ProcessInfo.processInfo.environment["SEALKIT_MEASURE"] != nil))
     func measure() async throws {
         let database = try open()

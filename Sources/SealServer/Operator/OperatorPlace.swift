@@ -17,7 +17,7 @@ public final class OperatorPlace: Sendable {
         path = dataFolder + "/" + Self.fileName
         let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else { throw FileError(path: path, action: "open", code: errno) }
-        descriptor = FileDescriptorBox(opened)
+        descriptor = FileDescriptorBox(opened, isLock: true)
         // Whoever looks at it holds it for a moment; of servers there is one in a data folder.
         guard flock(opened, LOCK_EX) == 0 else { throw FileError(path: path, action: "lock", code: errno) }
         let bytes = Array((url + "\n").utf8)
