@@ -26,6 +26,8 @@ struct SignedClient: Sendable {
         settings.httpVersion = .http1Only
         settings.timeout = .init(connect: Self.timeout, read: Self.timeout)
         settings.decompression = .disabled
+        // What is to come later is the sender's to say.
+        settings.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
     }
 

@@ -27,6 +27,8 @@ package final class WebClientRequests: Sendable {
         // Whoever answers over HTTP/2 could end this process by a status that is none.
         settings.httpVersion = .http1Only
         settings.decompression = .disabled
+        // Nobody waits for a server that is not there.
+        settings.connectionPool.retryConnectionEstablishment = false
         settings.timeout = .init(connect: .seconds(10), read: Self.timeout)
         if let authorities {
             var tls = TLSConfiguration.makeClientConfiguration()
