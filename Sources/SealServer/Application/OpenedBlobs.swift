@@ -6,7 +6,7 @@ enum OpenedBlobs {
     /// Opens it, and notes in the database where it is. A place that is another one than before has to have the newest
     /// blobs: nobody serves a database without them by mistake.
     /// - Parameter firstRun: of the database, which no other has.
-    /// - Throws: `ConfigurationError`, `BlobStoreError`, or the database's error.
+    /// - Throws: `ConfigurationError`, `BlobStoreError`, `FileError`, or the database's error.
     static func open(
         _ configuration: ServerConfiguration, database: any SQLDatabase, firstRun: Int64
     ) async throws -> any BlobStore {

@@ -27,7 +27,7 @@ public struct BlobsConfiguration: Sendable {
                     "a URL like s3://bucket?endpoint=https://s3.example.org, whose endpoint has no path and no user"
                 case .region:
                     "a URL like s3://bucket?region=eu-central-1, whose region has small letters, digits and dashes"
-                case .addressing: "a URL whose addressing is path or host"
+                case .addressing: "a URL whose addressing is path, or host for a bucket without dots"
                 case .parameter:
                     "a URL like s3://bucket/prefix?endpoint=https://s3.example.org, with nothing but endpoint, region, "
                         + "addressing and ca behind the question mark, each once"

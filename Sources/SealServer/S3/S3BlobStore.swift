@@ -10,8 +10,8 @@ package import SealStorage
 /// its SHA-256, which is signed.
 package final class S3BlobStore: BlobStore {
     let client: S3Client
-    /// Whether it takes a name once, so that nothing is written over. Told by `S3BlobStore.claim`; where it is not so,
-    /// names are looked for first, and are random.
+    /// Whether it takes a name once, so that nothing is written over. Told by `claim`; where it is not so, names are
+    /// looked for first, and are random.
     let keepsNames: Bool
 
     /// Of an upload that is streamed, and at least that much of one whose parts come one by one. It is more than S3's
@@ -24,15 +24,15 @@ package final class S3BlobStore: BlobStore {
 
     package let mostHeld = 2 * partBytes
 
-    private init(_ client: S3Client, keepsNames: Bool) { (self.client, self.keepsNames) = (client, keepsNames) }
+    private let owner: S3Mark
+
+    private init(_ client: S3Client, _ owner: S3Mark, keepsNames: Bool) {
+        (self.client, self.owner, self.keepsNames) = (client, owner, keepsNames)
+    }
 
     package func close() async { await client.close() }
 
     // MARK: Whose it is
-
-    private static let mark = "sealkit"
-    /// That a name is given once.
-    static let once = (name: "if-none-match", value: "*")
 
     /// Opens a place for one owner of blobs, and makes it that one's where it is nobody's.
     /// - Parameters:
@@ -50,52 +50,19 @@ package final class S3BlobStore: BlobStore {
     }
 
     static func open(
-        _ client: S3Client, owner: String, mayBegin: (S3BlobStore) async throws -> Bool = { _ in true }
+        _ client: S3Client, owner: String,
+        mayBegin: (S3BlobStore) async throws -> Bool = { _ in true }
     ) async throws -> S3BlobStore {
         do {
-            return S3BlobStore(client, keepsNames: try await claim(client, owner, mayBegin))
+            let mark = S3Mark(owner: owner)
+            let keepsNames = try await claim(client, mark) {
+                try await mayBegin(S3BlobStore(client, mark, keepsNames: false))
+            }
+            return S3BlobStore(client, mark, keepsNames: keepsNames)
         } catch {
             await client.close()
             throw (error as? S3Failure).map(BlobStoreError.init) ?? error
         }
-    }
-
-    /// - Returns: whether a name that is taken is not given again, as it was asked.
-    private static func claim(
-        _ client: S3Client, _ owner: String, _ mayBegin: (S3BlobStore) async throws -> Bool
-    ) async throws -> Bool {
-        if let found = try await markOwner(client) {
-            guard found == owner else { throw BlobStoreError.notOurs(client.place.name) }
-        } else {
-            guard try await mayBegin(S3BlobStore(client, keepsNames: false)) else {
-                throw BlobStoreError.notOurs(client.place.name)
-            }
-            _ = try await writeMark(client, owner)
-            guard try await markOwner(client) == owner else { throw BlobStoreError.notOurs(client.place.name) }
-        }
-        return try await !writeMark(client, owner)
-    }
-
-    private static func markOwner(_ client: S3Client) async throws -> String? {
-        do {
-            let body = try await client.send(S3Request(.GET, mark)).body
-            return String(decoding: body.readableBytesView.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        } catch let failure as S3Failure where failure.isNotFound {
-            return nil
-        }
-    }
-
-    /// - Returns: whether it was written, there or not.
-    private static func writeMark(_ client: S3Client, _ owner: String) async throws -> Bool {
-        var request = S3Request(.PUT, mark, body: ByteBuffer(string: owner + "\n"))
-        request.headers = [Self.once]
-        do { _ = try await client.send(request) } catch let failure as S3Failure where failure.isTaken {
-            return false
-        } catch let failure as S3Failure where failure.isUnknownToStore {
-            request.headers = []
-            _ = try await client.send(request)
-        }
-        return true
     }
 
     // MARK: Whole blobs
@@ -127,8 +94,13 @@ package final class S3BlobStore: BlobStore {
 
     package func delete(_ id: BlobID) async throws { try await remove(Self.key(id)) }
 
-    /// Nobody copies what lies in the store by this program: the store's own versions and copies are for that.
-    package func holdForDeleting() async throws -> BlobHold? { .unneeded }
+    /// Nobody copies what lies in the store by this program: the store's own versions and copies are for that. But the
+    /// place may be another database's by now.
+    /// - Throws: `BlobStoreError`: `notOurs`.
+    package func holdForDeleting() async throws -> BlobHold? {
+        try await told { try await Self.require(owner, client) }
+        return .unneeded
+    }
 
     // MARK: For uploads
 
@@ -147,7 +119,14 @@ package final class S3BlobStore: BlobStore {
                 }
                 return size
             } catch let failure as S3Failure where failure.isNotFound {
-                return nil
+                // No error of S3's comes with that, and something between answers so too: an answer with a body says
+                // which it was.
+                var request = S3Request(.GET, Self.key(id))
+                request.headers = [(name: "range", value: "bytes=0-0")]
+                do { _ = try await self.client.send(request) } catch let failure as S3Failure where failure.isNotFound {
+                    return nil
+                }
+                throw S3Failure.untrue("a blob that is there, and is not")
             }
         }
     }

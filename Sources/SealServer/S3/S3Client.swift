@@ -87,6 +87,8 @@ final class S3Client: Sendable {
         configuration.decompression = .disabled
         configuration.timeout = .init(
             connect: TimeAmount(settings.connect), read: TimeAmount(settings.idle), write: TimeAmount(settings.idle))
+        // It tries again by itself, and tells then.
+        configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.mostConnections
         if let file = place.authorityFile {
             var tls = TLSConfiguration.makeClientConfiguration()
@@ -161,10 +163,12 @@ final class S3Client: Sendable {
         let status = Int(response.status.code)
         guard !(200..<300).contains(status) else { return response }
         // An error's body says more, where it is one.
-        let body = try? await collect(response)
-        let document = try? S3Document((body ?? ByteBuffer()).readableBytesView)
+        let body = try await collect(response)
+        let document = try? S3Document(body.readableBytesView)
         let code = document?.root.name == "Error" ? document?.root["Code"] : nil
-        throw S3Failure(status: status, code: code ?? "")
+        // No body comes with what HEAD does not find. Of anything else a 404 without a code is some proxy's.
+        let isMissing = request.method == .HEAD && status == 404
+        throw S3Failure(status: status, code: code ?? (isMissing ? "NoSuchKey" : ""))
     }
 
     private func collect(_ response: HTTPClientResponse) async throws -> ByteBuffer {

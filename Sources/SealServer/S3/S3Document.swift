@@ -119,9 +119,12 @@ struct S3Document {
             case "quot": return "\""
             case "apos": return "'"
             default:
-                let number =
-                    entity.hasPrefix("#x") ? UInt32(entity.dropFirst(2), radix: 16) : UInt32(entity.dropFirst())
-                guard entity.hasPrefix("#"), let number, let scalar = Unicode.Scalar(number) else { throw Malformed() }
+                let isHex = entity.hasPrefix("#x")
+                let digits = entity.dropFirst(isHex ? 2 : 1)
+                // A number's text may have a sign, an entity none.
+                guard entity.hasPrefix("#"), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }),
+                    let scalar = UInt32(digits, radix: isHex ? 16 : 10).flatMap({ Unicode.Scalar($0) })
+                else { throw Malformed() }
                 return Character(scalar)
             }
         }

@@ -51,14 +51,20 @@ struct S3Failure: Error, Equatable {
 
     /// Whether there is no such object, or no such upload. A bucket that is not there is another matter.
     var isNotFound: Bool {
-        guard case .answered(let status, let code) = cause else { return false }
-        return ["NoSuchKey", "NoSuchUpload"].contains(code) || (status == 404 && code.isEmpty)
+        guard case .answered(_, let code) = cause else { return false }
+        return ["NoSuchKey", "NoSuchUpload"].contains(code)
     }
 
     /// Whether something of that name was there.
     var isTaken: Bool {
         guard case .answered(let status, _) = cause else { return false }
         return status == 412
+    }
+
+    /// Whether there is no room for more.
+    var isFull: Bool {
+        guard case .answered(let status, let code) = cause else { return false }
+        return status == 507 || ["XMinioStorageFull", "QuotaExceeded", "InsufficientCapacity"].contains(code)
     }
 
     /// Whether the store does not know what it was asked.
@@ -75,7 +81,7 @@ extension BlobStoreError {
         case .untrue(let what): self = .untrue("the S3 store answered \(what)")
         case .answered(let status, let code):
             let answer = code.isEmpty ? "status \(status), and no error of S3's" : "\(code) (\(status))"
-            if status == 507 || ["XMinioStorageFull", "QuotaExceeded", "InsufficientCapacity"].contains(code) {
+            if failure.isFull {
                 self = .full
             } else if failure.mayPass {
                 self = .unavailable("the S3 store says \(answer)")

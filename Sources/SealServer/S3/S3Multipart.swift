@@ -38,13 +38,14 @@ extension S3BlobStore {
     /// - Parameter key: the beginning of those to be listed.
     func uploads(below key: String) async throws -> [Upload] {
         let prefix = client.place.prefix
-        var found: [Upload] = []
+        var (found, pages) = ([Upload](), S3Pages())
         var markers: [(String, String)] = []
         while true {
             let query = [("uploads", ""), ("prefix", prefix + key)] + markers
             let answer = try await client.send(S3Request(.GET, nil, query: query))
             let list = try answer.document("ListMultipartUploadsResult")
-            for upload in list.all("Upload") {
+            let uploads = list.all("Upload")
+            for upload in uploads {
                 guard let full = upload["Key"], full.hasPrefix(prefix), let name = upload["UploadId"] else { continue }
                 found.append(
                     Upload(
@@ -55,9 +56,7 @@ extension S3BlobStore {
             let next = [
                 ("key-marker", list["NextKeyMarker"] ?? ""), ("upload-id-marker", list["NextUploadIdMarker"] ?? ""),
             ]
-            guard !next[0].1.isEmpty, markers.map(\.1) != next.map(\.1) else {
-                throw S3Failure.untrue("a list that does not go on")
-            }
+            try pages.goOn(to: next.map(\.1), behind: uploads.count)
             markers = next
         }
     }
@@ -75,24 +74,36 @@ extension S3BlobStore {
     /// What the store has of an upload, in order.
     func parts(of upload: String, _ id: BlobID) async throws -> [(part: Part, written: Date?)] {
         var found: [(part: Part, written: Date?)] = []
-        var marker: [(String, String)] = []
+        var (marker, pages) = ([(String, String)](), S3Pages())
         while true {
             let answer = try await client.send(
                 S3Request(.GET, Self.key(id), query: [("uploadId", upload)] + marker))
             let list = try answer.document("ListPartsResult")
-            for part in list.all("Part") {
+            let parts = list.all("Part")
+            for part in parts {
                 guard let number = part["PartNumber"].flatMap({ Int($0) }), (1...10_000).contains(number),
                     let tag = part["ETag"], let size = part["Size"].flatMap({ Int64($0) }),
                     (0...Self.mostPartBytes).contains(size), found.count < 10_000
                 else { throw S3Failure.untrue("a part without its number, tag or size") }
                 found.append((Part(number: number, tag: tag, size: size), part["LastModified"].flatMap(Self.date)))
             }
-            guard list["IsTruncated"] == "true" else { return found.sorted { $0.part.number < $1.part.number } }
-            guard let next = list["NextPartNumberMarker"], marker.first?.1 != next else {
-                throw S3Failure.untrue("a list that does not go on")
-            }
+            guard list["IsTruncated"] == "true" else { return Self.newest(found) }
+            let next = list["NextPartNumberMarker"] ?? ""
+            try pages.goOn(to: [next], behind: parts.count)
             marker = [("part-number-marker", next)]
         }
+    }
+
+    /// In their order. Of a part that was sent by two at once SeaweedFS lists both: the newest is the one that counts.
+    private static func newest(_ found: [(part: Part, written: Date?)]) -> [(part: Part, written: Date?)] {
+        var parts: [Int: (part: Part, written: Date?)] = [:]
+        for each in found {
+            if let other = parts[each.part.number], other.written ?? .distantPast > each.written ?? .distantPast {
+                continue
+            }
+            parts[each.part.number] = each
+        }
+        return parts.values.sorted { $0.part.number < $1.part.number }
     }
 
     /// Gives the parts their name, durably once this returns; and once, where the store keeps names.

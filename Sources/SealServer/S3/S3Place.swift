@@ -41,8 +41,8 @@ package struct S3Place: Sendable, Equatable {
     private static let defaultRegion = "us-east-1"
 
     /// - Parameter url: `s3://bucket/prefix?endpoint=https://host:port&region=name&addressing=path|host&ca=file`, of
-    ///   which the bucket alone has to be there. Without an endpoint it is Amazon's, with the bucket in the host; with
-    ///   one the bucket is in the path.
+    ///   which the bucket alone has to be there. Without an endpoint it is Amazon's, with the bucket in the host unless
+    ///   it has dots; with one the bucket is in the path.
     package init(_ url: String) throws(Malformed) {
         let halves = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let place = halves.first, place.hasPrefix("s3://") else { throw .bucket }
@@ -56,9 +56,11 @@ package struct S3Place: Sendable, Equatable {
         let region = given["region"] ?? Self.defaultRegion
         guard (1...64).contains(region.utf8.count), region.utf8.allSatisfy(Self.isNameByte) else { throw .region }
         let origin = try Self.origin(given["endpoint"] ?? "https://s3.\(region).amazonaws.com")
-        var addressing = given["endpoint"] == nil ? Addressing.host : .path
+        // No certificate for all buckets of a host has those with dots.
+        let fitsHost = origin.scheme != "https" || !bucket.contains(".")
+        var addressing = given["endpoint"] == nil && fitsHost ? Addressing.host : .path
         if let text = given["addressing"] {
-            guard let chosen = Addressing(rawValue: text) else { throw .addressing }
+            guard let chosen = Addressing(rawValue: text), chosen == .path || fitsHost else { throw .addressing }
             addressing = chosen
         }
         self.bucket = bucket

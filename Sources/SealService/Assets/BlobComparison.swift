@@ -19,35 +19,66 @@ package struct BlobComparison: Sendable {
     package let grace: Int64
 
     private static let mostNamed = 20
+    private static let rowsAtOnce: Int64 = 1_000
 
     package init(blobs: any ListedBlobs, grace: Int64) { (self.blobs, self.grace) = (blobs, grace) }
 
     package func run(_ turn: JobTurn) async throws -> Outcome {
         var (outcome, last) = (Outcome(), BlobID?.none)
+        // Where nothing could be deleted nothing is read.
+        guard let hold = try await blobs.holdForDeleting() else { return outcome }
+        hold.release()
         while true {
             try await turn.keep()
             // First the store, then the rows: a row is there before its file, and a row of garbage until that is gone.
             let page = try await blobs.blobs(after: last)
             let end = page.isLast ? nil : page.entries.last?.id
-            let rows = try await turn.read { [last] in try Self.rows(after: last, to: end, in: $0) }
             outcome.compared += page.entries.count
-            for entry in page.entries where !rows.known.contains(entry.id.description) {
-                guard Int64(entry.written.timeIntervalSince1970 * 1_000_000) < turn.now - grace else { continue }
-                try await turn.keep()
-                // A list alone is no reason to delete.
-                guard try await !isNamed(entry.id.description, turn) else { continue }
-                try await blobs.delete(entry.id)
-                outcome.deleted += 1
-            }
-            let listed = Set(page.entries.map(\.id.description))
-            for name in rows.finished where !listed.contains(name) {
-                try await turn.keep()
-                guard try await isLost(name, turn) else { continue }
-                outcome.lost += 1
-                if outcome.names.count < Self.mostNamed { outcome.names.append(name) }
-            }
+            let unnamed = try await unnamed(in: page, after: last, to: end, turn, &outcome)
+            try await delete(page.entries.filter { unnamed.contains($0.id.description) }, turn, &outcome)
             guard let end else { return outcome }
             last = end
+        }
+    }
+
+    /// What of a page no row names. What a row names that is not there is counted as lost.
+    private func unnamed(
+        in page: BlobListing, after first: BlobID?, to last: BlobID?, _ turn: JobTurn, _ outcome: inout Outcome
+    ) async throws -> Set<String> {
+        let listed = Set(page.entries.map(\.id.description))
+        var unnamed = listed
+        // Behind every name, which are digits and the letters up to f.
+        let end = last?.description ?? "g"
+        var start = first?.description ?? ""
+        while true {
+            // A store that has lost everything has one page, and its stretch all rows.
+            let rows = try await turn.read { [start, end] in try Self.rows(after: start, to: end, in: $0) }
+            for row in rows {
+                unnamed.remove(row.name)
+                guard row.isFinished, !listed.contains(row.name) else { continue }
+                try await turn.keep()
+                guard try await isLost(row.name, turn) else { continue }
+                outcome.lost += 1
+                if outcome.names.count < Self.mostNamed { outcome.names.append(row.name) }
+            }
+            guard rows.count == Int(Self.rowsAtOnce), let name = rows.last?.name else { return unnamed }
+            start = name
+            try await turn.keep()
+        }
+    }
+
+    private func delete(_ entries: [BlobListing.Entry], _ turn: JobTurn, _ outcome: inout Outcome) async throws {
+        let old = entries.filter { Int64($0.written.timeIntervalSince1970 * 1_000_000) < turn.now - grace }
+        guard !old.isEmpty else { return }
+        // Whoever copies the blobs may want them: those that are left are found at the next comparison.
+        guard let hold = try await blobs.holdForDeleting() else { return }
+        defer { hold.release() }
+        for entry in old {
+            try await turn.keep()
+            // A list alone is no reason to delete.
+            guard try await !isNamed(entry.id.description, turn) else { continue }
+            try await blobs.delete(entry.id)
+            outcome.deleted += 1
         }
     }
 
@@ -70,23 +101,16 @@ package struct BlobComparison: Sendable {
         }
     }
 
-    /// The names of a stretch: of all files that there may be, and of those that there have to be.
+    /// The next names of a stretch: of all files that there may be, and whether there has to be one.
     private static func rows(
-        after first: BlobID?, to last: BlobID?, in connection: any SQLConnection
-    ) throws -> (known: Set<String>, finished: [String]) {
-        // Behind every name, which are digits and the letters up to f.
-        let stretch: [SQLValue] = [.text(first?.description ?? ""), .text(last?.description ?? "g")]
-        var (known, finished) = (Set<String>(), [String]())
-        try connection.stream("SELECT stored, size FROM blob WHERE stored > $1 AND stored <= $2", stretch) { row in
-            let name = try row.text("stored")
-            known.insert(name)
-            if try row.optionalInt64("size") != nil { finished.append(name) }
-            return true
-        }
-        known.formUnion(
-            try connection.rows("SELECT stored FROM blob_garbage WHERE stored > $1 AND stored <= $2", stretch) {
-                try $0.text("stored")
-            })
-        return (known, finished)
+        after first: String, to last: String, in connection: any SQLConnection
+    ) throws -> [(name: String, isFinished: Bool)] {
+        try connection.rows(
+            """
+            SELECT stored, size FROM blob WHERE stored > $1 AND stored <= $2
+            UNION ALL SELECT stored, NULL FROM blob_garbage WHERE stored > $1 AND stored <= $2
+            ORDER BY stored LIMIT $3
+            """, [.text(first), .text(last), .integer(rowsAtOnce)]
+        ) { (try $0.text("stored"), try $0.optionalInt64("size") != nil) }
     }
 }

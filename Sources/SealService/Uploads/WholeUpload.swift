@@ -70,11 +70,14 @@ package struct WholeUpload: Sendable {
         }
     }
 
-    /// Best effort: what stays behind is swept after a day.
+    /// Best effort: a row that stays is swept after a day, and what the store does not delete now is garbage.
     private func discard(_ id: String, _ stored: BlobID, _ zone: ZoneRow) async {
         do {
             try await transactions.write(at: .everything) { try Blobs.cancel(id, stored: stored, in: zone, $0) }
-            try await blobs.delete(stored)
+            do { try await blobs.delete(stored) } catch {
+                try await transactions.write(at: .everything) { try Blobs.discard(id, stored: stored, in: zone, $0) }
+                throw error
+            }
         } catch {
             logger.warning("a failed upload could not be cleared", metadata: ["error": "\(error)"])
         }

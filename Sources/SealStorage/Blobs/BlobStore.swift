@@ -50,8 +50,10 @@ package protocol BlobStore: Sendable {
     func size(of id: BlobID) async throws -> Int64
     /// A stretch of the blob (clamped to its size), to be streamed; nil for all of it.
     func read(_ id: BlobID, range: Range<Int64>?) async throws -> BlobContent
-    /// To be held by whoever deletes what a row named, from before the look at the rows on; nil while somebody copies
-    /// the blobs that a copy of the database names.
+    /// To be held by whoever deletes what no row names any more, from before the look at the rows on; nil while
+    /// somebody copies the blobs that a copy of the database names.
+    ///
+    /// Throws `BlobStoreError.notOurs` where another database has the place by now.
     func holdForDeleting() async throws -> BlobHold?
     /// Deletes a blob; one that is not there is deleted already.
     func delete(_ id: BlobID) async throws

@@ -126,7 +126,6 @@ import Testing
             await #expect(throws: BlobStoreError.notFound(id)) {
                 try await other.write(first, to: id, at: 0)
             }
-            await other.close()
         }
     }
 
@@ -146,7 +145,6 @@ import Testing
             let done = await [first, second]
             #expect(done.contains(true))
             #expect(try await store.bytes(of: id) == content + [1])
-            await other.close()
         }
     }
 

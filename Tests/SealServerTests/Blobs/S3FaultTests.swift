@@ -20,9 +20,10 @@ import Testing
     ) async throws {
         let scripted = try await ScriptedStore()
         let store = try await S3BlobStore.open(try TestedStore.client(scripted.url, settings), owner: "1")
-        try await body(store, scripted)
-        await store.close()
-        await scripted.stop()
+        try await whatever(becomesOf: { try await body(store, scripted) }) {
+            await store.close()
+            await scripted.stop()
+        }
     }
 
     /// Whether it is an error of that kind, which says a text.
@@ -321,6 +322,84 @@ import Testing
         }
     }
 
+    @Test func aListThatLeadsRoundIsNotFollowed() async throws {
+        try await with { (store: S3BlobStore, scripted: ScriptedStore) async throws in
+            let count = Mutex(0)
+            // In turns of two pages, or on for ever without an entry.
+            for period in [2, Int.max] {
+                scripted.play { call, truly in
+                    let lists = [
+                        "GET list": ("ListBucketResult", "NextContinuationToken"),
+                        "GET uploads": ("ListMultipartUploadsResult", "NextKeyMarker"),
+                        "GET upload": ("ListPartsResult", "NextPartNumberMarker"),
+                    ]
+                    guard let (name, marker) = lists[call.name] else { return truly() }
+                    let number = count.withLock { count in
+                        count += 1
+                        return count % period
+                    }
+                    let body =
+                        "<\(name)><IsTruncated>true</IsTruncated><\(marker)>\(number + 1)</\(marker)></\(name)>"
+                    return ScriptedStore.Answer(200, [:], Array(body.utf8))
+                }
+                await expect("untrue") { _ = try await store.blobs(after: nil) }
+                guard period == 2 else { continue }
+                await expect("untrue") { _ = try await store.staleUploads(olderThan: .zero) }
+                let others: [@Sendable () async throws -> Void] = [
+                    { _ = try await store.objects(below: "staged/") },
+                    { _ = try await store.parts(of: "upload", Self.id) },
+                ]
+                for other in others {
+                    var mayPass: Bool?
+                    do { try await other() } catch let failure as S3Failure { mayPass = failure.mayPass }
+                    #expect(mayPass == false)
+                }
+            }
+        }
+    }
+
+    /// What something between answers is not what the store says.
+    @Test func aPageOfSomeProxyIsNoMissingBlob() async throws {
+        try await with { (store: S3BlobStore, scripted: ScriptedStore) async throws in
+            scripted.set(Self.key, Self.content)
+            scripted.answer("HEAD", with: ScriptedStore.Answer(404, [:], []))
+            await expect("untrue") { _ = try await store.size(of: Self.id) }
+            for call in ["GET", "DELETE"] {
+                scripted.answer(call, with: ScriptedStore.Answer(404, [:], Array("<html></html>".utf8)))
+                await expect("refused", "no S3 store") {
+                    if call == "GET" { _ = try await store.bytes(of: Self.id) } else { try await store.delete(Self.id) }
+                }
+            }
+            let id = BlobID.random()
+            try await store.beginParts(id)
+            scripted.answer("PUT part", with: ScriptedStore.Answer(404, [:], Array("<html></html>".utf8)))
+            await expect("refused") { try await store.write(ByteBuffer(bytes: Self.long), to: id, at: 0) }
+        }
+    }
+
+    /// Two servers sent it at once, as clients do who try again.
+    @Test func aPartThatIsListedTwiceIsOne() async throws {
+        try await with { (store: S3BlobStore, scripted: ScriptedStore) async throws in
+            let id = BlobID.random()
+            try await store.beginParts(id)
+            try await store.write(ByteBuffer(bytes: Self.long), to: id, at: 0)
+            scripted.play { call, truly in
+                guard call.name == "GET upload" else { return truly() }
+                var answer = truly()
+                let text = String(decoding: answer.body, as: UTF8.self)
+                let older = text.replacing(/<LastModified>[^<]*</, with: "<LastModified>2020-01-01T00:00:00Z<")
+                    .replacing(/<ETag>[^<]*</, with: "<ETag>&quot;other&quot;<")
+                guard let first = older.firstMatch(of: /<Part>.*<\/Part>/) else { return answer }
+                let both = text.replacing("<Part>", with: first.0 + "<Part>", maxReplacements: 1)
+                    .replacing("</ListPartsResult>", with: first.0 + "</ListPartsResult>")
+                answer.body = Array(both.utf8)
+                return answer
+            }
+            try await store.finishParts(id, tail: ByteBuffer(), size: Int64(Self.long.count))
+            #expect(scripted.bytes(of: S3BlobStore.key(id)) == Self.long)
+        }
+    }
+
     @Test func partsLargerThanAnyAreNotBelieved() async throws {
         try await with { (store: S3BlobStore, scripted: ScriptedStore) async throws in
             let id = BlobID.random()
@@ -363,6 +442,7 @@ import Testing
             let store = try await S3BlobStore.open(
                 try TestedStore.client(scripted.url), owner: owner, mayBegin: { _ in mayBegin })
             #expect(store.keepsNames)
+            _ = try await store.holdForDeleting()
             await store.close()
         }
         await expect("not ours") { try await open("1", false) }
@@ -379,5 +459,27 @@ import Testing
         }
         await expect("not ours") { try await open("1", true) }
         await scripted.stop()
+    }
+
+    /// Somebody has taken its mark away, or put another one there, while a server has it.
+    @Test func aPlaceThatIsAnothersByNowLosesNothing() async throws {
+        try await with { (store: S3BlobStore, scripted: ScriptedStore) async throws in
+            #expect(try await store.holdForDeleting() != nil)
+            scripted.remove(S3Mark.key)
+            await expect("not ours") { _ = try await store.holdForDeleting() }
+            scripted.set(S3Mark.key, Array("2\n".utf8))
+            await expect("not ours") { _ = try await store.holdForDeleting() }
+        }
+    }
+
+    /// What is there can be read, and given up, while nothing new has room.
+    @Test func aStoreThatIsFullLetsAServerStart() async throws {
+        try await with { (store: S3BlobStore, scripted: ScriptedStore) async throws in
+            _ = try await store.store(Self.content, as: Self.id)
+            scripted.answer("PUT", with: .error(507, ""))
+            let again = try await S3BlobStore.open(try TestedStore.client(scripted.url), owner: "1")
+            #expect(try await again.size(of: Self.id) == Int64(Self.content.count))
+            await again.close()
+        }
     }
 }

@@ -68,6 +68,7 @@ import Testing
         let deep = String(repeating: "<a>", count: 17) + String(repeating: "</a>", count: 17)
         for text in [
             "", " ", "text", "<a>", "</a>", "<a></b>", "<a/><b/>", "<a/>text", "text<a/>", "<a>&b;</a>", "<a>&amp</a>",
+            "<a>&#+5;</a>", "<a>&#x+5;</a>", "<a>&#;</a>", "<a>&#1f;</a>",
             "<a>&#xD800;</a>", "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "<a", "<a b=\">", "<>", "< a/>", deep,
         ] {
             #expect(throws: S3Document.Malformed.self) { try S3Document(text.utf8) }
@@ -85,6 +86,8 @@ import Testing
         #expect(
             own.region == "de" && own.prefix == "" && own.name == "s3://notes" && own.authorityFile == "/etc/a b.pem")
         let host = try S3Place("s3://notes/a/b?addressing=host&endpoint=http://127.0.0.1:80")
+        let dotted = try S3Place("s3://my.notes")
+        #expect(dotted.host == "s3.us-east-1.amazonaws.com" && dotted.root == "/my.notes/")
         #expect(host.host == "notes.127.0.0.1" && host.root == "/" && host.prefix == "a/b/" && !host.isEncrypted)
     }
 
@@ -104,7 +107,7 @@ import Testing
                 "s3://notes?endpoint=\($0)"
             }, .endpoint)
         check(["s3://notes?region=EU", "s3://notes?region=a.b"], .region)
-        check(["s3://notes?addressing=both"], .addressing)
+        check(["s3://notes?addressing=both", "s3://my.notes?addressing=host"], .addressing)
         check(
             [
                 "s3://notes?key=1", "s3://notes?region", "s3://notes?region=",

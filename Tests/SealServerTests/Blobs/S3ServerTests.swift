@@ -121,7 +121,10 @@ import Testing
                 let garbage = BlobID.random()
                 _ = try await blobs.store([1], as: garbage)
                 try await server.services.database.write(at: .everything) {
-                    try $0.execute("INSERT INTO blob_garbage (stored) VALUES ($1)", [.text(garbage.description)])
+                    // More rows of one stretch than are read at once.
+                    for id in [garbage] + (0..<2_500).map({ _ in BlobID.random() }) {
+                        try $0.execute("INSERT INTO blob_garbage (stored) VALUES ($1)", [.text(id.description)])
+                    }
                 }
                 try await blobs.delete(known[1])
                 let day = Int64(86_400_000_000)
@@ -139,6 +142,16 @@ import Testing
                 }
                 var outcome = try await compare(days: 2)
                 #expect(outcome == .init(compared: 5, deleted: 0, lost: 1, names: [known[1].description]))
+                // Another database has the place by now.
+                let mark = try await blobs.client.send(S3Request(.GET, S3Mark.key)).body
+                for (body, isOther) in [(S3Mark(owner: "2").body, true), (mark, false)] {
+                    _ = try await blobs.client.send(S3Request(.PUT, S3Mark.key, body: body))
+                    guard isOther else { continue }
+                    var isRefused = false
+                    do { _ = try await compare(days: 4) } catch is BlobStoreError { isRefused = true }
+                    #expect(isRefused)
+                    #expect(try await listed(blobs).count == 5)
+                }
                 outcome = try await compare(days: 4)
                 #expect(outcome == .init(compared: 5, deleted: 2, lost: 1, names: [known[1].description]))
                 outcome = try await compare(days: 4)
@@ -183,11 +196,13 @@ import Testing
                 $0.split(separator: "/").count == 3
             }
             #expect(files.count == 1)
-            for file in files {
-                let bytes = try #require(FileManager.default.contents(atPath: folder.file("data/blobs/" + file)))
-                _ = try await client.send(S3Request(.PUT, file, body: ByteBuffer(bytes: bytes)))
+            let copied = {
+                for file in files {
+                    let bytes = try #require(FileManager.default.contents(atPath: folder.file("data/blobs/" + file)))
+                    _ = try await client.send(S3Request(.PUT, file, body: ByteBuffer(bytes: bytes)))
+                }
             }
-            await client.close()
+            try await whatever(becomesOf: copied) { await client.close() }
             try await RunningServer.with(folder: folder, blobs: place.configuration) { server in
                 let anna = try await Person.ready(server)
                 _ = try await AssetTests().upload(anna, placedBytes(2_000), in: try await anna.makeSharedZone())
@@ -235,6 +250,15 @@ import Testing
                     scripted.answer("GET", with: answer)
                     if code != .storageFull { #expect(try await assets.send(anna, .GET, id, in: zone).code == code) }
                 }
+                // What it does not take away either is garbage, until it does.
+                scripted.play { call, truly in
+                    if call.name == "PUT" { return ScriptedStore.Answer.error(507, "") }
+                    if call.name == "DELETE" { return ScriptedStore.Answer.error(403, "AccessDenied") }
+                    return truly()
+                }
+                let third = Hex.encode(randomBytes(16))
+                #expect(try await assets.send(anna, .PUT, third, in: zone, body).code == .storageFull)
+                #expect(try await server.rows(in: ["blob", "blob_garbage"]) == ["blob": 1, "blob_garbage": 1])
                 // Whole, and another one than was stored.
                 scripted.play { $1() }
                 let key = try #require(keys.first)

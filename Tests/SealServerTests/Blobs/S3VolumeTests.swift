@@ -31,6 +31,13 @@ struct S3VolumeTests {
         let credentials = try S3Credentials(file: text)
         let store = try await S3BlobStore.open(
             try S3Client(S3Place(process.url), settings: S3Client.Settings()) { credentials }, owner: "1")
+        try await whatever(becomesOf: { try await killing(process, store) }) {
+            await store.close()
+            await process.stop()
+        }
+    }
+
+    private func killing(_ process: S3Process, _ store: S3BlobStore) async throws {
         let notes = Notes()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<4 {
@@ -71,7 +78,5 @@ struct S3VolumeTests {
             do { if try await store.bytes(of: id) != content { lost.append(id) } } catch { lost.append(id) }
         }
         #expect(lost == [])
-        await store.close()
-        await process.stop()
     }
 }

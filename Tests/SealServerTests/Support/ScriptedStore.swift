@@ -64,6 +64,7 @@ final class ScriptedStore: Sendable {
     }
 
     private let state = Mutex(State())
+    private let isStopped = Atomic(false)
     private let channel: any Channel
     private let group: MultiThreadedEventLoopGroup
 
@@ -89,7 +90,9 @@ final class ScriptedStore: Sendable {
 
     var url: String { "s3://\(Self.bucket)?endpoint=http://127.0.0.1:\(channel.localAddress?.port ?? 0)" }
 
+    /// Once: nobody answers for what has ended.
     func stop() async {
+        guard !isStopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
         try? await channel.close()
         try? await group.shutdownGracefully()
     }
@@ -124,6 +127,7 @@ final class ScriptedStore: Sendable {
     var keys: [String] { state.withLock { $0.objects.keys.filter { !$0.hasSuffix("sealkit") }.sorted() } }
     var uploadCount: Int { state.withLock(\.uploads.count) }
     func remove(_ key: String) { state.withLock { $0.objects[key] = nil } }
+    func bytes(of key: String) -> [UInt8]? { state.withLock { $0.objects[key] } }
     func set(_ key: String, _ bytes: [UInt8]) { state.withLock { $0.objects[key] = bytes } }
     func losePart(_ number: Int) {
         state.withLock { state in for id in state.uploads.keys { state.uploads[id]?.parts[number] = nil } }
@@ -144,6 +148,11 @@ final class ScriptedStore: Sendable {
     }
 
     private static let time = "<LastModified>\(Date().ISO8601Format())</LastModified>"
+
+    /// Another one for other bytes: an upload is completed by those of the newest parts.
+    private static func tag(_ number: Int, _ bytes: [UInt8]) -> String {
+        "\"\(number)-\(bytes.hashValue)\""
+    }
 
     private static func truth(of call: Call, in state: inout State) -> Answer {
         let (key, prefix) = (call.key, call.query["prefix"] ?? "")
@@ -178,13 +187,14 @@ final class ScriptedStore: Sendable {
                 return .error(404, "NoSuchUpload")
             }
             state.uploads[upload]?.parts[number] = call.body
-            return Answer(200, ["etag": "\"\(number)-\(call.body.count)\""])
+            return Answer(200, ["etag": tag(number, call.body)])
         case "GET upload":
             guard let parts = state.uploads[upload]?.parts else { return .error(404, "NoSuchUpload") }
             return xml(
                 "ListPartsResult",
                 parts.sorted { $0.key < $1.key }.map { number, bytes in
-                    "<Part><PartNumber>\(number)</PartNumber><ETag>&quot;\(number)-\(bytes.count)&quot;</ETag>"
+                    "<Part><PartNumber>\(number)</PartNumber>"
+                        + "<ETag>\(tag(number, bytes).replacing("\"", with: "&quot;"))</ETag>"
                         + "<Size>\(bytes.count)</Size>\(time)</Part>"
                 }.joined())
         case "POST upload":
@@ -192,9 +202,12 @@ final class ScriptedStore: Sendable {
             guard !state.keepsNames || call.headers["if-none-match"] != ["*"] || state.objects[key] == nil else {
                 return .error(412, "PreconditionFailed")
             }
-            let named = String(decoding: call.body, as: UTF8.self).matches(of: /<PartNumber>(\d+)<\/PartNumber>/)
-                .compactMap { Int($0.1) }
-            guard named == named.sorted(), named.allSatisfy({ found.parts[$0] != nil }),
+            let parts = String(decoding: call.body, as: UTF8.self).matches(
+                of: /<PartNumber>(\d+)<\/PartNumber><ETag>([^<]*)<\/ETag>/
+            ).map { (number: Int($0.1) ?? 0, tag: String($0.2)) }
+            let named = parts.map(\.number)
+            guard named == named.sorted(), Set(named).count == named.count, !named.isEmpty,
+                parts.allSatisfy({ part in found.parts[part.number].map { tag(part.number, $0) } == part.tag }),
                 named.dropLast().allSatisfy({ found.parts[$0, default: []].count >= 5 << 20 })
             else { return .error(400, "InvalidPart") }
             state.objects[key] = named.flatMap { found.parts[$0, default: []] }

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import SealPrimitives
+import Synchronization
 import Testing
 
 @testable import SealServer
@@ -47,7 +48,11 @@ enum TestedStore: String, CaseIterable, CustomTestStringConvertible {
         return try S3Client(place, settings: settings) { credentials ?? anybody }
     }
 
-    /// A new store, and what opens the same one once more.
+    private final class Opened: Sendable {
+        let stores = Mutex<[S3BlobStore]>([])
+    }
+
+    /// A new store, and what opens the same one once more. All of them are closed at the end.
     func with(
         _ body: (_ store: any BlobStore, _ again: @Sendable () async throws -> any BlobStore) async throws -> Void
     ) async throws {
@@ -60,15 +65,27 @@ enum TestedStore: String, CaseIterable, CustomTestStringConvertible {
             case .scripted: scripted?.url ?? ""
             case .s3: try Self.ownPlace()
             }
+        let opened = Opened()
         let open: @Sendable () async throws -> any BlobStore = {
             if self == .folder { return try FolderBlobStore(folder: folder.path) }
-            return try await S3BlobStore.open(try Self.client(url), owner: "1")
+            let store = try await S3BlobStore.open(try Self.client(url), owner: "1")
+            opened.stores.withLock { $0.append(store) }
+            return store
         }
         let store = try await open()
-        try await body(store, open)
-        await store.close()
-        await scripted?.stop()
+        try await whatever(becomesOf: { try await body(store, open) }) {
+            for store in opened.stores.withLock({ $0 }) { await store.close() }
+            await scripted?.stop()
+        }
     }
+}
+
+/// Closes what `body` uses, also where it throws: a client that is not closed would end the process, and hide why.
+func whatever(becomesOf body: () async throws -> Void, then close: () async -> Void) async throws {
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
+    await close()
+    try outcome.get()
 }
 
 extension BlobID {
