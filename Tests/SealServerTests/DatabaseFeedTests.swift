@@ -1,6 +1,8 @@
+import Foundation
 import SealPrimitives
 import SealStatements
 import SealWire
+import SwiftProtobuf
 import Testing
 
 @testable import SealServer
@@ -120,6 +122,121 @@ import Testing
                         before.key + [.integer(before.position + 1)])
                     #expect(!untold)
                     // The server's own job has seen nothing of it.
+                    throw Undone()
+                }
+            }
+        }
+    }
+
+    /// Where the zone changes again before the job has come to the last one, that one does not wait for the first ones
+    /// to be told again.
+    @Test func whoWaitsLongestIsToldFirst() async throws {
+        struct Undone: Error {}
+        try await withViewers(2 * ZoneTouch.mostAtOnce + 50) { _, _, zone, server in
+            await #expect(throws: Undone.self) {
+                try await server.services.database.write(at: .everything) { connection in
+                    let first = try Self.row(zone, connection).position + 1
+                    for _ in 0..<3 {
+                        let row = try Self.row(zone, connection)
+                        _ = try Zones.takePositions(1, of: row, in: connection)
+                        try DatabaseFeed.touch(row, shares: [], in: connection)
+                        _ = try ZoneTouch.step(after: nil, in: connection)
+                    }
+                    let untold = try connection.exists(
+                        "SELECT 1 FROM zone_view WHERE owner = $1 AND zone = $2 AND told < $3",
+                        try Self.row(zone, connection).key + [.integer(first)])
+                    #expect(!untold)
+                    throw Undone()
+                }
+            }
+        }
+    }
+
+    /// The first change in a run keeps where feeds stood: those of very many with the job, too.
+    @Test func aSaveKeepsTheOwnersFeedAlone() async throws {
+        struct Undone: Error {}
+        let viewers = 2 * ZoneTouch.mostAtOnce + 50
+        try await withViewers(viewers) { _, _, zone, server in
+            await #expect(throws: Undone.self) {
+                try await server.services.database.write(at: .everything) { connection in
+                    try connection.execute("INSERT INTO server_run (number) SELECT MAX(number) + 1 FROM server_run")
+                    func kept() throws -> [Int64] {
+                        try connection.rows(
+                            "SELECT position FROM view_run WHERE run = \(ServerRuns.newest) ORDER BY viewer"
+                        ) { try $0.int64("position") }
+                    }
+                    let row = try Self.row(zone, connection)
+                    let stood = try connection.rows(
+                        """
+                        SELECT f.position FROM database_feed f JOIN zone_view v ON v.viewer = f.viewer
+                            AND v.environment = f.environment AND v.shared = f.shared
+                        WHERE v.owner = $1 AND v.zone = $2 ORDER BY f.viewer
+                        """, row.key
+                    ) { try $0.int64("position") }
+                    _ = try Zones.takePositions(1, of: row, in: connection)
+                    try DatabaseFeed.touch(row, shares: [], in: connection)
+                    #expect(try kept().count == 1)
+                    while try ZoneTouch.areThere(in: connection) { _ = try ZoneTouch.step(after: nil, in: connection) }
+                    #expect(try kept() == stood)
+                    #expect(stood.count == viewers)
+                    throw Undone()
+                }
+            }
+        }
+    }
+
+    /// Of more zones than are shown at once, the reader is told that more is coming.
+    @Test func moreWaitsThanIsShownAtOnce() async throws {
+        struct Undone: Error {}
+        try await withViewers(2) { _, bert, zone, server in
+            let path = DatabasePath(container: TestClient.container, environment: .development, database: .shared)
+            await #expect(throws: Undone.self) {
+                try await server.services.database.write(at: .everything) { connection in
+                    let row = try Self.row(zone, connection)
+                    let session = try bert.session(connection)
+                    let viewer = try bert.caller(connection).id
+                    let standing = try DatabaseFeed.lastPosition(of: bert.caller(connection), path, in: connection)
+                    for number in 1...Int64(ZoneTouch.mostOfReader) {
+                        let other: [SQLValue] = [.integer(row.owner), .integer(row.number + number)]
+                        try connection.execute(
+                            """
+                            INSERT INTO zone (owner, zone, container, environment, owner_name, name, position, incarnation,
+                                sequence, head, participants, closed)
+                            SELECT owner, $3, container, environment, owner_name, $4, 5, incarnation, sequence, head,
+                                participants, 0 FROM zone WHERE owner = $1 AND zone = $2
+                            """, row.key + [other[1], .text("\(zone.name)-\(number)")])
+                        try connection.execute(
+                            """
+                            INSERT INTO zone_view (viewer, environment, shared, owner, zone, position, gone, until_sequence,
+                                partial, since, told) VALUES ($3, $4, 1, $1, $2, $5, 0, 0, 0, 0, 0)
+                            """,
+                            other + [
+                                .integer(viewer), .integer(Int64(row.environment.rawValue)),
+                                .integer(standing + number - 1_000),
+                            ])
+                    }
+                    // One more than are shown at once.
+                    try connection.execute(
+                        """
+                        INSERT INTO zone_touch (owner, zone, share, position) SELECT v.owner, v.zone, 0, z.position
+                        FROM zone_view v JOIN zone z ON z.owner = v.owner AND z.zone = v.zone
+                        WHERE v.viewer = $1 AND v.shared = 1
+                        """, [.integer(viewer)])
+                    let answers = try ZonesAnswers(for: session, path, in: connection)
+                    let names = server.services.feedNames
+                    var (token, shown, rounds) = (Data(), Set<String>(), 0)
+                    var isMore = true
+                    while isMore, rounds < 5 {
+                        let waiting = try answers.waiting()
+                        let request = Sealkit_V1_DatabaseChangesRequest.with { $0.token = token }
+                        let changes = try answers.changes(request, names, showing: waiting)
+                        shown.formUnion(changes.modifications.map(\.zoneID.zoneName))
+                        (token, isMore) = (changes.token, changes.moreComing)
+                        rounds += 1
+                    }
+                    #expect(try answers.waiting().isEmpty)
+                    #expect(shown.count == ZoneTouch.mostOfReader + 1)
+                    #expect((2..<5).contains(rounds))
                     throw Undone()
                 }
             }

@@ -45,13 +45,13 @@ struct ZonesController: Sendable {
         let waiting = try await transactions.read { [feedNames] connection in
             let answers = try ZonesAnswers(for: call.session, call.path, in: connection)
             let waiting = try answers.waiting()
-            return (zones: waiting, answer: waiting.isEmpty ? try answers.changes(message, feedNames) : nil)
+            let answer = waiting.isEmpty ? try answers.changes(message, feedNames, showing: waiting) : nil
+            return (zones: waiting, answer: answer)
         }
         if let answer = waiting.answer { return answer }
         return try await transactions.write(as: call.session, at: .everything) { [feedNames] connection in
-            let answers = try ZonesAnswers(for: call.session, call.path, in: connection)
-            try answers.show(waiting.zones)
-            return try answers.changes(message, feedNames)
+            try ZonesAnswers(for: call.session, call.path, in: connection)
+                .changes(message, feedNames, showing: waiting.zones)
         }
     }
 }

@@ -49,6 +49,13 @@ extension Tables {
                 );
                 """
             ]),
+        // Before the views in it, which an erasure, from the last table to the first, takes before it then.
+        Table(
+            "database_feed", key: "viewer, environment, shared", whose: .identity("viewer"), erased: .withSight,
+            billed: .free("two a user"),
+            history: [.databaseFeeds: databaseFeed + ";" + fillingDatabaseFeed],
+            // Each save writes the row anew: with room on its page it stays there.
+            postgres: [.databaseFeeds: databaseFeed + " WITH (fillfactor = 70);" + fillingDatabaseFeed]),
         Table(
             "zone_view", key: "viewer, environment, shared, owner, zone", whose: .identity("viewer"),
             erased: .withSight,
@@ -72,14 +79,12 @@ extension Tables {
                 CREATE INDEX zone_view_feed ON zone_view (viewer, environment, shared, position);
                 CREATE INDEX zone_view_zone ON zone_view (owner, zone, gone);
                 """,
-                .databaseFeeds: "ALTER TABLE zone_view ADD COLUMN told BIGINT NOT NULL DEFAULT 0;",
+                .databaseFeeds: """
+                ALTER TABLE zone_view ADD COLUMN told BIGINT NOT NULL DEFAULT 0;
+                DROP INDEX zone_view_zone;
+                CREATE INDEX zone_view_zone ON zone_view (owner, zone, gone, told);
+                """,
             ]),
-        Table(
-            "database_feed", key: "viewer, environment, shared", whose: .identity("viewer"), erased: .withSight,
-            billed: .free("two a user"),
-            history: [.databaseFeeds: databaseFeed + ";" + fillingDatabaseFeed],
-            // Each save writes the row anew: with room on its page it stays there.
-            postgres: [.databaseFeeds: databaseFeed + " WITH (fillfactor = 70);" + fillingDatabaseFeed]),
         Table(
             "zone_touch", key: "owner, zone, share", whose: .zone, erased: .withZone(.byKey),
             billed: .free("one a share, until all who see it are told"),

@@ -53,8 +53,6 @@ package enum DatabaseFeed {
             AND viewer IN (SELECT id FROM identity WHERE container = $3 AND user_name IN (\(names)))
             """
         let values = zone.key + [.text(zone.container)] + users.map { .text($0.recordName) }
-        // Nothing took a place in the zone's feed, by which they would have been kept.
-        try ServerRuns.keepFeeds(of: concerned, values, in: connection)
         try FeedPlaces.move(concerned, values, in: connection)
     }
 

@@ -29,9 +29,8 @@ enum FeedPlaces {
     ) throws -> Int {
         let feeds = feeds(of: views)
         try connection.hold(
-            """
-            SELECT position FROM database_feed WHERE \(feeds) ORDER BY viewer, environment, shared
-            """, values)
+            "SELECT position FROM database_feed WHERE \(feeds) ORDER BY viewer, environment, shared", values)
+        try ServerRuns.keepFeeds(of: views, values, in: connection)
         let moved = try connection.execute(
             "UPDATE database_feed SET position = position + 1, run = \(ServerRuns.newest) WHERE \(feeds)", values)
         guard moved > 0 else { return 0 }
@@ -40,7 +39,7 @@ enum FeedPlaces {
         )
     }
 
-    /// The same for the view of a zone that its owner alone has.
+    /// The same for the view of a zone that its owner alone has, whose feed was kept with the zone's.
     static func move(ofOwner zone: ZoneRow, in connection: any SQLConnection) throws {
         let owner: [SQLValue] = [.integer(zone.owner), .integer(Int64(zone.environment.rawValue))]
         let moved = try connection.execute(

@@ -63,18 +63,20 @@ package enum ServerRuns {
     /// The run that it is now, for a statement that moves a feed.
     static let newest = "(SELECT MAX(number) FROM server_run)"
 
-    /// Keeps where a zone's feed stood before its first change in a run. All who see the zone hear of that change, so
-    /// their feeds are kept as well: nothing has to be asked at the zone's further changes.
+    /// Keeps where a zone's feed stood before its first change in a run, and its owner's with it: nothing has to be
+    /// asked about that one at the zone's further changes. Feeds of others are kept as they are moved (`FeedPlaces`).
     static func keep(_ zone: ZoneRow, at position: Int64, before run: Int64, in connection: any SQLConnection) throws {
         try connection.execute(
             """
             INSERT INTO zone_run (owner, zone, run, position) VALUES ($1, $2, $3, $4)
             ON CONFLICT (owner, zone, run) DO NOTHING
             """, zone.key + [.integer(run), .integer(position)])
-        try keepFeeds(of: "owner = $1 AND zone = $2 AND gone = 0", zone.key, in: connection)
+        // Nobody has a public database's zone in a feed.
+        guard !zone.isPublic else { return }
+        try keepFeed([.integer(zone.owner), .integer(Int64(zone.environment.rawValue)), 0], in: connection)
     }
 
-    /// The same for one viewer's feed that a zone comes into.
+    /// The same for one viewer's feed.
     /// - Parameter feed: viewer, environment, and whether it is of the shared database.
     static func keepFeed(_ feed: [SQLValue], in connection: any SQLConnection) throws {
         try connection.execute(

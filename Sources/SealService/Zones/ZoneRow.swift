@@ -63,8 +63,8 @@ package struct ZoneRow: Sendable {
     /// Nobody else takes part in it, or is invited.
     var isOwnersAlone: Bool { own.participants == 0 && shares == 0 }
 
-    /// Whether it may be that more see it than a change tells by itself (`ZoneTouch`): those of one scope are not so
-    /// many.
+    /// Whether it may be that more see it than a change tells by itself (`ZoneTouch`): its own scope says how many it
+    /// has, and nothing here says that of its shares.
     var mayHaveManyViewers: Bool { shares > 0 || own.participants + 1 > ZoneTouch.mostAtOnce }
 
     /// As with CloudKit, the default zone saves each record by itself.

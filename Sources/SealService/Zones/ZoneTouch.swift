@@ -10,7 +10,7 @@ package import SealStorage
 package struct ZoneTouch: Sendable {
     /// So many views a change moves itself.
     package static let mostAtOnce = 100
-    /// What one reading of a feed moves: the job comes to the rest.
+    /// What one reading of a feed moves: the next one comes to the rest.
     package static let mostOfReader = 100
 
     private let owner: Int64
@@ -67,21 +67,32 @@ package struct ZoneTouch: Sendable {
     /// Each scope has a step in each pass: one in which much changes keeps no other waiting.
     /// - Returns: whether there was something.
     private static func pass(_ turn: JobTurn) async throws -> Bool {
-        var last: ZoneTouch?
-        while let next = try await turn.step({ [last] in try step(after: last, in: $0) }) { last = next }
+        var (last, failure) = (ZoneTouch?.none, (any Error)?.none)
+        while let next = try await turn.read({ [last] in try Self.next(after: last, in: $0) }) {
+            last = next
+            do { try await turn.step { try next.step($0) } } catch let error as StorageError {
+                // One zone's damage keeps no other waiting.
+                failure = error
+            }
+        }
+        if let failure { throw failure }
         return last != nil
     }
 
-    /// Moves some views of the next scope in their order.
+    /// Moves some views of the next scope.
     /// - Returns: that scope; nil where none comes after `last`.
     package static func step(after last: ZoneTouch?, in connection: any SQLConnection) throws -> ZoneTouch? {
-        let touch = try connection.first(
+        let touch = try next(after: last, in: connection)
+        try touch?.step(connection)
+        return touch
+    }
+
+    private static func next(after last: ZoneTouch?, in connection: any SQLConnection) throws -> ZoneTouch? {
+        try connection.first(
             """
             SELECT owner, zone, share, position FROM zone_touch WHERE (owner, zone, share) > ($1, $2, $3)
             ORDER BY owner, zone, share LIMIT 1
             """, last?.key ?? [.integer(.min), .integer(0), .integer(0)], ZoneTouch.init)
-        try touch?.step(connection)
-        return touch
     }
 
     private func step(_ connection: any SQLConnection) throws {
@@ -90,14 +101,18 @@ package struct ZoneTouch: Sendable {
         let waiting = """
             owner = $1 AND zone = $2 AND gone = 0 AND told < $3 AND \(share == 0 ? "partial = 0" : Self.takesPart(in: "$4"))
             """
+        // Whoever waits longest is first, however often the zone changes meanwhile.
         let viewers = try connection.rows(
-            "SELECT viewer FROM zone_view WHERE \(waiting) ORDER BY viewer LIMIT $\(values.count + 1)",
+            "SELECT viewer FROM zone_view WHERE \(waiting) ORDER BY told LIMIT $\(values.count + 1)",
             values + [.integer(Int64(Self.mostAtOnce))]
-        ) { try $0.int64("viewer") }
-        if let first = viewers.first, let last = viewers.last {
-            try Self.move(
-                "\(waiting) AND viewer >= $\(values.count + 1) AND viewer <= $\(values.count + 2)",
-                values + [.integer(first), .integer(last)], to: "$3", in: connection)
+        ) { SQLValue.integer(try $0.int64("viewer")) }
+        if !viewers.isEmpty {
+            let names = viewers.indices.map { "$\($0 + values.count + 1)" }.joined(separator: ", ")
+            let moved = try Self.move(
+                "\(waiting) AND viewer IN (\(names))", values + viewers, to: "$3", in: connection)
+            guard moved == viewers.count else {
+                throw StorageError.failed(code: 0, message: "a feed of one who sees a zone has no row")
+            }
         }
         guard viewers.count < Self.mostAtOnce else { return }
         try connection.execute(
@@ -107,7 +122,7 @@ package struct ZoneTouch: Sendable {
 
     // MARK: A reader
 
-    /// Zones of one of the caller's databases that it sees, of which something waits for it.
+    /// Zones of one of the caller's databases that it sees, of which something waits for it, at most `mostOfReader`.
     package static func waiting(
         for caller: Caller, _ path: DatabasePath, in connection: any SQLConnection
     ) throws -> [[SQLValue]] {
@@ -147,11 +162,11 @@ package struct ZoneTouch: Sendable {
         """
     }
 
-    /// The change was in another run, perhaps, which kept the feeds: they move in this one.
+    /// - Returns: how many there were.
+    @discardableResult
     private static func move(
         _ views: String, _ values: [SQLValue], to told: String, in connection: any SQLConnection
-    ) throws {
-        try ServerRuns.keepFeeds(of: views, values, in: connection)
+    ) throws -> Int {
         try FeedPlaces.move(views, values, setting: "told = \(told)", in: connection)
     }
 }

@@ -34,12 +34,11 @@ package struct ZonesAnswers {
     /// Zones whose changes are not in the caller's feed yet, as `ZoneRow.key` has them: to be shown before it is read.
     package func waiting() throws -> [[SQLValue]] { try ZoneTouch.waiting(for: caller, path, in: connection) }
 
-    /// In a transaction that writes.
-    package func show(_ waiting: [[SQLValue]]) throws { try ZoneTouch.show(waiting, to: caller, in: connection) }
-
+    /// - Parameter waiting: what comes into the feed before; where it is not empty, the transaction is one that writes.
     package func changes(
-        _ message: Sealkit_V1_DatabaseChangesRequest, _ feedNames: FeedNames
+        _ message: Sealkit_V1_DatabaseChangesRequest, _ feedNames: FeedNames, showing waiting: [[SQLValue]]
     ) throws -> Sealkit_V1_DatabaseChangesResponse {
+        try ZoneTouch.show(waiting, to: caller, in: connection)
         let limit = RequestItems.limit(message.resultsLimit)
         let name = feedNames.database(path, of: caller)
         let place = try ChangeToken.place(
@@ -61,7 +60,8 @@ package struct ZonesAnswers {
                     })
             }
         }
-        response.moreComing = changes.count > limit
+        // As many as are shown at once: there may be others.
+        response.moreComing = changes.count > limit || waiting.count == ZoneTouch.mostOfReader
         response.token =
             ChangeToken.database(name: name, .init(position: position, end: place.end, run: place.run)).data
         return response

@@ -160,11 +160,14 @@ extension LimitProbe {
 
 extension Person {
     /// This person, on some device.
-    func caller(_ connection: any SQLConnection) throws -> Caller {
+    func session(_ connection: any SQLConnection) throws -> Session {
         guard let row = try Identities.find(user: user, container: TestClient.container, in: connection) else {
             throw TestFailure("no identity")
         }
-        return try Caller(
-            Session(accountID: row.accountID, tokenHash: [1]), container: TestClient.container, in: connection)
+        return Session(accountID: row.accountID, tokenHash: [1])
+    }
+
+    func caller(_ connection: any SQLConnection) throws -> Caller {
+        try Caller(session(connection), container: TestClient.container, in: connection)
     }
 }
