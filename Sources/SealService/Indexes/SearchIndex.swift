@@ -105,7 +105,9 @@ struct SearchIndex {
         }
         for document in documents {
             try remove(document.id, document.terms, connection)
-            try connection.execute("DELETE FROM search_document WHERE id = $1", [.integer(document.id)])
+            try connection.execute(
+                "DELETE FROM search_document WHERE owner = $1 AND zone = $2 AND id = $3",
+                zone + [.integer(document.id)])
         }
     }
 
@@ -118,7 +120,8 @@ struct SearchIndex {
         ) { (id: try $0.int64("id"), terms: try $0.text("terms")) }
         for document in documents {
             try remove(document.id, document.terms, connection)
-            try connection.execute("DELETE FROM search_document WHERE id = $1", [.integer(document.id)])
+            try connection.execute(
+                "DELETE FROM search_document WHERE owner = $1 AND id = $2", [.integer(owner), .integer(document.id)])
         }
         return documents.count
     }

@@ -43,7 +43,6 @@ struct DistributedTables {
             CREATE FUNCTION create_distributed_table(name regclass, key text, colocate_with text) RETURNS void LANGUAGE sql AS
                 $$ INSERT INTO told VALUES ($1::text, $2) $$;
             """)
-        // One by one: a script of several statements is answered for the last one.
         try connection.runScript(script)
         try connection.runScript("CREATE SCHEMA shards")
         for (table, key) in keys {
@@ -158,19 +157,32 @@ struct DistributedTables {
         return touched
     }
 
+    /// What commas outside of parentheses separate.
     private static func parts(of list: Substring) -> [String] {
-        list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+        var (parts, depth) = ([""], 0)
+        for character in list {
+            depth += character == "(" ? 1 : character == ")" ? -1 : 0
+            if character == ",", depth == 0 { parts.append("") } else { parts[parts.count - 1].append(character) }
+        }
+        return parts.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
     }
 
     /// What stands in each pair of parentheses of `VALUES`.
     private static func tuples(at text: Substring) -> [Substring] {
-        var (tuples, rest) = ([Substring](), text)
-        while let next = rest.prefixMatch(of: /\s*,?\s*\(([^()]*)\)/) {
-            tuples.append(next.1)
-            rest = rest[next.range.upperBound...]
+        var (tuples, depth, start) = ([Substring](), 0, text.startIndex)
+        for index in text.indices {
+            switch text[index] {
+            case "(":
+                if depth == 0 { start = text.index(after: index) }
+                depth += 1
+            case ")":
+                depth -= 1
+                if depth == 0 { tuples.append(text[start..<index]) }
+            case let other where depth == 0 && other != "," && !other.isWhitespace: return tuples
+            default: continue
+            }
         }
-        // With a call among its values, or none at all.
-        return tuples.isEmpty ? [""] : tuples
+        return tuples
     }
 
     /// Which part rows with such a key are in: PostgreSQL's own hash, which all tables with keys of a kind share.
