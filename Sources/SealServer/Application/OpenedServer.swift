@@ -80,7 +80,7 @@ struct OpenedServer: Sendable {
         _ address: PostgresAddress?, _ mark: DatabaseMark, _ fingerprints: SecretFingerprints,
         _ configuration: ServerConfiguration
     ) -> Admission {
-        let name = address?.name ?? configuration.dataFolder + "/sealkit.sqlite"
+        let name = address?.name ?? configuration.dataFolder + "/" + SQLiteDatabase.fileName
         return { connection, isNew in
             if let address {
                 try mark.require(address, firstRun: isNew ? 0 : try ServerRuns.first(in: connection))
@@ -99,7 +99,7 @@ struct OpenedServer: Sendable {
     ) throws -> any EngineDatabase {
         guard let address else {
             return try SQLiteDatabase(
-                path: dataFolder + "/sealkit.sqlite", migrations: Migration.all,
+                path: dataFolder + "/" + SQLiteDatabase.fileName, migrations: Migration.all,
                 mostWaitingWrites: mostWaitingWrites, budget: budget, admit: admit)
         }
         return try PostgresDatabase(

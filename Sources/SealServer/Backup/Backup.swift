@@ -108,7 +108,7 @@ package struct Backup {
     /// That the database fits before anything of it is written: while a draft fills the data's disk, nobody can save.
     /// What blobs take is known once they are copied.
     private func requireRoom() throws {
-        let file = data + "/sealkit.sqlite"
+        let file = data + "/" + SQLiteDatabase.fileName
         let size = [file, file + "-wal"].reduce(UInt64(0)) { $0 + UInt64(clamping: FileStatus(path: $1)?.size ?? 0) }
         var needed = [(folder: place.folder, bytes: size)]
         if recipient != nil {
@@ -129,7 +129,7 @@ package struct Backup {
         }
     }
 
-    private var databaseName: String { recipient == nil ? "sealkit.sqlite" : "sealkit.sqlite.sealed" }
+    private var databaseName: String { SQLiteDatabase.fileName + (recipient == nil ? "" : ".sealed") }
 
     private func make(_ name: String, _ draft: String, _ known: KnownBlobs) throws -> Outcome {
         try requireRoom()
@@ -140,7 +140,7 @@ package struct Backup {
         let copy = recipient == nil ? draft + "/" + databaseName : data + "/backup-draft.sqlite"
         for path in [copy, copy + "-journal", copy + "-wal", copy + "-shm"] { try PrivateFiles.remove(path) }
         defer { if recipient != nil { try? PrivateFiles.remove(copy) } }
-        let database = try SQLiteFile(reading: data + "/sealkit.sqlite")
+        let database = try SQLiteFile(reading: data + "/" + SQLiteDatabase.fileName)
         defer { database.close() }
         if let place = try database.read({ try BlobPlace.noted(in: $0) }) {
             throw BackupError(

@@ -25,7 +25,7 @@ struct BackupPlace {
         try PrivateFiles.createFolder(at: folder)
         let names = try PrivateFiles.names(in: folder)
         guard names.contains("backups") || Set(names).isSubset(of: ["lost+found", "lock"]),
-            !names.contains("sealkit.sqlite")
+            !names.contains(SQLiteDatabase.fileName)
         else {
             throw BackupError(
                 .badInput, "\(folder) has something else in it than backups",

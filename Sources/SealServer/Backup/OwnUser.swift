@@ -1,4 +1,5 @@
 import Foundation
+import SealStorage
 import SealSystem
 
 /// Whoever works on a server's files beside it is the server's user: what another one made there, root above all, the
@@ -6,10 +7,10 @@ import SealSystem
 package enum OwnUser {
     /// - Parameters:
     ///   - folder: a server's data folder.
-    ///   - file: what is looked at there.
+    ///   - file: what is looked at there; nil for SQLite's file.
     /// - Throws: `BackupError`, also where there is no database in it.
-    package static func require(at folder: String, file: String = "sealkit.sqlite") throws(BackupError) {
-        guard let database = FileStatus(path: folder + "/" + file) else {
+    package static func require(at folder: String, file: String? = nil) throws(BackupError) {
+        guard let database = FileStatus(path: folder + "/" + (file ?? SQLiteDatabase.fileName)) else {
             throw BackupError(
                 .notFound, "there is no server's database in \(folder), or it may not be looked at",
                 remedy: "name the folder that the server has as its --data, as the server's user")

@@ -35,9 +35,8 @@ package struct Restore {
 
     private static let mostNamed = 20
     /// What a draft may have in it: a folder with anything else is somebody's.
-    private static let draftNames: Set = [
-        "lock", "blobs", "sealkit.sqlite", "sealkit.sqlite-wal", "sealkit.sqlite-shm", "sealkit.sqlite-journal",
-    ]
+    private static let draftNames = Set(
+        ["lock", "blobs"] + ["", "-wal", "-shm", "-journal"].map { SQLiteDatabase.fileName + $0 })
 
     /// - Parameters:
     ///   - path: the place.
@@ -239,7 +238,7 @@ package struct Restore {
         let path = folder + "/" + manifest.database.name
         let isWhole = try copy(
             path, manifest.database.sum, for: Self.databasePurpose, isSealed: manifest.recipient != nil,
-            to: draft + "/sealkit.sqlite")
+            to: draft + "/" + SQLiteDatabase.fileName)
         guard isWhole else { throw damaged([path]) }
     }
 
@@ -319,7 +318,7 @@ package struct Restore {
 
     /// What was given out after the backup is known to be lost, and uploads that were under way have no file.
     private func beginHistory(now: Int64) async throws {
-        let database = try SQLiteDatabase(path: draft + "/sealkit.sqlite", migrations: Migration.all)
+        let database = try SQLiteDatabase(path: draft + "/" + SQLiteDatabase.fileName, migrations: Migration.all)
         do {
             let random = Int64.random(in: 0...Int64.max)
             try await database.write(at: .everything) { connection in

@@ -12,7 +12,7 @@ package struct DatabaseMark {
     static let fileName = "postgresql"
 
     private var path: String { folder + "/" + Self.fileName }
-    private var file: String { folder + "/sealkit.sqlite" }
+    private var file: String { folder + "/" + SQLiteDatabase.fileName }
 
     /// - Parameter folder: the data folder.
     package init(in folder: String) { self.folder = folder }

@@ -30,7 +30,7 @@ package struct StorageMove {
     private let mostPages: Int?
     private let progress: (StorageCopy.Phase, Int64, Int64) -> Void
 
-    private var file: String { folder + "/sealkit.sqlite" }
+    private var file: String { folder + "/" + SQLiteDatabase.fileName }
     private var moved: String { file + ".moved" }
     private var draft: String { file + ".moving" }
 
@@ -61,11 +61,15 @@ package struct StorageMove {
     }
 
     /// - Throws: `BackupError`, `ConfigurationError`, `DataFolderInUse`, `FileError`, `StorageError`,
-    ///   `CancellationError`: nothing was moved, and the target is as it was before.
+    ///   `CancellationError`: nothing was moved, and the target is as it was before; or the last steps are left, which
+    ///   another run does.
     package func run(_ direction: Direction) throws -> Outcome {
+        // Before the lock makes a file in a folder that is none of ours.
         try requireSource(direction)
         let lock = try DataFolderLock(folder: folder)
         defer { lock.release() }
+        // Another move may have ended since.
+        try requireSource(direction)
         let database = try PostgresHold(address)
         defer { database.close() }
         do {
@@ -77,7 +81,29 @@ package struct StorageMove {
             throw BackupError(
                 .damaged, "what was copied is not what the source has: \(error)",
                 remedy: "nothing was moved; look at both disks, and tell us of it")
+        } catch is TargetNotEmpty {
+            throw notEmpty(address.name)
+        } catch StorageError.denied(let message) {
+            throw BackupError(
+                .cannotWrite, "\(address.name) refuses that to the role which the URL names: \(message)",
+                remedy: "have the role own the database and all that is in it (createdb --owner=… makes an empty one), "
+                    + "and run the same again")
+        } catch StorageError.constraint(let message) {
+            throw BackupError(
+                .damaged, "a row of the source does not fit where it belongs: \(message)",
+                remedy: "see what sealkit check says of a file, or put back the constraint that a table has lost")
+        } catch StorageError.failed(code: 0, message: let message) {
+            // SQLite's errors have their numbers.
+            throw BackupError(
+                .cannotWrite, "\(address.name) failed in the middle: \(message)",
+                remedy: "see the log of PostgreSQL, mend what it tells of, and run the same again")
         }
+    }
+
+    private func notEmpty(_ name: String) -> BackupError {
+        BackupError(
+            .badInput, "\(name) is not empty, and nothing in it was changed",
+            remedy: "name an empty database: createdb makes one, and dropdb takes this one away where nobody needs it")
     }
 
     private func requireSource(_ direction: Direction) throws {
@@ -121,18 +147,15 @@ package struct StorageMove {
 
     /// - Throws: `BackupError` for a target that has something else in it than an earlier run has copied.
     private func compare(_ copy: StorageCopy, with target: any SQLConnection, _ name: String) throws -> [TableSum] {
-        let busy = BackupError(
-            .badInput, "\(name) is not empty, and nothing in it was changed",
-            remedy: "name an empty database: createdb makes one, and dropdb takes this one away where nobody needs it")
         do {
             try StorageCopy.requireWhole(target, file: name)
             return try copy.compare(target)
         } catch is CopyDiffers {
-            throw busy
+            throw notEmpty(name)
         } catch StorageError.unsuitable {
-            throw busy
+            throw notEmpty(name)
         } catch StorageError.unknownSchema {
-            throw busy
+            throw notEmpty(name)
         }
     }
 
@@ -152,6 +175,8 @@ package struct StorageMove {
             return (try target.write { try copy.fill($0, file: address.name) }, firstRun, false)
         }
         try mark.write(address, firstRun: firstRun)
+        // A database that the file was made of by a move the other way says that it was moved away.
+        if wasCopied { try target.write { try StorageCopy.forgetMoved(in: $0) } }
         try PrivateFiles.rename(file, to: moved)
         // Of a log with nothing in it.
         for suffix in ["-wal", "-shm"] { try PrivateFiles.remove(file + suffix) }

@@ -17,7 +17,7 @@ package struct DataCheck {
     /// - Throws: `FileError` where there is no such database; `DataFolderInUse`.
     package init(dataFolder: String) throws {
         folder = dataFolder
-        path = dataFolder + "/sealkit.sqlite"
+        path = dataFolder + "/" + SQLiteDatabase.fileName
         // Before the lock makes a file in a folder that is none of ours.
         guard FileStatus(path: path) != nil else { throw FileError(path: path, action: "read", code: errno) }
         lock = try DataFolderLock(folder: dataFolder)
@@ -27,7 +27,8 @@ package struct DataCheck {
 
     /// What is wrong, in the order in which it is best looked at; nothing where all is well.
     ///
-    /// Throws `StorageError.unknownSchema` for a database of another version; `FileError`, `CancellationError`.
+    /// Throws `StorageError.unknownSchema` for a database of another version, `unsettled` for one in which something
+    /// has to be taken back first; `FileError`, `CancellationError`.
     package func run() throws -> [Finding] {
         var findings: [Finding] = []
         do {
@@ -38,7 +39,10 @@ package struct DataCheck {
             findings += try database.read { try Self.rows(in: $0) }
             findings += try blobs(of: database)
         } catch let error as StorageError {
-            if case .unknownSchema = error { throw error }
+            switch error {
+            case .unknownSchema, .unsettled: throw error
+            default: break
+            }
             findings.append(
                 Finding(.database, "the database cannot be read to its end: \(error)", remedy: RowRule.restore))
         }

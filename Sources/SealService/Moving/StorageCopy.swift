@@ -61,12 +61,19 @@ package struct StorageCopy {
             [.text(movedSetting), .text(place)])
     }
 
+    /// It was moved back: servers start on it again.
+    package static func forgetMoved(in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM settings WHERE name = $1", [.text(movedSetting)])
+    }
+
     // MARK: Copying
 
     /// Makes the tables in an empty database, and fills them.
     /// - Returns: the sums, which are the same on both sides.
-    /// - Throws: `StorageError`; `CopyDiffers`.
+    /// - Throws: `StorageError`; `TargetNotEmpty`, with nothing changed; `CopyDiffers`.
     package func fill(_ target: any SQLConnection, file: String) throws -> [TableSum] {
+        // In the transaction that empties tables: whoever asked before may have asked too early.
+        guard try target.tables().isEmpty else { throw TargetNotEmpty() }
         try Migrator(migrations: Migration.all).migrate(target, file: file)
         // What the steps put in is the source's to say.
         for table in tables.reversed() { try target.execute("DELETE FROM \(table.name)") }
@@ -159,16 +166,23 @@ package struct StorageCopy {
         ) { row in
             var values: [SQLValue] = []
             values.reserveCapacity(columns.count)
-            for (index, column) in columns.enumerated() {
-                let value = try row.value(at: index)
-                guard column.kind.fits(value) else {
-                    throw StorageError.unexpectedType(column: column.name, wanted: "what it was declared for")
-                }
-                values.append(value)
-            }
+            for (index, column) in columns.enumerated() { values.append(try Self.value(at: index, column, of: row)) }
             try body(values)
             return true
         }
+    }
+
+    /// - Throws: `unexpectedType` with the column's name, where the row itself knows its place alone.
+    private static func value(at index: Int, _ column: Column, of row: any SQLRow) throws(StorageError) -> SQLValue {
+        let value: SQLValue
+        do throws(StorageError) { value = try row.value(at: index) } catch {
+            guard case .unexpectedType(_, let wanted) = error else { throw error }
+            throw .unexpectedType(column: column.name, wanted: wanted)
+        }
+        guard column.kind.fits(value) else {
+            throw .unexpectedType(column: column.name, wanted: "what it was declared for")
+        }
+        return value
     }
 
     /// Errors that tell of a column have the table with it.
@@ -260,6 +274,9 @@ package struct StorageCopy {
         }
     }
 }
+
+/// Something is in the target already.
+package struct TargetNotEmpty: Error {}
 
 /// A table of the target is not what it is in the source.
 package struct CopyDiffers: Error, CustomStringConvertible {

@@ -37,12 +37,16 @@ struct PostgresFailure {
     /// Two transactions were in each other's way: one of them has to be begun anew.
     var isConflict: Bool { state == "40001" || state == "40P01" }
 
+    /// The role may not do that.
+    private var isDenied: Bool { state == "42501" }
+
     /// It was canceled: for its time, as a rule.
     var isCanceled: Bool { state == "57014" }
 
     var error: StorageError {
         if state.hasPrefix("23") { return .constraint(message: message) }
         if state == "53100" { return .full }
+        if isDenied { return .denied(message: message) }
         if isAboutConnection || isConflict { return .unavailable(message: message) }
         return .failed(code: 0, message: "\(state): \(message)")
     }

@@ -5,18 +5,22 @@ import Foundation
 package enum RowBytes {
     /// The number of values in two bytes; before each its length in four, or all ones for null. Numbers have eight
     /// bytes, the most significant one first; reals are IEEE 754's.
+    ///
+    /// Two reals SQLite does not hold: it makes null of what is no number, and 0 of -0. They count as what it makes of
+    /// them.
     /// - Throws: `zeroCharacter`, `failed` for a value that is longer than PostgreSQL's longest.
     package static func append(_ values: [SQLValue], to bytes: inout [UInt8]) throws(StorageError) {
         append(UInt16(truncatingIfNeeded: values.count), to: &bytes)
         for value in values {
             switch value {
-            case .null: append(UInt32.max, to: &bytes)
+            case .null: appendNull(to: &bytes)
             case .integer(let number):
                 append(UInt32(8), to: &bytes)
                 append(UInt64(bitPattern: number), to: &bytes)
+            case .real(let number) where number.isNaN: appendNull(to: &bytes)
             case .real(let number):
                 append(UInt32(8), to: &bytes)
-                append(number.bitPattern, to: &bytes)
+                append(number == 0 ? 0 : number.bitPattern, to: &bytes)
             case .text(let text):
                 try appendLength(text.utf8.count, to: &bytes)
                 guard !text.utf8.contains(0) else { throw .zeroCharacter }
@@ -30,6 +34,8 @@ package enum RowBytes {
             }
         }
     }
+
+    private static func appendNull(to bytes: inout [UInt8]) { append(UInt32.max, to: &bytes) }
 
     private static func appendLength(_ count: Int, to bytes: inout [UInt8]) throws(StorageError) {
         guard let length = Int32(exactly: count) else {

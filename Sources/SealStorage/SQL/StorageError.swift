@@ -12,9 +12,14 @@ package enum StorageError: Error, Equatable {
     case unexpectedType(column: String, wanted: String)
     /// The statement has parameters that were given no value, or values for parameters that it does not have.
     case wrongParameters(sql: String)
-    /// The database answered with an error of its own: damage, a mistake in SQL, no permission. The code is SQLite's
-    /// extended one, or 0 for PostgreSQL, whose message begins with its own.
+    /// The database answered with an error of its own: damage, or a mistake in SQL. The code is SQLite's extended one,
+    /// or 0 for PostgreSQL, whose message begins with its own.
     case failed(code: Int, message: String)
+    /// The role that the server has at its database lacks a right there.
+    case denied(message: String)
+    /// A transaction was cut short in the database's file, which is read alone here: whoever opens it for writing takes
+    /// that transaction back.
+    case unsettled
     /// The transaction was taken back because another one in the same commit failed with the disk.
     case commitFailed(message: String)
     /// The database was made by another version of the server, with steps that this one does not know.
@@ -48,6 +53,12 @@ extension StorageError: CustomStringConvertible {
         case .unexpectedType(let column, let wanted): "column \(column) does not hold \(wanted)"
         case .wrongParameters(let sql): "parameters and values do not match: \(sql)"
         case .failed(let code, let message): "database error \(code): \(message)"
+        case .denied(let message):
+            "the database refuses that to the server's role: \(message). The role has to own the database and all that is "
+                + "in it: createdb --owner=ROLE, or ALTER DATABASE … OWNER TO …."
+        case .unsettled:
+            "a transaction was cut short in the database's file, and is to be taken back first. Start the server on it "
+                + "once, which does that, and stop it."
         case .commitFailed(let message): "the commit failed: \(message)"
         case .unknownSchema(let file, let migration):
             "\(file) was made by another version (it has the migration “\(migration)”, which this one does not know). "

@@ -188,6 +188,8 @@ extension StorageError {
             self = .full
         } else if primary == SQLITE_CONSTRAINT {
             self = .constraint(message: message)
+        } else if code == ResultCode.SQLITE_READONLY_ROLLBACK.rawValue {
+            self = .unsettled
         } else {
             self = .failed(code: Int(code), message: message)
         }

@@ -6,6 +6,9 @@ import SealSystem
 /// The SQLite implementation: one writer that groups commits, readers beside it, a write-ahead log, and
 /// `synchronous=FULL`: what was acknowledged survives a power cut.
 package final class SQLiteDatabase: EngineDatabase {
+    /// What a server's database is called in its data folder.
+    package static let fileName = "sealkit.sqlite"
+
     /// The database file.
     package let path: String
     private let writer: GroupWriter<SQLiteWriter>
@@ -80,9 +83,19 @@ package final class SQLiteDatabase: EngineDatabase {
     /// Another program's file stays as it is: opened for writing it would get a write-ahead log.
     private static func requireKnown(_ path: String, _ migrations: [Migration]) throws {
         guard let status = FileStatus(path: path), status.size > 0 else { return }
-        let file = try SQLiteFile(reading: path)
-        defer { file.close() }
-        _ = try file.read { connection in try Migrator(migrations: migrations).requireKnown(connection, file: path) }
+        func look() throws {
+            let file = try SQLiteFile(reading: path)
+            defer { file.close() }
+            try file.read { connection in
+                _ = try Migrator(migrations: migrations).requireKnown(connection, file: path)
+            }
+        }
+        do { try look() } catch StorageError.unsettled {
+            // Whoever was killed had not a write-ahead log yet. Nobody sees what is in the file before that transaction
+            // is taken back, as its own program would do at its next start; the file stays what it is otherwise.
+            try SQLiteFile.settle(path)
+            try look()
+        }
     }
 
     @discardableResult

@@ -7,7 +7,8 @@ package final class SQLiteFile: WholeDatabase {
     private let queue: DatabaseQueue
     private let statements = SQLiteStatements()
 
-    /// - Throws: `FileError` where there is none that may be read; `StorageError`.
+    /// - Throws: `FileError` where there is none that may be read; `StorageError`, `unsettled` where a transaction has
+    ///   to be taken back first.
     package init(reading path: String) throws {
         guard access(path, R_OK) == 0 else { throw FileError(path: path, action: "read", code: errno) }
         self.path = path
@@ -38,7 +39,8 @@ package final class SQLiteFile: WholeDatabase {
         queue = try Self.storage { try DatabaseQueue(path: path, configuration: configuration) }
     }
 
-    /// Brings what a server that was killed left in the write-ahead log into the file: it can be renamed then.
+    /// Brings what a server that was killed left in the write-ahead log into the file, and takes back what one had
+    /// begun without a log: the file can be read alone then, and renamed.
     package static func settle(_ path: String) throws {
         try storage {
             let queue = try DatabaseQueue(path: path)

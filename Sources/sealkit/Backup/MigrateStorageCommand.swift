@@ -75,12 +75,7 @@ struct MigrateStorageCommand: SpeakingCommand {
 
     /// - Throws: `Failure.Local`; what is wrong with the settings file.
     private func places() throws -> (data: String, secrets: String, database: DatabaseConfiguration) {
-        let password = try databasePasswordFile.map { file in
-            guard let data = try GivenFile.contents(of: file) else {
-                throw Failure.Local(status: .badInput, reason: "there is no password file to read at \(file)")
-            }
-            return String(decoding: data.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
-        }
+        let password = try GivenFile.secret(in: databasePasswordFile, "password")
         let found = try ServerConfiguration.places(
             data: server.data, secrets: server.secrets, environment: ProcessInfo.processInfo.environment,
             file: server.config, database: databaseUrl.map { DatabaseConfiguration(url: $0, password: password) })

@@ -21,7 +21,7 @@ enum OperatorFailure {
         case StorageError.full: Failure.Local(status: .cannotWrite, reason: "the disk is full", remedy: "make room")
         case let error as StorageError:
             switch error {
-            case .unknownSchema, .unsuitable: Failure.Local(status: .badInput, reason: "\(error)")
+            case .unknownSchema, .unsuitable, .denied, .unsettled: Failure.Local(status: .badInput, reason: "\(error)")
             case .unavailable:
                 Failure.Local(
                     status: .network, reason: "\(error)",

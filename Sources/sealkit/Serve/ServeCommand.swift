@@ -254,7 +254,7 @@ struct ServeCommand: AsyncParsableCommand {
     private static func status(of error: StorageError) -> ExitStatus {
         switch error {
         case .unavailable: .network
-        case .unsuitable: .badInput
+        case .unsuitable, .denied: .badInput
         default: .cannotWrite
         }
     }
@@ -272,7 +272,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags["data"] = data
         flags["secrets"] = secrets
         flags["database-url"] = databaseUrl
-        flags["database-password"] = try secret(in: databasePasswordFile, "password")
+        flags["database-password"] = try GivenFile.secret(in: databasePasswordFile, "password")
         flags["blobs"] = blobs
         flags["s3-credentials"] = s3Credentials
         flags["garbage-grace"] = garbageGrace
@@ -288,12 +288,12 @@ struct ServeCommand: AsyncParsableCommand {
         flags["smtp-url"] = smtpUrl
         flags["smtp-from"] = smtpFrom
         flags["smtp-username"] = smtpUsername
-        flags["smtp-password"] = try secret(in: smtpPasswordFile, "password")
+        flags["smtp-password"] = try GivenFile.secret(in: smtpPasswordFile, "password")
         flags["smtp-ca-file"] = smtpCaFile
         flags["smtp-starttls"] = smtpStarttls
         flags["smtp-check"] = smtpCheck
         flags["sms-webhook"] = smsWebhook
-        flags["sms-token"] = try secret(in: smsTokenFile, "token")
+        flags["sms-token"] = try GivenFile.secret(in: smsTokenFile, "token")
         flags["log-level"] = logLevel
         flags["log-format"] = logFormat
         flags["max-message-size"] = maxMessageSize
@@ -307,14 +307,5 @@ struct ServeCommand: AsyncParsableCommand {
         flags["web-at"] = webAt
         flags.merge(limits.flags) { $1 }
         return flags
-    }
-
-    /// A file's first line.
-    private func secret(in file: String?, _ what: String) throws -> String? {
-        guard let file else { return nil }
-        guard let data = try GivenFile.contents(of: file) else {
-            throw Failure.Local(status: .badInput, reason: "there is no \(what) file to read at \(file)")
-        }
-        return String(decoding: data.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
     }
 }

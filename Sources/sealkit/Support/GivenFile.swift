@@ -13,4 +13,17 @@ enum GivenFile {
         guard fstat(opened, &about) == 0, about.st_mode & S_IFMT != S_IFDIR else { return nil }
         return try Interruption.readAll(opened)
     }
+
+    /// A file's first line: a password, or a token.
+    /// - Parameters:
+    ///   - path: nil where none was named.
+    ///   - what: is in it, as the error says where there is none.
+    /// - Throws: `Failure.Local`, `SealKitError`.
+    static func secret(in path: String?, _ what: String) throws -> String? {
+        guard let path else { return nil }
+        guard let data = try contents(of: path) else {
+            throw Failure.Local(status: .badInput, reason: "there is no \(what) file to read at \(path)")
+        }
+        return String(decoding: data.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+    }
 }

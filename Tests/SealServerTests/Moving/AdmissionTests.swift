@@ -53,6 +53,58 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: file)) == before)
     }
 
+    // MARK: A transaction that was cut short
+
+    private struct CutShort: Error {}
+
+    /// Leaves the file as a process does that is killed while it writes without a write-ahead log: some of its
+    /// transaction is in the file, and what was there before in the journal.
+    /// - Parameter insert: with a text as its parameter.
+    private func cutShort(_ insert: String, making: (any SQLConnection) throws -> Void) throws {
+        let whole = folder.file("whole.sqlite")
+        let database = try SQLiteFile(making: whole)
+        defer { database.close() }
+        try database.write(making)
+        try PrivateFiles.createFolder(at: folder.file("data"))
+        #expect(throws: CutShort.self) {
+            try database.write { connection in
+                // What does not fit into these pages goes to the file before the transaction ends.
+                try connection.execute("PRAGMA cache_size = 5")
+                for number in 0..<500 {
+                    try connection.execute(insert, [.text("\(number)" + String(repeating: "x", count: 1_000))])
+                }
+                for suffix in ["", "-journal"] {
+                    try FileManager.default.copyItem(atPath: whole + suffix, toPath: file + suffix)
+                }
+                throw CutShort()
+            }
+        }
+        #expect(throws: StorageError.unsettled) { try SQLiteFile(reading: file) }
+    }
+
+    private func count(_ table: String) throws -> Int64? {
+        let file = try SQLiteFile(reading: file)
+        defer { file.close() }
+        return try file.read { try $0.first("SELECT COUNT(*) AS rows FROM \(table)") { try $0.int64("rows") } }
+    }
+
+    @Test func aServerTakesBackWhatWasCutShortAndStarts() async throws {
+        try cutShort("INSERT INTO spent_token (token_id, expires) VALUES ($1, 4102444800000000)") {
+            try Migrator(migrations: Migration.all).migrate($0, file: "whole")
+        }
+        #expect(await start() == "started")
+        #expect(try count("spent_token") == 0)
+    }
+
+    @Test func anotherProgramsFileIsToldAfterWhatWasCutShort() async throws {
+        try cutShort("INSERT INTO users (name) VALUES ($1)") {
+            try $0.runScript("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT)")
+        }
+        #expect(await start().contains("has something else in it than a server's data: the table users"))
+        #expect(try count("users") == 0)
+        #expect(!FileManager.default.fileExists(atPath: file + "-wal"))
+    }
+
     // MARK: Secrets
 
     @Test func otherSecretsAreRefused() async throws {

@@ -59,7 +59,7 @@ import Testing
         _ = try await QueryTests.save(
             ["a": ["name": .string("Anna Maria")], "b": ["name": .string("Bert"), "ratio": .double(-0.5)]], by: anna,
             in: shared.zone)
-        _ = try await anna.savePublic([PublicWrite("p"), PublicWrite("q")])
+        _ = try await anna.savePublic([PublicWrite("p", type: "Page"), PublicWrite("q", type: "Page")])
         let (request, _) = try anna.request([Write("once")], in: shared.zone)
         let results = try await anna.send(request, to: shared.zone)
         return Known(
@@ -78,13 +78,13 @@ import Testing
         #expect(try await anna.names("self CONTAINS 'maria'", in: zone) == ["a"])
         #expect(try await bert.names("self CONTAINS 'bert'", in: zone) == ["b"])
         let saved = try await bert.save([Write(name)], in: zone)
-        #expect(saved.allSatisfy { $0.result.code == nil })
+        #expect(saved.allSatisfy { $0.result.code == nil }, "\(saved)")
         #expect(try await anna.changes(in: zone, since: known.token).records.count == earlier + 1)
         #expect(try await bert.zoneChanges(known.databaseToken, shared: true).modifications.count == 1)
         // Words are still entered and taken out.
         _ = try await QueryTests.save(["w\(earlier)": ["name": .string("Wanda")]], by: anna, in: zone)
         #expect(try await anna.names("self CONTAINS 'wanda'", in: zone).contains("w\(earlier)"))
-        _ = try await anna.savePublic([PublicWrite("s\(earlier)")])
+        _ = try await anna.savePublic([PublicWrite("s\(earlier)", type: "Page")])
     }
 
     // MARK: There and back
@@ -107,8 +107,8 @@ import Testing
         }
         // SQLite's own look at the file, and ours at what is in it.
         let check = try DataCheck(dataFolder: data)
-        defer { check.close() }
         #expect(try check.run().map(\.what) == [])
+        check.close()
         // Neither the database that was moved away nor one of another name is taken for the folder's.
         await #expect(throws: ConfigurationError.databaseInFolder(path: file)) {
             try await RunningServer.with(folder: folder, database: database) { _ in }
@@ -157,7 +157,44 @@ import Testing
         #expect(Set(names).isSubset(of: Tables.all.map(\.name)))
     }
 
+    /// The database says that it was moved away, and has all that the file has.
+    @Test func aMoveBackToTheSameDatabaseIsServed() async throws {
+        try await RunningServer.with(folder: folder, hasFile: true) { _ in }
+        let database = try emptyDatabase()
+        try move(.toPostgreSQL, database)
+        try FileManager.default.removeItem(atPath: moved)
+        try move(.toSQLite, database)
+        #expect(try move(.toPostgreSQL, database).wasCopied)
+        try await RunningServer.with(folder: folder, database: database) { _ in }
+    }
+
+    /// Which SQLite does not hold as they are.
+    @Test func minusZeroAndNoNumberDoNotStopAMove() async throws {
+        let database = try emptyDatabase()
+        try await RunningServer.with(folder: folder, database: database) { server in
+            try await server.services.database.write(at: .everything) { connection in
+                _ = try connection.execute(
+                    "INSERT INTO alert_change (time, name, fired, value, threshold) VALUES (1, 'a', 0, $1, $2)",
+                    [.real(-0.0), .real(.nan)])
+            }
+        }
+        let rows = try move(.toSQLite, database).tables.first { $0.table == "alert_change" }?.rows
+        #expect(rows == 1)
+    }
+
     // MARK: What is refused
+
+    @Test func aRoleThatMayMakeNothingIsToldSo() async throws {
+        try await RunningServer.with(folder: folder, hasFile: true) { _ in }
+        let database = try emptyDatabase()
+        let role = try server.database(of: folder.path, hasTables: false) + "_guest"
+        try server.run("CREATE ROLE \(role) LOGIN")
+        let url = database.url.replacing("//postgres@", with: "//\(role)@")
+        let message = refusal { try move(.toPostgreSQL, DatabaseConfiguration(url: url)) }
+        try server.run("DROP ROLE \(role)")
+        #expect(message.contains("permission denied") && message.contains("createdb --owner"), "\(message)")
+        #expect(isThere(file) && !isThere(mark))
+    }
 
     private func refusal(_ body: () throws -> Void) -> String {
         do {

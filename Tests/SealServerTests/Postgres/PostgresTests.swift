@@ -96,6 +96,31 @@ import Testing
         #expect(message.contains("standby"), "\(message)")
     }
 
+    @Test func aRoleThatMayMakeNothingIsToldSo() throws {
+        let role = name + "_guest"
+        try server.run("CREATE ROLE \(role) LOGIN")
+        let url = server.url(of: name).replacing("//postgres@", with: "//\(role)@")
+        let message = refusal {
+            try PostgresDatabase(try PostgresAddress(url, password: nil), migrations: [SQLDatabaseTests.table])
+        }
+        try server.run("DROP ROLE \(role)")
+        #expect(message.contains("permission denied") && message.contains("createdb --owner"), "\(message)")
+    }
+
+    /// What was held is not held any more: another one may have written meanwhile.
+    @Test func aHoldThatWasLostIsNotTakenAgain() throws {
+        let hold = try PostgresHold(try server.address(of: name))
+        let process = try hold.read { try $0.first("SELECT pg_backend_pid() AS pid") { try $0.int64("pid") } }
+        try end(process)
+        for _ in 0..<2 {
+            #expect(throws: StorageError.self) { try hold.write { try $0.runScript("CREATE TABLE t (id BIGINT)") } }
+        }
+        hold.close()
+        let again = try PostgresHold(try server.address(of: name))
+        #expect(try again.read { try $0.tables() } == [])
+        again.close()
+    }
+
     @Test func aDatabaseOfAnotherVersionIsRefused() async throws {
         try await open().close()
         #expect(
