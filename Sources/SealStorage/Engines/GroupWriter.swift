@@ -213,7 +213,11 @@ final class GroupWriter<Engine: WriterEngine>: Sendable {
         in connection: Engine.Connection, _ anew: inout Anew, _ next: () -> (any WriteJob)?
     ) throws -> [any WriteJob] {
         var done: [any WriteJob] = []
-        try connection.begin()
+        do { try connection.begin() } catch {
+            // The database is away: nothing is there to be taken back, and it was looked for just now.
+            budget.metrics.count(.commits, connection.dialect.engine, "failed")
+            throw error
+        }
         do {
             while let job = next() {
                 done.append(job)
@@ -240,9 +244,12 @@ final class GroupWriter<Engine: WriterEngine>: Sendable {
             try connection.commit()
             let commit = budget.clock() - began
             lastCommit.store(commit, ordering: .relaxed)
-            budget.metrics.time(.commitSeconds, microseconds: commit)
-            budget.metrics.record(.groupWrites, value: Double(done.count))
-            budget.metrics.count(.commits, connection.dialect.engine, "done")
+            // Where all were taken back nothing was committed.
+            if !done.isEmpty {
+                budget.metrics.time(.commitSeconds, microseconds: commit)
+                budget.metrics.record(.groupWrites, value: Double(done.count))
+                budget.metrics.count(.commits, connection.dialect.engine, "done")
+            }
             return []
         } catch {
             connection.rollBack()

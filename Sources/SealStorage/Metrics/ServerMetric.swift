@@ -104,10 +104,11 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .readConnections: "Connections that read, at work or not."
         case .readsRunning: "Reads that are at work."
         case .readsWaiting: "Reads that wait for a connection."
-        case .standbys: "Standbys that follow the PostgreSQL database."
-        case .replicationBytes: "Bytes of PostgreSQL's log that the standby which is furthest behind has not replayed."
+        case .standbys: "Standbys that follow the PostgreSQL database; NaN while it is away."
+        case .replicationBytes:
+            "Bytes of PostgreSQL's log that the standby which is furthest behind has not replayed; NaN where nobody can tell."
         case .replicationSeconds:
-            "Time by which that standby is behind, as PostgreSQL measures it; 0 where nothing is under way."
+            "Time by which that standby is behind, as PostgreSQL measures it; 0 where nothing is under way, NaN where nobody can tell."
         case .jobRuns: "Runs of a job, by how they ended: done, failed, stopped, or elsewhere (another server has it)."
         case .jobSeconds: "Time that a run of a job took."
         case .jobsRunning: "1 while the job runs."

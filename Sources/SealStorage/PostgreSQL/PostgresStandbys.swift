@@ -1,4 +1,4 @@
-/// The standbys that follow a PostgreSQL database.
+/// The standbys that follow a PostgreSQL database: what replays its log, and not what only keeps it.
 package struct PostgresStandbys: Sendable, Equatable {
     package let count: Int64
     /// Of the one that is furthest behind; nil where the server's role may not see it (`pg_monitor`), or there is none.
@@ -14,10 +14,14 @@ package struct PostgresStandbys: Sendable, Equatable {
     package init?(seenBy connection: any SQLConnection) throws {
         guard connection.dialect == .postgres else { return nil }
         let seen = try connection.first(
+            // Of a session that the role may not see all but its place is null. The others come first, and of them the
+            // one that is furthest behind.
             """
-            SELECT COUNT(*) AS standbys, CAST(MAX(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)) AS BIGINT) AS bytes,
-                CAST(COALESCE(EXTRACT(EPOCH FROM MAX(replay_lag)), 0) AS DOUBLE PRECISION) AS seconds
-            FROM pg_stat_replication WHERE COALESCE(state, 'streaming') = 'streaming'
+            SELECT COUNT(*) OVER () AS standbys,
+                CAST(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn) AS BIGINT) AS bytes,
+                CAST(COALESCE(EXTRACT(EPOCH FROM replay_lag), 0) AS DOUBLE PRECISION) AS seconds
+            FROM pg_stat_replication WHERE state IS NULL OR (state = 'streaming' AND replay_lsn IS NOT NULL)
+            ORDER BY replay_lsn NULLS LAST LIMIT 1
             """
         ) { row in
             (
@@ -25,8 +29,9 @@ package struct PostgresStandbys: Sendable, Equatable {
                 seconds: try row.double("seconds")
             )
         }
-        guard let seen else { return nil }
-        count = seen.count
-        delay = seen.bytes.map { Delay(bytes: max(0, $0), seconds: max(0, seen.seconds)) }
+        count = seen?.count ?? 0
+        delay = seen.flatMap { seen in
+            seen.bytes.map { Delay(bytes: max(0, $0), seconds: max(0, seen.seconds)) }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Logging
 import SealLab
 import Testing
 
@@ -31,6 +32,56 @@ import Testing
                 #expect(!registry.all().contains { $0.metric == metric }, "\(metric)")
             }
         }
+    }
+
+    private struct TakenBack: Error {}
+
+    @Test func aCommitOfNothingIsNone() async throws {
+        let (registry, folder) = (MetricsRegistry(), TemporaryFolder())
+        let database = try SQLiteDatabase(
+            path: folder.file("db.sqlite"), migrations: StorageTests.table,
+            budget: WriteBudget(metrics: ServerMetrics(factory: registry)))
+        await #expect(throws: TakenBack.self) { try await database.write(at: .everything) { _ in throw TakenBack() } }
+        #expect(Self.value(.commits, ["sqlite", "done"], registry) == nil)
+        try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        #expect(Self.value(.commits, ["sqlite", "done"], registry) == 1)
+        try await database.close()
+    }
+
+    /// Once nobody follows, and once the database is away, no gauge has the number of a former look.
+    @Test(.withPostgres) func whatCannotBeToldIsNoNumber() async throws {
+        let postgres = try await PostgresProcess(hasStandby: true, isDurable: false)
+        let shared = TestPostgres(postgres.url, dataFolder: postgres.dataFolder)
+        try shared.run("CREATE DATABASE notes TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+        let registry = MetricsRegistry()
+        let metrics = ServerMetrics(factory: registry)
+        let database = try PostgresDatabase(
+            try shared.address(of: "notes"), migrations: [SQLDatabaseTests.table],
+            budget: WriteBudget(metrics: metrics))
+        let watch = ReplicationWatch(database: database, metrics: metrics, logger: Logger(label: "test"))
+        func isNumber(_ metric: ServerMetric) -> Bool? { Self.value(metric, [], registry).map { !$0.isNaN } }
+        try await waitUntil("the standby follows") {
+            await watch.look()
+            return isNumber(.replicationBytes) == true
+        }
+        try await postgres.promoteStandby()
+        try await waitUntil("nobody follows") {
+            await watch.look()
+            return Self.value(.standbys, [], registry) == 0
+        }
+        #expect(isNumber(.replicationBytes) == false && isNumber(.replicationSeconds) == false)
+        try postgres.kill()
+        try await waitUntil("the database is away") {
+            await watch.look()
+            return isNumber(.standbys) == false
+        }
+        // A commit that could not even begin is one that failed.
+        await #expect(throws: StorageError.self) {
+            try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
+        }
+        #expect(Self.value(.commits, ["postgresql", "failed"], registry) == 1)
+        try await database.close()
+        await postgres.stop()
     }
 
     @Test(.withPostgres) func whatPostgresDoesIsCounted() async throws {
