@@ -25,9 +25,7 @@ struct SecretFingerprints: Sendable {
     /// - Throws: `ConfigurationError`.
     func require(in connection: any SQLConnection, of database: String) throws {
         let others = try given.filter { name, fingerprint in
-            let known = try connection.first(
-                "SELECT value FROM settings WHERE name = $1", [.text(Self.setting(name))]
-            ) { try $0.text("value") }
+            let known = try connection.setting(Self.setting(name))
             return known != nil && known != fingerprint
         }
         guard others.isEmpty else {
@@ -38,9 +36,8 @@ struct SecretFingerprints: Sendable {
     /// In the caller's transaction, once they are known to be those of the database.
     func note(in connection: any SQLConnection) throws {
         for (name, fingerprint) in given.sorted(by: { $0.key < $1.key }) {
-            try connection.execute(
-                "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-                [.text(Self.setting(name)), .text(fingerprint)])
+            guard try connection.setting(Self.setting(name)) == nil else { continue }
+            try connection.change(setting: Self.setting(name), to: fingerprint)
         }
     }
 }

@@ -8,6 +8,7 @@ package struct BlobPlace: Sendable {
     /// A few of the newest finished blobs, for a place that claims to have them.
     package let newest: [(id: BlobID, size: Int64)]
 
+    private static let setting = "blobs"
     private static let sample: Int64 = 20
 
     package init(of connection: any SQLConnection) throws {
@@ -20,9 +21,7 @@ package struct BlobPlace: Sendable {
     }
 
     /// Nil for the data folder.
-    package static func noted(in connection: any SQLConnection) throws -> String? {
-        try connection.first("SELECT value FROM settings WHERE name = 'blobs'") { try $0.text("value") }
-    }
+    package static func noted(in connection: any SQLConnection) throws -> String? { try connection.setting(setting) }
 
     /// Whether a store has them.
     package func isCovered(by blobs: any BlobStore) async throws -> Bool {
@@ -38,14 +37,6 @@ package struct BlobPlace: Sendable {
 
     /// - Parameter name: nil for the data folder.
     package static func note(_ name: String?, in connection: any SQLConnection) throws {
-        guard let name else {
-            try connection.execute("DELETE FROM settings WHERE name = 'blobs'")
-            return
-        }
-        try connection.execute(
-            """
-            INSERT INTO settings (name, value) VALUES ('blobs', $1)
-            ON CONFLICT (name) DO UPDATE SET value = excluded.value
-            """, [.text(name)])
+        try connection.change(setting: setting, to: name)
     }
 }

@@ -49,21 +49,17 @@ package struct StorageCopy {
 
     /// Where a database was moved to; nil for one that is served.
     package static func movedTo(_ connection: any SQLConnection) throws -> String? {
-        try connection.first("SELECT value FROM settings WHERE name = $1", [.text(movedSetting)]) {
-            try $0.text("value")
-        }
+        try connection.setting(movedSetting)
     }
 
     /// Has no server start on a database by accident any more.
     package static func noteMoved(to place: String, in connection: any SQLConnection) throws {
-        try connection.execute(
-            "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            [.text(movedSetting), .text(place)])
+        try connection.change(setting: movedSetting, to: place)
     }
 
     /// It was moved back: servers start on it again.
     package static func forgetMoved(in connection: any SQLConnection) throws {
-        try connection.execute("DELETE FROM settings WHERE name = $1", [.text(movedSetting)])
+        try connection.change(setting: movedSetting, to: nil)
     }
 
     // MARK: Copying
@@ -249,11 +245,8 @@ package struct StorageCopy {
         let known = try source.numberedColumns()
         for (table, column) in try target.numberedColumns() {
             let last = try known.contains { $0.table == table } ? source.lastNumber(of: table, column) : 0
-            let highest = try target.first("SELECT COALESCE(MAX(\(column)), 0) AS highest FROM \(table)") {
-                try $0.int64("highest")
-            }
             // Those of accounts that were deleted are negative.
-            let number = max(last, highest ?? 0)
+            let number = max(last, try Self.highest(column, of: table, in: target))
             if number > 0 { try target.setLastNumber(of: table, column, to: number) }
         }
     }
@@ -265,13 +258,17 @@ package struct StorageCopy {
             let (here, there) = (
                 try source.lastNumber(of: table, column), try target.lastNumber(of: table, column)
             )
-            let highest = try source.first("SELECT COALESCE(MAX(\(column)), 0) AS highest FROM \(table)") {
-                try $0.int64("highest")
-            }
-            guard max(here, highest ?? 0) == max(there, highest ?? 0) else {
+            let highest = try Self.highest(column, of: table, in: source)
+            guard max(here, highest) == max(there, highest) else {
                 throw CopyDiffers(table: "\(table) (its numbers)", rows: (here, there))
             }
         }
+    }
+
+    private static func highest(_ column: String, of table: String, in connection: any SQLConnection) throws -> Int64 {
+        try connection.first("SELECT COALESCE(MAX(\(column)), 0) AS highest FROM \(table)") {
+            try $0.int64("highest")
+        } ?? 0
     }
 }
 

@@ -35,23 +35,15 @@ package enum ServerRuns {
                 "SELECT COALESCE(MIN(number), 0) AS first, COALESCE(MAX(number), 0) AS last FROM server_run"
             ) { (try $0.int64("first"), try $0.int64("last")) } ?? (0, 0)
         let opening = try connection.storeOpening()
-        if first != 0, let opening, try self.opening(in: connection) == opening { return first }
+        if first != 0, let opening, try connection.setting(Self.opening) == opening { return first }
         let begun = number(after: last, now: now, random: random)
         try connection.execute("INSERT INTO server_run (number) VALUES ($1)", [.integer(begun)])
-        if let opening {
-            try connection.execute(
-                """
-                INSERT INTO settings (name, value) VALUES ('opening', $1)
-                ON CONFLICT (name) DO UPDATE SET value = excluded.value
-                """, [.text(opening)])
-        }
+        if let opening { try connection.change(setting: Self.opening, to: opening) }
         return first == 0 ? begun : first
     }
 
-    /// In which the newest run began.
-    private static func opening(in connection: any SQLConnection) throws -> String? {
-        try connection.first("SELECT value FROM settings WHERE name = 'opening'") { try $0.text("value") }
-    }
+    /// The setting that says in which opening of the store the newest run began.
+    private static let opening = "opening"
 
     /// The first run of this history; 0 where none has begun.
     package static func first(in connection: any SQLConnection) throws -> Int64 {

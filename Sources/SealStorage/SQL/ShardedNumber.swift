@@ -33,8 +33,7 @@ package struct ShardedNumber: Sendable, Hashable {
 
     /// Which shard a database is, where new accounts are made: the setting `shard`.
     package static func shard(of connection: any SQLConnection) throws -> Int64 {
-        let text = try connection.first("SELECT value FROM settings WHERE name = 'shard'") { try $0.text("value") }
-        guard let shard = text.flatMap({ Int64($0) }), shards.contains(shard) else {
+        guard let shard = try connection.setting("shard").flatMap({ Int64($0) }), shards.contains(shard) else {
             throw StorageError.invalidSetting(name: "shard")
         }
         return shard
