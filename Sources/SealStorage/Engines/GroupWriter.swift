@@ -75,16 +75,7 @@ final class GroupWriter<Engine: WriterEngine>: Sendable {
 
     /// Runs one transaction on the calling thread: for start-up, before anybody else writes.
     func writeNow(_ body: (any SQLConnection) throws -> Void) throws {
-        try engine.withConnection(announcing: nil, until: nil) { connection in
-            try connection.begin()
-            do {
-                try body(connection)
-                try connection.commit()
-            } catch {
-                connection.rollBack()
-                throw error
-            }
-        }
+        try engine.withConnection(announcing: nil, until: nil) { try $0.transaction { try body($0) } }
     }
 
     func outsideTransaction<T: Sendable>(_ body: @escaping @Sendable (Engine) throws -> T) async throws -> T {

@@ -27,6 +27,21 @@ protocol WriterConnection: SQLConnection {
     var mayBeginAnew: Bool { get }
 }
 
+extension WriterConnection {
+    /// One transaction, which is durable once this returns, and taken back whole where `body` throws.
+    func transaction<T>(_ body: (Self) throws -> T) throws -> T {
+        try begin()
+        do {
+            let result = try body(self)
+            try commit()
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+}
+
 /// Where a `GroupWriter` gets its connection.
 protocol WriterEngine: Sendable {
     associatedtype Connection: WriterConnection

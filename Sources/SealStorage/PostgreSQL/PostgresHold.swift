@@ -22,16 +22,7 @@ package final class PostgresHold: WholeDatabase {
     }
 
     package func write<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
-        let connection = PostgresConnection(session)
-        try connection.begin()
-        do {
-            let result = try body(connection)
-            try connection.commit()
-            return result
-        } catch {
-            connection.rollBack()
-            throw error
-        }
+        try PostgresConnection(session).transaction { try body($0) }
     }
 
     package func close() { session.close() }

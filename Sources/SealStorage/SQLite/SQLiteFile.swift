@@ -52,16 +52,7 @@ package final class SQLiteFile: WholeDatabase {
     package func write<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
         try Self.storage {
             try queue.writeWithoutTransaction { database in
-                let connection = SQLiteConnection(database: database, statements: statements)
-                try connection.begin()
-                do {
-                    let result = try body(connection)
-                    try connection.commit()
-                    return result
-                } catch {
-                    connection.rollBack()
-                    throw error
-                }
+                try SQLiteConnection(database: database, statements: statements).transaction { try body($0) }
             }
         }
     }
