@@ -17,9 +17,9 @@ public final class OperatorPlace: Sendable {
         path = dataFolder + "/" + Self.fileName
         let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else { throw FileError(path: path, action: "open", code: errno) }
-        descriptor = FileDescriptorBox(opened, isLock: true)
+        descriptor = FileDescriptorBox(opened)
         // Whoever looks at it holds it for a moment; of servers there is one in a data folder.
-        guard flock(opened, LOCK_EX) == 0 else { throw FileError(path: path, action: "lock", code: errno) }
+        guard descriptor.lock(LOCK_EX) else { throw FileError(path: path, action: "lock", code: errno) }
         let bytes = Array((url + "\n").utf8)
         guard ftruncate(opened, 0) == 0, pwrite(opened, bytes, bytes.count, 0) == bytes.count else {
             throw FileError(path: path, action: "write", code: errno)
@@ -42,7 +42,7 @@ public final class OperatorPlace: Sendable {
         }
         let descriptor = FileDescriptorBox(opened)
         defer { descriptor.close() }
-        guard flock(opened, LOCK_SH | LOCK_NB) != 0 else { throw OperatorPlaceError.noServer(folder: dataFolder) }
+        guard !descriptor.lock(LOCK_SH | LOCK_NB) else { throw OperatorPlaceError.noServer(folder: dataFolder) }
         guard errno == EWOULDBLOCK else { throw FileError(path: path, action: "lock", code: errno) }
         var bytes = [UInt8](repeating: 0, count: mostBytes)
         let count = pread(opened, &bytes, bytes.count, 0)

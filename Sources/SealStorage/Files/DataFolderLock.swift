@@ -9,8 +9,8 @@ package final class DataFolderLock: Sendable {
         let path = folder + "/lock"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
-        let box = FileDescriptorBox(descriptor, isLock: true)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        let box = FileDescriptorBox(descriptor)
+        guard box.lock(LOCK_EX | LOCK_NB) else {
             guard errno == EWOULDBLOCK else { throw FileError(path: path, action: "lock", code: errno) }
             throw DataFolderInUse(folder: folder, processID: Self.processID(descriptor))
         }

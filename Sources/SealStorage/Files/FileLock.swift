@@ -15,10 +15,10 @@ package final class FileLock: Sendable {
     package init?(_ path: String, _ kind: Kind, waits: Bool = false) throws {
         let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw FileError(path: path, action: "open", code: errno) }
-        descriptor = FileDescriptorBox(opened, isLock: true)
+        descriptor = FileDescriptorBox(opened)
         var flags = kind == .alone ? LOCK_EX : LOCK_SH
         if !waits { flags |= LOCK_NB }
-        while flock(opened, flags) != 0 {
+        while !descriptor.lock(flags) {
             switch errno {
             case EINTR: continue
             case EWOULDBLOCK: return nil
