@@ -46,6 +46,11 @@ import Testing
                 "SELECT \(ZoneRow.columns) FROM zone z WHERE z.name = $1", [.text(zone.name)], ZoneRow.init))
     }
 
+    /// As the job does, of the first scope.
+    private static func moveSome(_ connection: any SQLConnection) throws {
+        try ZoneTouch.next(after: nil, in: connection)?.step(in: connection)
+    }
+
     /// How many of the strangers' feeds stand where.
     private static func standing(_ server: RunningServer) async throws -> [Int64: Int64] {
         try await server.services.database.read { connection in
@@ -115,7 +120,7 @@ import Testing
                     #expect(try changed() == [zone.name])
                     #expect(try ZoneTouch.waiting(for: caller, path, in: connection).isEmpty)
                     // The job moves the others alone.
-                    while try ZoneTouch.areThere(in: connection) { _ = try ZoneTouch.step(after: nil, in: connection) }
+                    while try ZoneTouch.areThere(in: connection) { try Self.moveSome(connection) }
                     #expect(try DatabaseFeed.lastPosition(of: caller, path, in: connection) == standing + 1)
                     let untold = try connection.exists(
                         "SELECT 1 FROM zone_view WHERE owner = $1 AND zone = $2 AND told < $3",
@@ -140,7 +145,7 @@ import Testing
                         let row = try Self.row(zone, connection)
                         _ = try Zones.takePositions(1, of: row, in: connection)
                         try DatabaseFeed.touch(row, shares: [], in: connection)
-                        _ = try ZoneTouch.step(after: nil, in: connection)
+                        try Self.moveSome(connection)
                     }
                     let untold = try connection.exists(
                         "SELECT 1 FROM zone_view WHERE owner = $1 AND zone = $2 AND told < $3",
@@ -176,7 +181,7 @@ import Testing
                     _ = try Zones.takePositions(1, of: row, in: connection)
                     try DatabaseFeed.touch(row, shares: [], in: connection)
                     #expect(try kept().count == 1)
-                    while try ZoneTouch.areThere(in: connection) { _ = try ZoneTouch.step(after: nil, in: connection) }
+                    while try ZoneTouch.areThere(in: connection) { try Self.moveSome(connection) }
                     #expect(try kept() == stood)
                     #expect(stood.count == viewers)
                     throw Undone()
@@ -273,7 +278,7 @@ import Testing
                     try DatabaseFeed.touch(row, shares: [1], in: connection)
                     #expect(try ZoneTouch.waiting(for: caller, path, in: connection).isEmpty)
                     let before = try DatabaseFeed.lastPosition(of: caller, path, in: connection)
-                    while try ZoneTouch.areThere(in: connection) { _ = try ZoneTouch.step(after: nil, in: connection) }
+                    while try ZoneTouch.areThere(in: connection) { try Self.moveSome(connection) }
                     #expect(try DatabaseFeed.lastPosition(of: caller, path, in: connection) == before)
                     _ = try Zones.takePositions(1, of: row, in: connection)
                     try DatabaseFeed.touch(row, shares: [2], in: connection)

@@ -58,7 +58,9 @@ package struct BlobGarbage: Sendable {
         var (last, failure) = ((since: Int64.min, stored: ""), (any Error)?.none)
         while true {
             // What a backup's database names stays until the backup has it: the job looks again.
-            guard let hold = try await blobs.holdForDeleting() else { break }
+            let hold: BlobHold?
+            do { hold = try await blobs.holdForDeleting() } catch { throw failure ?? error }
+            guard let hold else { break }
             defer { hold.release() }
             let found = try await turn.read { [last] in try due(after: last, now: turn.now, in: $0) }
             guard let end = found.last else { break }

@@ -36,8 +36,7 @@ package struct Sweep: Sendable {
         }
         let old = now - Int64(tombstoneAge) * 86_400_000_000
         try await turn.steps { try Compaction.strip(before: old, in: $0) }
-        // While somebody copies, what nobody finished stays until the next sweep. That another server has the blobs is
-        // told whether anything is left or not.
+        // While somebody copies, what nobody finished stays until the next sweep.
         guard let hold = try await blobs.holdForDeleting() else { return }
         defer { hold.release() }
         for id in try await blobs.staleUploads(olderThan: Self.uploadAge) {

@@ -70,24 +70,17 @@ package struct ZoneTouch: Sendable {
         var (last, failure) = (ZoneTouch?.none, (any Error)?.none)
         while let next = try await turn.read({ [last] in try Self.next(after: last, in: $0) }) {
             last = next
-            do { try await turn.step { try next.step($0) } } catch let error as StorageError {
+            do { try await turn.step { try next.step(in: $0) } } catch let error as StorageError {
                 // One zone's damage keeps no other waiting.
-                failure = error
+                failure = failure ?? error
             }
         }
         if let failure { throw failure }
         return last != nil
     }
 
-    /// Moves some views of the next scope.
-    /// - Returns: that scope; nil where none comes after `last`.
-    package static func step(after last: ZoneTouch?, in connection: any SQLConnection) throws -> ZoneTouch? {
-        let touch = try next(after: last, in: connection)
-        try touch?.step(connection)
-        return touch
-    }
-
-    private static func next(after last: ZoneTouch?, in connection: any SQLConnection) throws -> ZoneTouch? {
+    /// The next scope of which something waits.
+    static func next(after last: ZoneTouch?, in connection: any SQLConnection) throws -> ZoneTouch? {
         try connection.first(
             """
             SELECT owner, zone, share, position FROM zone_touch WHERE (owner, zone, share) > ($1, $2, $3)
@@ -95,7 +88,8 @@ package struct ZoneTouch: Sendable {
             """, last?.key ?? [.integer(.min), .integer(0), .integer(0)], ZoneTouch.init)
     }
 
-    private func step(_ connection: any SQLConnection) throws {
+    /// Moves some views of the scope, and takes it away once none is left.
+    func step(in connection: any SQLConnection) throws {
         let values: [SQLValue] =
             [.integer(owner), .integer(zone), .integer(position)] + (share == 0 ? [] : [.integer(share)])
         let waiting = """
