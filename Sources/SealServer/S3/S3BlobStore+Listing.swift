@@ -32,7 +32,7 @@ extension S3BlobStore: ListedBlobs {
     }
 
     /// Nil for what is no blob's.
-    private static func id(ofKey key: String) -> BlobID? {
+    static func id(ofKey key: String) -> BlobID? {
         key.split(separator: "/").last.flatMap { BlobID($0) }.flatMap { Self.key($0) == key ? $0 : nil }
     }
 

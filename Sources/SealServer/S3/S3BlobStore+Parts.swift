@@ -104,8 +104,7 @@ extension S3BlobStore {
             let limit = Date().addingTimeInterval(-Double(age.components.seconds))
             var stale: Set<BlobID> = []
             for upload in try await uploads(below: "") where upload.begun.map({ $0 < limit }) ?? false {
-                guard let id = upload.key.split(separator: "/").last.flatMap({ BlobID($0) }), Self.key(id) == upload.key
-                else { continue }
+                guard let id = Self.id(ofKey: upload.key) else { continue }
                 // One that somebody went on with is none.
                 let written: Date?
                 do { written = try await parts(of: upload.name, id).compactMap(\.written).max() } catch let failure

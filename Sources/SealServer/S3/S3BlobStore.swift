@@ -42,7 +42,7 @@ package final class S3BlobStore: BlobStore {
     /// - Throws: `BlobStoreError`: `notOurs` for a place of another owner, or one that may not begin.
     package static func open(
         _ place: S3Place, credentials: @escaping @Sendable () throws -> S3Credentials, owner: String,
-        mayBegin: (S3BlobStore) async throws -> Bool = { _ in true }
+        mayBegin: (S3BlobStore) async throws -> Bool
     ) async throws -> S3BlobStore {
         try await open(
             try S3Client(place, settings: S3Client.Settings(), credentials: credentials), owner: owner,
@@ -114,16 +114,14 @@ package final class S3BlobStore: BlobStore {
         try await told {
             do {
                 let answer = try await self.client.send(S3Request(.HEAD, Self.key(id)))
-                guard let size = answer.headers.first(name: "content-length").flatMap({ Int64($0) }), size >= 0 else {
-                    throw S3Failure.untrue("no length of a blob")
-                }
+                guard let size = answer.headers.contentLength else { throw S3Failure.untrue("no length of a blob") }
                 return size
             } catch let failure as S3Failure where failure.isNotFound {
                 // No error of S3's comes with that, and something between answers so too: an answer with a body says
                 // which it was.
-                var request = S3Request(.GET, Self.key(id))
-                request.headers = [(name: "range", value: "bytes=0-0")]
-                do { _ = try await self.client.send(request) } catch let failure as S3Failure where failure.isNotFound {
+                do { _ = try await self.client.send(.bytes(of: id, 0..<1)) } catch let failure as S3Failure
+                    where failure.isNotFound
+                {
                     return nil
                 }
                 throw S3Failure.untrue("a blob that is there, and is not")

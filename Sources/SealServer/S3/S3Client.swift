@@ -4,6 +4,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import SealStorage
 import Synchronization
 
 /// One request to an S3 store.
@@ -24,6 +25,21 @@ struct S3Request: Sendable {
         body.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
         sum = S3Signature.hex(hash.finalize())
     }
+}
+
+extension S3Request {
+    /// The bytes of a blob.
+    /// - Parameter range: not empty; nil for all of them.
+    static func bytes(of id: BlobID, _ range: Range<Int64>?) -> S3Request {
+        var request = S3Request(.GET, S3BlobStore.key(id))
+        if let range { request.headers = [("range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")] }
+        return request
+    }
+}
+
+extension HTTPHeaders {
+    /// Of the body that comes with them, or would; nil where that is not said, or cannot be.
+    var contentLength: Int64? { first(name: "content-length").flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 } }
 }
 
 /// An answer that was read to its end.

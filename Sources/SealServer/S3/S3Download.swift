@@ -26,14 +26,14 @@ actor S3Download {
     /// - Throws: `S3Failure`, `BlobStoreError.notFound`.
     func begin(_ range: Range<Int64>?) async throws -> (size: Int64, covered: Range<Int64>) {
         let response: HTTPClientResponse
-        do { response = try await get(range) } catch let failure as S3Failure {
+        do { response = try await client.open(.bytes(of: id, range)) } catch let failure as S3Failure {
             if failure.isNotFound { throw BlobStoreError.notFound(id) }
             // Beyond its end, of which the answer need not say where that is.
             guard case .answered(status: 416, _) = failure.cause else { throw failure }
             let answer = try await client.send(S3Request(.HEAD, S3BlobStore.key(id)))
-            guard let range, let size = answer.headers.first(name: "content-length").flatMap({ Int64($0) }),
-                size <= range.lowerBound
-            else { throw S3Failure.untrue("that a range is not there, and it is") }
+            guard let range, let size = answer.headers.contentLength, size <= range.lowerBound else {
+                throw S3Failure.untrue("that a range is not there, and it is")
+            }
             return (size, range.clamped(to: 0..<size))
         }
         let covered = try Self.covered(by: response, asked: range)
@@ -86,7 +86,7 @@ actor S3Download {
 
     private func again(from offset: Int64) async throws -> Open {
         let range = offset..<end
-        let response = try await get(range)
+        let response = try await client.open(.bytes(of: id, range))
         let covered = try Self.covered(by: response, asked: range)
         guard covered.total == total, covered.range == range else {
             throw S3Failure.untrue("another length of a blob than before")
@@ -94,19 +94,11 @@ actor S3Download {
         return Open(offset: offset, body: response.body.makeAsyncIterator())
     }
 
-    private func get(_ range: Range<Int64>?) async throws -> HTTPClientResponse {
-        var request = S3Request(.GET, S3BlobStore.key(id))
-        if let range { request.headers = [("range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")] }
-        return try await client.open(request)
-    }
-
     /// What an answer says that it is, held against what was asked.
     private static func covered(
         by response: HTTPClientResponse, asked: Range<Int64>?
     ) throws(S3Failure) -> (total: Int64, range: Range<Int64>) {
-        guard let length = response.headers.first(name: "content-length").flatMap({ Int64($0) }), length >= 0 else {
-            throw .untrue("bytes without a length")
-        }
+        guard let length = response.headers.contentLength else { throw .untrue("bytes without a length") }
         guard let asked else {
             guard response.status == .ok else { throw .untrue("status \(response.status.code) for a whole blob") }
             return (length, 0..<length)

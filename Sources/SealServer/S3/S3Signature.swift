@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SealPrimitives
 
 /// AWS Signature Version 4, in the `Authorization` header: “Authenticating Requests” of Amazon's API reference for S3.
 struct S3Signature {
@@ -66,10 +67,7 @@ struct S3Signature {
         }
     }
 
-    static func hex(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+    static func hex(_ bytes: some Sequence<UInt8>) -> String { Hex.encode(Array(bytes)) }
 
     /// Without spaces around it, and with one in the place of several.
     private static func trimmed(_ value: String) -> String {
