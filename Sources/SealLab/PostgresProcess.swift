@@ -1,15 +1,13 @@
 import Foundation
 
 /// A PostgreSQL beside this program, with data of its own, as `Tests/Support/postgres` runs it.
-public final class PostgresProcess: @unchecked Sendable {
-    // Unchecked: started in the initialiser, then only read, and stopped once.
+public final class PostgresProcess: Sendable {
     /// Of its superuser, without a database: `postgres://postgres@/?host=…`.
     public let url: String
     public let dataFolder: String
     /// Of 127.0.0.1, where it listens there.
     public let port: Int?
-    private let process = Process()
-    private let input = Pipe()
+    private let service: ScriptedService
 
     public struct StartFailure: Error {}
 
@@ -19,9 +17,6 @@ public final class PostgresProcess: @unchecked Sendable {
         /// As if the machine had lost its power.
         case immediate
     }
-
-    private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Tests/Support/postgres")
 
     /// Returns once it is ready.
     /// - Parameters:
@@ -33,24 +28,13 @@ public final class PostgresProcess: @unchecked Sendable {
         async throws
     {
         port = listens ? try MailServer.freePort() : nil
-        process.executableURL = Self.script
-        // It ends with its standard input, and that with this program, whatever becomes of it.
-        process.arguments = [
-            "bash", "-c",
-            #"printf '%s\n' "$SEALKIT_TEST_POSTGRES" "$SEALKIT_TEST_POSTGRES_DATA" && exec cat >/dev/null"#,
-        ]
-        var environment = ProcessInfo.processInfo.environment
-        environment["PORT"] = port.map { "\($0)" }
-        environment["SMALL"] = smallDisk.map { "\($0)" }
-        environment["STANDBY"] = hasStandby ? "1" : nil
-        environment["FSYNC"] = isDurable ? "on" : "off"
-        process.environment = environment
-        let output = Pipe()
-        process.standardInput = input
-        process.standardOutput = output
-        try process.start()
-        url = await output.line()
-        dataFolder = await output.line()
+        service = try await ScriptedService(
+            "postgres", telling: ["SEALKIT_TEST_POSTGRES", "SEALKIT_TEST_POSTGRES_DATA"],
+            environment: [
+                "PORT": port.map { "\($0)" }, "SMALL": smallDisk.map { "\($0)" }, "STANDBY": hasStandby ? "1" : nil,
+                "FSYNC": isDurable ? "on" : "off",
+            ])
+        (url, dataFolder) = (service.values[0], service.values[1])
         guard !dataFolder.isEmpty else { throw StartFailure() }
     }
 
@@ -70,14 +54,12 @@ public final class PostgresProcess: @unchecked Sendable {
 
     /// Makes the standby the primary.
     public func promoteStandby() async throws {
-        let promoted = try await Command.finished(Self.script, ["--promote", folder + "/standby"])
-        guard promoted.status == 0 else { throw StartFailure() }
+        guard try await service.tell(["--promote", folder + "/standby"]) else { throw StartFailure() }
     }
 
     /// Also where it was killed.
     public func restart(_ mode: Restart) async throws {
-        let restart = try await Command.finished(Self.script, ["--restart", dataFolder, mode.rawValue])
-        guard restart.status == 0 else { throw StartFailure() }
+        guard try await service.tell(["--restart", dataFolder, mode.rawValue]) else { throw StartFailure() }
     }
 
     /// SIGKILL: its processes notice that it is gone, and end.
@@ -90,10 +72,5 @@ public final class PostgresProcess: @unchecked Sendable {
     }
 
     /// Ends it and removes its data.
-    public func stop() async {
-        try? input.fileHandleForWriting.close()
-        await process.end()
-    }
-
-    deinit { try? input.fileHandleForWriting.close() }
+    public func stop() async { await service.stop() }
 }
