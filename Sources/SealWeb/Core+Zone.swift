@@ -187,11 +187,16 @@ extension Core {
         let entry = try zone.leaving(at: time)
         writer.flag(entry != nil)
         guard let entry else { return }
+        writer.blob(appendRequest(entry, to: zone).protobuf())
+    }
+
+    /// What appends an entry to the roster of a zone's share.
+    mutating func appendRequest(_ entry: SignedRosterEntry, to zone: SharedZone) -> Wire.AppendRosterRequest {
         var request = Wire.AppendRosterRequest()
         request.operationID = ID16(random: &random).bytes
         request.zone = zone.zoneID
         request.shareRecordName = zone.scope.shareRecordName
         request.entry = Wire.SignedEntry(entry)
-        writer.blob(request.protobuf())
+        return request
     }
 }

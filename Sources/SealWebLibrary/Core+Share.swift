@@ -223,11 +223,7 @@ extension Core {
     private mutating func write(
         _ entry: ShareEntry<SodiumHPKE>, to zone: SharedZone, _ writer: inout CanonicalWriter
     ) {
-        var request = Wire.AppendRosterRequest()
-        request.operationID = ID16(random: &random).bytes
-        request.zone = zone.zoneID
-        request.shareRecordName = zone.scope.shareRecordName
-        request.entry = Wire.SignedEntry(entry.draft.entry)
+        var request = appendRequest(entry.draft.entry, to: zone)
         for grant in entry.draft.grants {
             request.grants.append(Wire.Grant(subject: grant.subject, epoch: grant.epoch, sealed: grant.sealed))
         }

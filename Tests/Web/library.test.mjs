@@ -15,6 +15,7 @@ import { PublicDatabase } from '../../Web/library/public.mjs';
 import { checked, wireQuery, writeQuery } from '../../Web/library/query.mjs';
 import { changes } from '../../Web/library/record.mjs';
 import { methods } from '../../Web/library/remote.methods.mjs';
+import { Replica } from '../../Web/library/replica.mjs';
 import { Share } from '../../Web/library/share.mjs';
 import { english, languages, loadTexts } from '../../Web/library/share-texts.mjs';
 
@@ -95,6 +96,26 @@ test('what comes back as it was read is no change', () => {
     for (const wrong of [{ fields: { file: asset('other', 'file') } }, { fields: { place: { latitude: 1, longitude: 3 } } }, { encryptedFields: { file: new Blob([]) } }, { fields: { t: 'x' }, encryptedFields: { t: 'x' } }]) {
         assert.throws(() => changes(wrong, there), { ckErrorCode: 'BAD_REQUEST' });
     }
+});
+
+test('a record that is saved is opened once before, and once after', async () => {
+    // A module in which one record is, that counts what is opened of it.
+    let opened = 0;
+    const record = () => new Reader(new Writer().list(['r'], (writer, name) => {
+        opened++;
+        writer.string(name).string('').string('Note').string('_me').i64(0).list([], () => {});
+    }).bytes);
+    const news = tag => new Reader(new Writer().list(['r'], (writer, name) => writer.string(name).flag(true).string('').raw(new Uint8Array(16).fill(tag))).bytes);
+    let tag = 1;
+    const account = { handle: () => news(tag), ask: record };
+    const zone = { handle: 1, fetchRecords: async () => ({ mayWrite: true }), beginEdit: () => ({ edit: 2 }), save: async () => { tag++; return 'stored'; } };
+    const replica = new Replica(account, zone, { scope: 'private', zoneID: { zoneName: 'Z' } });
+    await replica.refresh();
+    const { recordChangeTag } = replica.record('r');
+    opened = 0;
+    const saved = await replica.save({ recordName: 'r', recordChangeTag, fields: { a: 1 } }, () => () => {});
+    assert.notEqual(saved.recordChangeTag, recordChangeTag);
+    assert.equal(opened, 2);
 });
 
 /** A database whose server says what the test has it say. */

@@ -1,5 +1,6 @@
 // An account in a browser: how it is made and comes back, its session, and who it is in a container. Every key is in the module, and so is
 // every judgement of what the server answers: this hands bytes from the one to the other.
+import { hex } from './canonical.mjs';
 import { codeOf } from './failure.mjs';
 import { Server } from './server.mjs';
 
@@ -208,7 +209,7 @@ export class Account {
 
     device() {
         const answer = this.handle('device', this.visitor);
-        const account = [...answer.blob()].map(byte => byte.toString(16).padStart(2, '0')).join('');
+        const account = hex(answer.blob());
         return { account, id: answer.raw(16).slice(), name: answer.string(), added: answer.i64() };
     }
 

@@ -1,6 +1,9 @@
 // The core's canonical encoding, as it goes into and comes out of the module: fixed-width little-endian numbers, bytes and text behind
 // their LE32 length, flags as one byte.
 
+/** @param {Uint8Array} bytes */
+export const hex = bytes => [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 

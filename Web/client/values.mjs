@@ -25,6 +25,8 @@ export function readValue(bytes) {
 // Seconds since 2001, as milliseconds since 1970.
 const epoch = 978_307_200;
 const milliseconds = (/** @type {number} */ seconds) => (seconds + epoch) * 1000;
+/** @param {number} milliseconds since 1970 @returns {number} seconds since 2001, as dates are signed and sent */
+export const seconds = milliseconds => milliseconds / 1000 - epoch;
 
 /** @param {Reader} reader @param {Scalar['kind'] | undefined} kind @returns {Scalar} */
 function payload(reader, kind) {
@@ -72,7 +74,7 @@ function write(writer, value) {
     case 'data': return writer.blob(value.bytes);
     case 'integer': return writer.i64(value.text);
     case 'double': return writer.f64(Number(value.text));
-    case 'date': return writer.f64(value.milliseconds / 1000 - epoch);
+    case 'date': return writer.f64(seconds(value.milliseconds));
     case 'reference': return writer.string(value.text).byte(value.action ?? 0);
     default: throw new RangeError('no such kind');
     }

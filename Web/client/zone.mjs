@@ -60,6 +60,12 @@ export class Zone {
         }
     }
 
+    /** The newest roster of its share, also where it was asked for before. */
+    async refreshRoster() {
+        this.#account.handle('shareRefresh', this.#handle);
+        await this.fetchRosters();
+    }
+
     /**
      * Reads what has changed since the last time, all of it.
      * @returns {Promise<Fetched>} how many records there are to show, whether they may be
@@ -126,8 +132,7 @@ export class Zone {
     /** Leaves the share. @returns {Promise<void>} */
     async leave() {
         for (let round = 1; ; round++) {
-            this.#account.handle('shareRefresh', this.#handle);
-            await this.fetchRosters();
+            await this.refreshRoster();
             const request = this.#ask('leaveRequest', writer => writer.u32(this.#handle).i64(micros()));
             // Another device has left it already, or somebody has taken the account out.
             if (!request.flag()) return;

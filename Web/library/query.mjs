@@ -1,8 +1,8 @@
 // Queries: what is asked, as the module and as the server take it. What a record has to be to be found is the module's to say, by the rules of
 // the server and of apps: of the public database it holds what the server finds against them, of zones it searches what it has opened.
-import { writeValue } from '../client/values.mjs';
+import { seconds, writeValue } from '../client/values.mjs';
 import { badRequest } from './errors.mjs';
-import { written } from './record.mjs';
+import { list, written } from './record.mjs';
 
 /**
  * @typedef {'EQUALS' | 'NOT_EQUALS' | 'LESS_THAN' | 'LESS_THAN_OR_EQUALS' | 'GREATER_THAN' | 'GREATER_THAN_OR_EQUALS' | 'IN' | 'NOT_IN'
@@ -24,15 +24,12 @@ const negated = new Map([['NOT_IN', 'IN'], ['NOT_BEGINS_WITH', 'BEGINS_WITH'], [
 /** Dates of every record: a number is one of them in milliseconds. */
 const dates = new Set(['___createTime', '___modTime', 'creationDate', 'modificationDate']);
 
-/** @template T @param {T | T[] | undefined} given @returns {T[]} */
-const list = given => given === undefined ? [] : Array.isArray(given) ? given : [given];
-
 /** @param {Query} query @returns {Checked} */
 export function checked({ recordType, filterBy, sortBy }) {
     if (!recordType) throw badRequest('A query has a recordType.');
     return {
-        recordType, conditions: list(filterBy).map(condition),
-        order: list(sortBy).map(({ fieldName, ascending = true }) => ({ fieldName, ascending })),
+        recordType, conditions: list(filterBy ?? []).map(condition),
+        order: list(sortBy ?? []).map(({ fieldName, ascending = true }) => ({ fieldName, ascending })),
     };
 }
 
@@ -66,7 +63,7 @@ function wireValue(value) {
     case 'string': return { string: value.text };
     case 'integer': return { int64: value.text };
     case 'double': return { double: Number.isFinite(Number(value.text)) ? Number(value.text) : value.text };
-    case 'date': return { date: value.milliseconds / 1000 - 978_307_200 };
+    case 'date': return { date: seconds(value.milliseconds) };
     case 'data': return { data: btoa(Array.from(value.bytes, byte => String.fromCharCode(byte)).join('')) };
     case 'reference': return { reference: { recordName: value.text } };
     default: throw badRequest('A query of the public database compares with texts, numbers, dates, bytes and references.');

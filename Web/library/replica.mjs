@@ -1,4 +1,5 @@
 // One zone as this account sees it: what was verified, by version, so that what has changed can be told.
+import { hex } from '../client/canonical.mjs';
 import { readRecord } from '../client/zone.mjs';
 import { Asset } from './asset.mjs';
 import { CKError, asCKError, badRequest } from './errors.mjs';
@@ -19,9 +20,6 @@ import { changes, shown } from './record.mjs';
 
 // What is opened at once.
 const batch = 200;
-
-/** @param {Uint8Array} bytes */
-const hex = bytes => [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
 
 export class Replica {
     #account;
@@ -216,14 +214,11 @@ export class Replica {
      */
     #wanted(record) {
         const { recordName = '', recordType, recordChangeTag } = record;
+        if (recordChangeTag !== undefined) return changes(record, this.#requireNewest(recordName, recordChangeTag));
+        if (!recordType) throw badRequest('A record that is to be made has a recordType.', recordName);
         const there = this.#there(recordName);
-        if (recordChangeTag !== undefined) {
-            this.#requireNewest(recordName, recordChangeTag);
-        } else {
-            if (!recordType) throw badRequest('A record that is to be made has a recordType.', recordName);
-            if (there) throw new CKError('exists', { recordName, serverRecord: there, reason: 'There is such a record: give its recordChangeTag to change it.' });
-        }
-        return changes(record, there);
+        if (there) throw new CKError('exists', { recordName, serverRecord: there, reason: 'There is such a record: give its recordChangeTag to change it.' });
+        return changes(record);
     }
 
     /** @param {CKRecordToSave} record @param {Change[]} wanted @returns {Promise<CKRecord>} */
@@ -264,11 +259,12 @@ export class Replica {
         }
     }
 
-    /** @param {string} recordName @param {string} [tag] what the app has seen */
+    /** @param {string} recordName @param {string} [tag] what the app has seen @returns {CKRecord} what is there */
     #requireNewest(recordName, tag) {
         const there = this.record(recordName);
         if (there instanceof CKError) throw there;
         if (tag !== undefined && tag !== there.recordChangeTag) throw new CKError('serverRecordChanged', { recordName, serverRecord: there });
+        return there;
     }
 
     /** @param {string} recordName @param {'stored' | 'changed' | 'deleted'} outcome @returns {CKRecord} */

@@ -102,7 +102,7 @@ export class Share {
 
     async #read() {
         await this.#zone.fetchRecords();
-        await this.#refreshRoster();
+        await this.#zone.refreshRoster();
         const handle = this.#show(0).mayAdminister ? await this.#links() : 0;
         try {
             this.#shown = this.#show(handle);
@@ -110,11 +110,6 @@ export class Share {
             if (handle) this.#account.handle('forget', handle);
         }
         return this.#shown;
-    }
-
-    async #refreshRoster() {
-        this.#account.handle('shareRefresh', this.#zone.handle);
-        await this.#zone.fetchRosters();
     }
 
     /** @returns {Promise<number>} the share with the URLs that this account has of it */
@@ -230,7 +225,7 @@ export class Share {
      */
     async #append(write) {
         for (let round = 1; ; round++) {
-            await this.#refreshRoster();
+            await this.#zone.refreshRoster();
             const request = await write();
             if (!request) return;
             try {
