@@ -54,8 +54,14 @@ extension Core {
     /// An upload, the answer to its beginning → nothing: the server takes parts as they are here.
     func uploadState(_ reader: inout CanonicalReader) throws(SealError) {
         let writing = try uploads[try reader.number()]
-        let state = try Wire.UploadState(protobuf: try reader.blob(atMost: reader.remaining))
-        guard state.contentBytes == writing.layout.sealedBytes, Int(state.partChunks) == Limits.assetPartChunks else {
+        try requireParts(try reader.blob(atMost: reader.remaining), of: writing.layout.sealedBytes)
+    }
+
+    /// - Parameter state: the server's answer to an upload of so many bytes that begins.
+    /// - Throws: `unsupported` for parts of another size than they have here.
+    func requireParts(_ state: [UInt8], of contentBytes: UInt64) throws(SealError) {
+        let state = try Wire.UploadState(protobuf: state)
+        guard state.contentBytes == contentBytes, Int(state.partChunks) == Limits.assetPartChunks else {
             throw .unsupported
         }
     }

@@ -155,7 +155,7 @@ extension Core {
     }
 
     /// A value that has no canonical form cannot have come: what it was read from has one.
-    private func write(_ value: Value, as kind: UInt8, _ writer: inout CanonicalWriter) {
+    func write(_ value: Value, as kind: UInt8, _ writer: inout CanonicalWriter) {
         guard let bytes = try? value.canonicalBytes() else {
             writer.number(UInt8(3))
             return

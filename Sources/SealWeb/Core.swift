@@ -22,6 +22,7 @@ struct Core {
         var shares = HandleTable<ManagedShare>()
         var people = HandleTable<IdentityChain>()
         var publicZones = HandleTable<PublicZone>()
+        var publicAssets = HandleTable<PublicAssetBytes>()
     #endif
     var random = SystemRandom()
 
@@ -160,6 +161,7 @@ struct Core {
             shares.remove(handle)
             people.remove(handle)
             publicZones.remove(handle)
+            publicAssets.remove(handle)
         #endif
     }
 }

@@ -87,24 +87,25 @@ extension Core {
         writer.number(UInt32(shown.fields.count))
         for (name, field) in shown.fields {
             writer.string(name)
-            guard case .plain(let value) = field, let bytes = try? value.canonicalBytes() else {
-                writer.number(UInt8(3))
-                continue
+            switch field {
+            case .plain(let value): write(value, as: 0, &writer)
+            case .publicAsset(let asset, _):
+                writer.number(UInt8(2))
+                writer.number(asset.size)
+            case .encrypted, .asset, .omitted: writer.number(UInt8(3))
             }
-            writer.number(UInt8(0))
-            writer.blob(bytes)
         }
     }
 
     /// A public database, an identity, a record's name, which is drawn where it is none; whether it is to be deleted;
-    /// the type of one that is to be made, or nothing; what becomes of its fields (as of `saveRequest`), time → its
-    /// name, and the request.
+    /// the type of one that is to be made, or nothing; what becomes of its fields (as of `saveRequest`, a file by
+    /// its upload), time → its name, and the request.
     mutating func publicRequest(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(Refusal) {
         let zone = try core { () throws(SealError) in try publicZones[try reader.number()] }
         let own = try core { () throws(SealError) in try identities[try reader.number()].own }
         var name = ""
         var (isDeletion, type, time) = (false, "", Int64(0))
-        var changes: [String: RecordEdit.Change] = [:]
+        var changes: [String: PublicZone.Change] = [:]
         try core { () throws(SealError) in
             name = try reader.string(atMost: Limits.nameBytes)
             isDeletion = try reader.flag()
@@ -112,7 +113,7 @@ extension Core {
             for _ in 0..<(try reader.count(UInt32.self, ofAtLeast: 9)) {
                 guard changes.count < Core.fieldsAtMost else { throw .invalidLength }
                 let name = try reader.string(atMost: Limits.nameBytes)
-                guard changes.updateValue(try change(&reader), forKey: name) == nil else { throw .malformed }
+                guard changes.updateValue(try publicChange(&reader), forKey: name) == nil else { throw .malformed }
             }
             time = try reader.number()
         }
@@ -129,6 +130,21 @@ extension Core {
         request.signature = signature
         writer.string(name)
         writer.blob(request.protobuf())
+    }
+
+    private func publicChange(_ reader: inout CanonicalReader) throws(SealError) -> PublicZone.Change {
+        let kind: UInt8 = try reader.number()
+        let bytes = try reader.blob(atMost: reader.remaining)
+        switch kind {
+        case 0: return .plain(try Value(canonicalBytes: bytes))
+        // Whoever may read there has no key.
+        case 1: throw .unsupported
+        case 2: return .removed
+        case 3:
+            var handle = CanonicalReader(bytes)
+            return .asset(try publicAssets[try handle.number()])
+        default: throw .malformed
+        }
     }
 
     /// The answer to a change → why it is not stored, or nothing.

@@ -17,6 +17,12 @@ enum LibraryOperation: UInt32 {
     case publicRecord = 275
     case publicRequest = 276
     case publicAnswer = 277
+    case publicAsset = 278
+    case publicUpload = 279
+    case publicUploadState = 280
+    case publicChunks = 281
+    case publicPartRoot = 282
+    case publicAssetEnd = 283
     // Of zones and their records
     case zoneRequest = 288
     case zoneEndRequest = 289

@@ -6,7 +6,7 @@ import SealStatements
 /// A container's public database as a visitor reads and writes it: nothing there is sealed, and each record is signed
 /// by its author, whose name certifies the keys. What was seen once is not taken back for as long as the module lives.
 final class PublicZone {
-    private let scope: Scope
+    let scope: Scope
     private var store = MemorySightings()
     private var authors: [UserID: IdentityChain] = [:]
     /// By name, the newest of what was read: what is written goes on after it.
@@ -91,12 +91,20 @@ final class PublicZone {
 
     // MARK: Writing
 
+    /// What becomes of a field.
+    enum Change {
+        case plain(Value)
+        /// A file, whose bytes the server has.
+        case asset(PublicAssetBytes)
+        case removed
+    }
+
     /// - Parameters:
     ///   - type: of a record that is new; nil for one that is there, which keeps its own.
     ///   - changes: what becomes of its fields; nil for its deletion.
     /// - Returns: the record for the server, and its author's signature.
     func write(
-        _ name: String, type: String?, _ changes: [String: RecordEdit.Change]?, as own: OwnIdentity, at time: Int64,
+        _ name: String, type: String?, _ changes: [String: Change]?, as own: OwnIdentity, at time: Int64,
         random: inout SystemRandom
     ) throws(Refusal) -> (record: Wire.Record, signature: [UInt8]) {
         let before = known[name]
@@ -133,7 +141,7 @@ final class PublicZone {
     }
 
     private static func fields(
-        _ changes: [String: RecordEdit.Change], of before: Shown?, after base: RecordWriting.Base?
+        _ changes: [String: Change], of before: Shown?, after base: RecordWriting.Base?
     ) throws(SealError) -> [(name: String, field: WireField, digest: Digest)] {
         var known: [String: Digest] = [:]
         for digest in before?.read.digests ?? [] { known[digest.name] = digest.digest }
@@ -148,7 +156,7 @@ final class PublicZone {
         for (name, change) in changes {
             switch change {
             case .plain(let value): now[name] = .plain(value)
-            case .encrypted, .asset: throw .unsupported
+            case .asset(let bytes): now[name] = .asset(try bytes.asset(), blob: bytes.blob)
             case .removed: now[name] = nil
             }
         }

@@ -90,11 +90,22 @@ LARGE = """async ({ server, count }) => {
 
     // A file of two parts, there and back, and as it is once more.
     const bytes = new Uint8Array(9 * 1024 * 1024 + 5).map((_, place) => place * 31 + (place >> 8));
-    const [made] = all(await database.saveRecords({ recordType: 'Note', fields: { file: new File([bytes], 'large.bin') }, encryptedFields: { title: 'A file' } }, zone));
+    const [sent, read, posted] = [[], [], []];
+    const [made] = all(await database.saveRecords({ recordType: 'Note', fields: { file: new File([bytes], 'large.bin') }, encryptedFields: { title: 'A file' } },
+        { ...zone, onProgress: told => sent.push(told) }));
     const [again] = all(await database.saveRecords({ ...made, encryptedFields: { title: 'The same' } }, zone));
-    const back = new Uint8Array(await (await again.fields.file.value.blob()).arrayBuffer());
+    const back = new Uint8Array(await (await again.fields.file.value.blob({ onProgress: told => read.push(told) })).arrayBuffer());
     const opened = await again.fields.file.value.open();
-    const isSame = [back, opened].every(one => one.length === bytes.length && one.every((byte, place) => byte === bytes[place]));
+    // The same where everybody may read it, in a worker as well.
+    const everybody = container.publicCloudDatabase;
+    const [exhibit] = all(await everybody.saveRecords({ recordType: 'Exhibit', fields: { file: new Blob([bytes]) } }, { onProgress: told => posted.push(told) }));
+    const [same] = all(await everybody.saveRecords({ ...exhibit, fields: { ...exhibit.fields, title: 'The same' } }));
+    const shown = await same.fields.file.value.open({ onProgress: told => read.push(told) });
+    const [part, total] = [8 * 1024 * 1024, bytes.length];
+    const hears = [sent, posted].map(told => JSON.stringify(told) === JSON.stringify([part, total].map(bytes => ({ fieldName: 'file', bytes, total }))))
+        .concat(read.filter(({ bytes, total: all }) => bytes === total && all === total).length === 2);
+    const deaf = await database.saveRecords({ recordType: 'Note' }, { ...zone, onProgress: 5 }).catch(error => error.ckErrorCode);
+    const isSame = [back, opened, shown].every(one => one.length === bytes.length && one.every((byte, place) => byte === bytes[place]));
 
     // What an error has, and what an app throws itself, come through as they are.
     const stale = (await database.saveRecords({ ...made, fields: { file: new Blob(['x']) } }, zone)).errors[0];
@@ -108,7 +119,7 @@ LARGE = """async ({ server, count }) => {
     await out;
     return {
         isSame, isAsset: again.fields.file.value instanceof Asset, stale: [stale.ckErrorCode, stale.serverRecord.encryptedFields.title.value, stale.serverRecord.fields.file.value instanceof Asset],
-        bad, unread, isShared, shown: share.shown.isShared, user: user === me.userRecordName, left: container.userRecordName,
+        bad, deaf, hears, unread, isShared, shown: share.shown.isShared, user: user === me.userRecordName, left: container.userRecordName,
         late: await database.fetchRecords('a', zone).catch(error => error.ckErrorCode),
     };
 }"""
@@ -286,7 +297,7 @@ class LibraryTests(SharingTests):
             abel.page.goto(site)
             told = abel.page.evaluate(LARGE, {"server": origin, "count": SHORT_ZONE})
             that(told == {
-                "isSame": True, "isAsset": True, "stale": ["CONFLICT", "The same", True], "bad": "BAD_REQUEST", "unread": "BAD_REQUEST", "isShared": False,
+                "isSame": True, "isAsset": True, "stale": ["CONFLICT", "The same", True], "bad": "BAD_REQUEST", "deaf": "BAD_REQUEST", "hears": [True, True, True], "unread": "BAD_REQUEST", "isShared": False,
                 "shown": False, "user": True, "left": "", "late": "AUTHENTICATION_REQUIRED",
             }, str(told))
             reads = {worker: [abel.page.evaluate("worker => read(worker)", worker) for _ in range(3)] for worker in (True, False)}

@@ -88,12 +88,12 @@ test('a query is asked of the module and of the server alike', () => {
 });
 
 test('what comes back as it was read is no change', () => {
-    const asset = (recordName, fieldName) => new Asset(3, { scope: 'private', zoneID: { zoneName: 'Z' }, recordName, fieldName }, async () => new Uint8Array(3));
+    const asset = (recordName, fieldName, zoneID = { zoneName: 'Z' }, scope = 'private') => new Asset(3, { scope, zoneID, recordName, fieldName }, async () => new Uint8Array(3));
     const there = { fields: { file: { value: asset('r', 'file'), type: 'ASSETID' }, place: { value: { latitude: 1, longitude: 2 }, type: 'LOCATION' }, n: { value: 2, type: 'INT64' } }, encryptedFields: { t: { value: 'x', type: 'STRING' } } };
     assert.deepEqual(changes({ ...there, fields: { ...there.fields, file: { value: asset('r', 'file') } } }, there), []);
     assert.deepEqual(changes({ fields: { n: { value: 2, type: 'DOUBLE' } } }, there).map(({ name, to }) => [name, to]), [['n', 'plain']]);
     assert.deepEqual(changes({ fields: { file: new Blob(['a']), other: { value: Uint8Array.of(1), type: 'ASSETID' }, bytes: Uint8Array.of(1) } }, there).map(({ to }) => to), ['file', 'file', 'plain']);
-    for (const wrong of [{ fields: { file: asset('other', 'file') } }, { fields: { place: { latitude: 1, longitude: 3 } } }, { encryptedFields: { file: new Blob([]) } }, { fields: { t: 'x' }, encryptedFields: { t: 'x' } }]) {
+    for (const wrong of [{ fields: { file: asset('other', 'file') } }, { fields: { file: asset('r', 'file', { zoneName: 'Y' }) } }, { fields: { file: asset('r', 'file', undefined, 'public') } }, { fields: { place: { latitude: 1, longitude: 3 } } }, { encryptedFields: { file: new Blob([]) } }, { fields: { t: 'x' }, encryptedFields: { t: 'x' } }]) {
         assert.throws(() => changes(wrong, there), { ckErrorCode: 'BAD_REQUEST' });
     }
 });

@@ -5,95 +5,130 @@ import { ServerError } from './server.mjs';
 
 /**
  * @typedef {import('./account.mjs').Account} Account
+ * @typedef {import('./canonical.mjs').Reader} Reader
  * @typedef {import('./server.mjs').Place} Place
  * @typedef {import('./server.mjs').Route} Route
  * @typedef {{ container: string, environment: string, database: string }} Database
  * @typedef {{ record: string, field: string }} AssetPlace
- * @typedef {(part: number) => void} Progress is told how much is there: 1 is all
+ * @typedef {(bytes: number, total: number) => void} Progress is told how much of a file has gone, of how much
+ */
+
+/**
+ * What the module has of an asset on its way down.
+ * @typedef {{
+ *     handle: number, path: Place, size: number, content: number, all: number, chunk: number, takeLeaves: (leaves: Uint8Array) => void,
+ *     open: (chunks: Uint8Array) => Uint8Array, end: () => void,
+ * }} Reading `content`: bytes of its chunks as they are stored, `all`: with the leaves behind them; what `open` gives is the asset's when
+ *     `end` does not throw
+ */
+
+/**
+ * The same of a file on its way up.
+ * @typedef {{
+ *     handle: number, path: Place, content: number, partChunks: number, request: Uint8Array, takeState: (state: Uint8Array) => void,
+ *     seal: (bytes: Uint8Array) => Uint8Array, partRoot: (chunks: number) => Uint8Array, end: () => { tail: Uint8Array, request: Uint8Array },
+ * }} Writing `content`: bytes there are to `seal`, zeros behind the file's; `partChunks`: 0 where it goes in one
  */
 
 const [chunk, tag] = [65_536, 16];
 // What the module is given at once: 1 MiB.
 const chunksAtOnce = 16;
-const sealedAtOnce = chunksAtOnce * (chunk + tag);
 // In a row, where the line breaks.
 const tries = 5;
 const octets = 'application/octet-stream';
 
-/** @param {Account} account @param {number} zone @param {Database} database @param {AssetPlace} asset */
-function begin(account, zone, database, { record, field }) {
+/** @param {Reader} answer where the module's answer begins @param {Database} database @returns {{ handle: number, path: Place }} */
+export const placeOf = (answer, database) =>
+    ({ handle: answer.u32(), path: { owner: answer.string(), zone: answer.string(), id: answer.string(), ...database } });
+
+/** @param {Account} account @param {number} zone @param {Database} database @param {AssetPlace} asset @returns {Reading} */
+export function beginAsset(account, zone, database, { record, field }) {
     const answer = account.ask('beginAsset', writer => writer.u32(zone).string(record).string(field));
+    const { handle, path } = placeOf(answer, database);
     return {
-        asset: answer.u32(), path: { owner: answer.string(), zone: answer.string(), id: answer.string(), ...database },
-        size: Number(answer.u64()), sealed: Number(answer.u64()), all: Number(answer.u64()),
+        handle, path, size: Number(answer.u64()), content: Number(answer.u64()), all: Number(answer.u64()), chunk: chunk + tag,
+        takeLeaves: leaves => { account.ask('assetLeaves', writer => writer.u32(handle).blob(leaves)); },
+        // Each chunk is held against its leaf before it is opened.
+        open: sealed => account.ask('openChunks', writer => writer.u32(handle).blob(sealed)).blob(), end: () => {},
     };
 }
 
-const takeLeaves = (/** @type {Account} */ account, /** @type {number} */ asset, /** @type {Uint8Array} */ leaves) => account.ask('assetLeaves', writer => writer.u32(asset).blob(leaves));
-const openChunks = (/** @type {Account} */ account, /** @type {number} */ asset, /** @type {Uint8Array} */ sealed) =>
-    account.ask('openChunks', writer => writer.u32(asset).blob(sealed)).blob();
+/** @param {Account} account @param {number} zone @param {Database} database @param {Blob} file @returns {Writing} */
+export function beginUpload(account, zone, database, file) {
+    const answer = account.ask('beginUpload', writer => writer.u32(zone).i64(file.size));
+    const { handle, path } = placeOf(answer, database);
+    return {
+        handle, path, content: Number(answer.u64()), partChunks: answer.u32(), request: answer.blob().slice(),
+        takeState: state => { account.ask('uploadState', writer => writer.u32(handle).blob(state)); },
+        seal: bytes => account.ask('sealChunks', writer => writer.u32(handle).blob(bytes)).blob(),
+        partRoot: count => account.ask('partRoot', writer => writer.u32(handle).u32(count)).blob(),
+        end: () => {
+            const ended = account.handle('endUpload', handle);
+            return { tail: ended.blob(), request: ended.blob() };
+        },
+    };
+}
 
 /**
  * @param {Account} account
- * @param {number} zone
- * @param {Database} database
- * @param {AssetPlace} place
+ * @param {Reading} reading
+ * @param {Progress} tell
  * @returns {Promise<Uint8Array>} all of an asset that is no larger than `largestAsset`
  */
-export async function openAsset(account, zone, database, place) {
-    const { asset, path, size, sealed, all } = begin(account, zone, database, place);
+export async function openAsset(account, { handle, path, size, content, all, chunk, takeLeaves, open, end }, tell) {
     try {
         if (size > largestAsset) throw new ServerError({ code: 'limitExceeded' });
-        const blob = await account.call('assets/download', undefined, path, all);
-        takeLeaves(account, asset, blob.subarray(sealed));
+        const blob = await account.call('assets/download', undefined, path, all, undefined, count => tell(Math.floor(size * Math.min(count / all, 1)), size));
+        takeLeaves(blob.subarray(content));
         const bytes = new Uint8Array(size);
-        for (let start = 0, offset = 0; start < sealed; start += sealedAtOnce) {
-            const part = openChunks(account, asset, blob.subarray(start, Math.min(start + sealedAtOnce, sealed)));
+        const atOnce = chunksAtOnce * chunk;
+        for (let start = 0, offset = 0; start < content; start += atOnce) {
+            const part = open(blob.subarray(start, Math.min(start + atOnce, content)));
             bytes.set(part, offset);
             offset += part.length;
         }
+        end();
         return bytes;
     } finally {
-        account.handle('forget', asset);
+        account.handle('forget', handle);
     }
 }
 
 /**
  * @param {Account} account
- * @param {number} zone
- * @param {Database} database
- * @param {AssetPlace} place
+ * @param {Reading} reading
  * @param {Progress} tell
  * @returns {Promise<Blob>} an asset of any size, which the browser keeps outside of this worker's memory
  */
-export async function saveAsset(account, zone, database, place, tell) {
-    const { asset, path, sealed, all } = begin(account, zone, database, place);
+export async function saveAsset(account, { handle, path, size, content, all, chunk, takeLeaves, open, end }, tell) {
     try {
-        const leaves = await gathered(account, path, sealed, all);
-        takeLeaves(account, asset, leaves);
+        takeLeaves(await gathered(account, path, content, all));
         /** @type {Blob[]} */
         const parts = [];
-        const held = new Uint8Array(sealedAtOnce);
-        let [taken, filled] = [0, 0];
-        const open = () => {
-            parts.push(new Blob([openChunks(account, asset, held.subarray(0, filled))]));
+        const held = new Uint8Array(chunksAtOnce * chunk);
+        let [taken, filled, opened] = [0, 0, 0];
+        const openHeld = () => {
+            const part = open(held.subarray(0, filled));
+            parts.push(new Blob([part]));
             taken += filled;
+            opened += part.length;
             filled = 0;
-            tell(taken / sealed);
+            tell(opened, size);
         };
-        await goingOn(account, path, () => taken + filled, sealed, value => {
+        await goingOn(account, path, () => taken + filled, content, value => {
             for (let start = 0; start < value.length;) {
-                const count = Math.min(value.length - start, sealedAtOnce - filled);
+                const count = Math.min(value.length - start, held.length - filled);
                 held.set(value.subarray(start, start + count), filled);
                 filled += count;
                 start += count;
-                if (filled === sealedAtOnce) open();
+                if (filled === held.length) openHeld();
             }
         });
-        if (filled > 0) open();
+        if (filled > 0) openHeld();
+        end();
         return new Blob(parts, { type: octets });
     } finally {
-        account.handle('forget', asset);
+        account.handle('forget', handle);
     }
 }
 
@@ -133,50 +168,39 @@ async function goingOn(account, path, place, end, take) {
 
 /**
  * @param {Account} account
- * @param {number} zone
- * @param {Database} database
- * @param {{ file: Blob }} file
- * @param {Progress} tell
+ * @param {Writing} writing
+ * @param {Blob} file
+ * @param {Progress} tell hears of each part that the server has
  * @returns {Promise<{ upload: number }>}
  */
-export async function upload(account, zone, database, { file }, tell) {
-    const answer = account.ask('beginUpload', writer => writer.u32(zone).i64(file.size));
-    const upload = answer.u32();
-    const path = { owner: answer.string(), zone: answer.string(), id: answer.string(), ...database };
-    const [padded, partChunks, request] = [Number(answer.u64()), answer.u32(), answer.blob().slice()];
+export async function upload(account, { handle, path, content, partChunks, request, takeState, seal, partRoot, end }, file, tell) {
     try {
         const isInParts = partChunks > 0;
-        if (isInParts) {
-            const state = await account.call('assets/begin', request, path);
-            account.ask('uploadState', writer => writer.u32(upload).blob(state));
-        }
-        const partBytes = isInParts ? partChunks * chunk : padded;
-        for (let start = 0, part = 0; start < padded; start += partBytes, part++) {
-            const end = Math.min(start + partBytes, padded);
+        if (isInParts) takeState(await account.call('assets/begin', request, path));
+        const partBytes = isInParts ? partChunks * chunk : content;
+        // A file without bytes is sent as well.
+        for (let start = 0, part = 0; start < content || part === 0; start += partBytes, part++) {
+            const stop = Math.min(start + partBytes, content);
             const sealed = [];
-            for (let offset = start; offset < end; offset += chunksAtOnce * chunk) {
+            for (let offset = start; offset < stop; offset += chunksAtOnce * chunk) {
                 // Behind the file there are zeros.
-                const bytes = new Uint8Array(Math.min(chunksAtOnce * chunk, end - offset));
+                const bytes = new Uint8Array(Math.min(chunksAtOnce * chunk, stop - offset));
                 bytes.set(new Uint8Array(await file.slice(offset, offset + bytes.length).arrayBuffer()));
-                sealed.push(account.ask('sealChunks', writer => writer.u32(upload).blob(bytes)).blob());
+                sealed.push(seal(bytes));
             }
             if (isInParts) {
-                sealed.push(account.ask('partRoot', writer => writer.u32(upload).u32(Math.ceil((end - start) / chunk))).blob());
+                sealed.push(partRoot(Math.ceil((stop - start) / chunk)));
                 await send(account, 'assets/part', { ...path, part: String(part) }, sealed);
             } else {
-                sealed.push(account.handle('endUpload', upload).blob());
+                sealed.push(end().tail);
                 await send(account, 'assets/upload', path, sealed);
             }
-            tell(end / padded);
+            tell(Math.min(stop, file.size), file.size);
         }
-        if (isInParts) {
-            const ended = account.handle('endUpload', upload);
-            ended.blob();
-            await account.call('assets/finish', ended.blob(), path);
-        }
-        return { upload };
+        if (isInParts) await account.call('assets/finish', end().request, path);
+        return { upload: handle };
     } catch (error) {
-        account.handle('forget', upload);
+        account.handle('forget', handle);
         throw error;
     }
 }

@@ -40,8 +40,10 @@ async function answer({ id, name, argument }) {
         const one = await begun();
         /** @type {unknown} */
         const owner = place === 'account' ? one.account : place === 'visit' ? one : one.zone;
-        const called = /** @type {Record<string, (argument: unknown, tell: (part: number) => void) => unknown>} */ (owner);
-        say({ id, value: await called[name](argument ?? {}, name === 'watch' ? () => say({}) : part => say({ id, part })) });
+        const called = /** @type {Record<string, (argument: unknown, tell: import('./assets.mjs').Progress) => unknown>} */ (owner);
+        // Of a file without bytes all has gone.
+        const tell = (/** @type {number} */ bytes, /** @type {number} */ total) => say({ id, part: total > 0 ? bytes / total : 1 });
+        say({ id, value: await called[name](argument ?? {}, name === 'watch' ? () => say({}) : tell) });
     } catch (error) {
         const { reason = '', remedy = '', wait = 0 } = /** @type {Partial<import('./server.mjs').Failure>} */ (error ?? {});
         say({ id, error: { code: codeOf(error), reason, remedy, wait } });

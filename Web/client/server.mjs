@@ -71,11 +71,12 @@ export class Server {
      * @param {Place} [place]
      * @param {number} [most] bytes of the answer
      * @param {string} [type] of the body
+     * @param {(count: number) => void} [heard] is told how many bytes of the answer have come
      * @returns {Promise<Uint8Array>} the answer's bytes
      * @throws {ServerError} what the server refuses; `networkFailure`; `endless` where the answer is longer
      */
-    async call(name, body, place = {}, most = mostBytes, type = media) {
-        const { response, bytes } = await this.exchange(name, place, { accept: media, ...body && { 'content-type': type } }, body, most);
+    async call(name, body, place = {}, most = mostBytes, type = media, heard = () => {}) {
+        const { response, bytes } = await this.exchange(name, place, { accept: media, ...body && { 'content-type': type } }, body, most, heard);
         if (response.ok) return bytes;
         throw this.#refusal(response, bytes);
     }
@@ -99,7 +100,7 @@ export class Server {
         try {
             wait();
             const response = await this.send(name, place, { accept: media, range: `bytes=${first}-${end - 1}` }, stop.signal);
-            if (!response.ok) throw this.#refusal(response, await read(response, mostBytes, wait));
+            if (!response.ok) throw this.#refusal(response, await read(response, mostBytes, () => wait()));
             // All of it, where a part was asked for, is not what is to be read.
             if (response.status !== 206) throw new ServerError({ code: 'serverRejectedRequest' });
             let left = end - first;
@@ -138,9 +139,10 @@ export class Server {
      * @param {Record<string, string>} headers
      * @param {Uint8Array} [body]
      * @param {number} [most] bytes of the answer
+     * @param {(count: number) => void} [heard] as of `call`, of an answer that is no refusal
      * @returns an answer, whatever it says, with all of its bytes
      */
-    async exchange(name, place, headers, body, most = mostBytes) {
+    async exchange(name, place, headers, body, most = mostBytes, heard = () => {}) {
         const stop = new AbortController();
         /** @type {ReturnType<typeof setTimeout> | undefined} */
         let timer;
@@ -152,7 +154,12 @@ export class Server {
             // Nothing is heard while a long body goes out over a slow line.
             wait((body?.length ?? 0) / leastPace * 1000);
             const response = await this.send(name, place, headers, stop.signal, body);
-            return { response, bytes: await read(response, response.ok ? most : mostBytes, wait) };
+            return {
+                response, bytes: await read(response, response.ok ? most : mostBytes, count => {
+                    wait();
+                    if (response.ok) heard(count);
+                }),
+            };
         } catch (error) {
             throw error instanceof ServerError ? error : new ServerError({ code: 'networkFailure' });
         } finally {
@@ -166,9 +173,9 @@ export class Server {
  * All of an answer, as far as it is no longer than it may be, and does not trickle.
  * @param {Response} response
  * @param {number} most
- * @param {() => void} wait it goes on
+ * @param {(count: number) => void} heard it goes on, with so many bytes by now
  */
-export async function read(response, most, wait) {
+export async function read(response, most, heard) {
     const began = Date.now();
     const parts = [];
     let count = 0;
@@ -180,7 +187,7 @@ export async function read(response, most, wait) {
         if (count > most) throw new ServerError({ code: 'endless' });
         if ((Date.now() - began - patience) / 1000 * leastPace > count) throw new ServerError({ code: 'networkFailure' });
         parts.push(value);
-        wait();
+        heard(count);
     }
     const bytes = new Uint8Array(count);
     let offset = 0;

@@ -1,6 +1,6 @@
 // A share's records: read, opened and changed. What is believed, signed and shown is the module's to say.
 import { micros } from './account.mjs';
-import { openAsset, saveAsset, upload } from './assets.mjs';
+import { beginAsset, beginUpload, openAsset, saveAsset, upload } from './assets.mjs';
 import { Writer } from './canonical.mjs';
 import { codeOf } from './failure.mjs';
 import { ServerError } from './server.mjs';
@@ -25,7 +25,7 @@ const mostOfEdit = 24 << 20;
 // What is sent again by itself: more than a busy share needs.
 const mostRounds = 8;
 /** By the module's numbers. */
-export const changeKinds = { plain: 0, sealed: 1, removed: 2, file: 3 };
+const changeKinds = { plain: 0, sealed: 1, removed: 2, file: 3 };
 const feedCourses = { needsRosters: 0, isMoreComing: 1, isWhole: 2, misses: 3 };
 
 export class Zone {
@@ -112,22 +112,26 @@ export class Zone {
         return answer.flag() ? readRecord(answer) : null;
     }
 
-    /** @param {import('./assets.mjs').AssetPlace} asset @returns {Promise<Uint8Array>} its bytes */
-    openAsset(asset) { return openAsset(this.#account, this.#handle, this.#database, asset); }
+    /**
+     * @param {import('./assets.mjs').AssetPlace} asset
+     * @param {import('./assets.mjs').Progress} tell
+     * @returns {Promise<Uint8Array>} its bytes
+     */
+    openAsset(asset, tell) { return openAsset(this.#account, beginAsset(this.#account, this.#handle, this.#database, asset), tell); }
 
     /**
      * @param {import('./assets.mjs').AssetPlace} asset
      * @param {import('./assets.mjs').Progress} tell
      * @returns {Promise<Blob>} the same of any size, in no memory of the module
      */
-    saveAsset(asset, tell) { return saveAsset(this.#account, this.#handle, this.#database, asset, tell); }
+    saveAsset(asset, tell) { return saveAsset(this.#account, beginAsset(this.#account, this.#handle, this.#database, asset), tell); }
 
     /**
      * @param {{ file: Blob }} file
      * @param {import('./assets.mjs').Progress} tell
      * @returns {Promise<{ upload: number }>} it for a change (`save`), which its bytes are there before
      */
-    upload(file, tell) { return upload(this.#account, this.#handle, this.#database, file, tell); }
+    upload({ file }, tell) { return upload(this.#account, beginUpload(this.#account, this.#handle, this.#database, file), file, tell); }
 
     /** Leaves the share. @returns {Promise<void>} */
     async leave() {
@@ -177,9 +181,7 @@ export class Zone {
      */
     save({ edit, changes }) {
         return this.#edit(edit, () => this.#ask('saveRequest', writer => writer.u32(this.#handle).u32(edit)
-            .list(changes, (writer, { name, to, value, upload }) => writer.string(name).byte(changeKinds[to])
-                .blob(to === 'file' ? new Writer().u32(upload ?? 0).bytes : value ? writeValue(value) : new Uint8Array(0)))
-            .i64(micros())));
+            .list(changes, writeChange).i64(micros())));
     }
 
     /** @param {{ edit: number }} change @returns {Promise<Outcome>} as of `save` */
@@ -227,6 +229,10 @@ export class Zone {
         }
     }
 }
+
+/** @param {Writer} writer @param {Change} change */
+export const writeChange = (writer, { name, to, value, upload }) => writer.string(name).byte(changeKinds[to])
+    .blob(to === 'file' ? new Writer().u32(upload ?? 0).bytes : value ? writeValue(value) : new Uint8Array(0));
 
 /** @param {Reader} reader @returns {OpenedRecord} */
 export function readRecord(reader) {

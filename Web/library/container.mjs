@@ -419,7 +419,7 @@ export class Container {
         const visit = new Visit(account);
         const { containerIdentifier: container, environment } = this;
         await visit.comeBack({ container, environment, owner: ownerRecordName, zone: zoneName, share: shareRecordName, database: scope });
-        return new Replica(account, visit.zone, { scope, zoneID });
+        return new Replica(account, visit.zone, { scope, zoneID: { ...zoneID, ownerRecordName } });
     }
 
     /** @param {import('../client/server.mjs').Route} route @param {object} message @param {'private' | 'shared'} database @returns {Promise<any>} */

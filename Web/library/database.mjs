@@ -2,6 +2,7 @@
 import { newOperationId } from '../client/messages.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, refused, told } from './errors.mjs';
+import { heardBy, heardOf } from './progress.mjs';
 import { checked } from './query.mjs';
 import { list, named, only, response } from './record.mjs';
 
@@ -200,16 +201,17 @@ export class Database {
     /**
      * One after the other, and not all or nothing. Fields that are not named stay as they are; with `null` one goes.
      * @param {CKRecordToSave | CKRecordToSave[]} records with recordChangeTag those that are there, without it those that are to be made
-     * @param {InZone} options
+     * @param {InZone & import('./progress.mjs').SaveOptions} options `onProgress` hears of each part of a file that the server has
      * @returns {Promise<RecordsResponse>}
      */
     saveRecords(records, options) {
         return told(async () => {
+            const heard = heardOf(options);
             const replica = await this.#replica(options);
             await replica.refresh();
             /** @type {(CKRecord | CKError)[]} */
             const outcomes = [];
-            for (const record of list(records)) outcomes.push(await replica.save(record).catch(error => asCKError(error, record.recordName)));
+            for (const record of list(records)) outcomes.push(await replica.save(record, heard).catch(error => asCKError(error, record.recordName)));
             return response(outcomes);
         });
     }
@@ -240,13 +242,14 @@ export class Database {
 
     /**
      * What an `Asset` is read by.
-     * @param {import('./asset.mjs').Source} source
+     * @param {import('./asset.mjs').Source & InZone} source
      * @param {'open' | 'blob'} how
+     * @param {import('./progress.mjs').ReadOptions} [options]
      * @returns {Promise<Uint8Array | Blob>}
      */
-    readAsset(source, how) { return told(async () => (await this.#replica(source)).readAsset(source, how)); }
+    readAsset(source, how, options) { return told(async () => (await this.#replica(source)).readAsset(source, how, heardBy(options))); }
 
-    /** @param {InZone} options */
+    /** @param {InZone & import('./progress.mjs').SaveOptions} options of each of its calls */
     newRecordsBatch(options) { return new RecordsBatch(this, options); }
 
     // Subscriptions

@@ -1,11 +1,14 @@
 // A container's public database, in CloudKit JS's shape: everybody may read it as far as its schema says, and whoever has an account may write.
 // Nothing there is sealed; each record is signed, and verified here.
 import { micros } from '../client/account.mjs';
+import { openAsset, saveAsset, upload } from '../client/assets.mjs';
 import { exchange } from '../client/messages.mjs';
-import { writeValue } from '../client/values.mjs';
-import { changeKinds, readRecord } from '../client/zone.mjs';
+import { readRecord, writeChange } from '../client/zone.mjs';
+import { Asset } from './asset.mjs';
 import { RecordsBatch } from './batch.mjs';
 import { asCKError, badRequest, CKError, told } from './errors.mjs';
+import { heardBy, heardOf } from './progress.mjs';
+import { beginPublicAsset, beginPublicUpload } from './public-assets.mjs';
 import { checked, wireQuery, writeQuery } from './query.mjs';
 import { changes, list, named, response, shown } from './record.mjs';
 
@@ -18,9 +21,6 @@ import { changes, list, named, response, shown } from './record.mjs';
  * @typedef {import('../client/canonical.mjs').Reader} Reader
  * @typedef {import('./module.mjs').LibraryAccount} Account
  */
-
-/** @type {() => never} */
-const notHere = () => { throw new CKError('unsupported', { reason: 'Assets of the public database are not read here yet.' }); };
 
 export class PublicDatabase {
     #container;
@@ -62,7 +62,8 @@ export class PublicDatabase {
         const { account, handle } = await this.#open();
         const answer = account.ask('publicRecord', (/** @type {Writer} */ writer) => writer.u32(handle).string(name));
         const tag = answer.string();
-        return shown(readRecord(answer), tag, notHere);
+        return shown(readRecord(answer), tag, (fieldName, size) => new Asset(
+            size, { scope: 'public', recordName: name, fieldName }, (source, how, options) => this.readAsset(source, how, options)));
     }
 
     /** @param {string[]} names @returns {Promise<(CKRecord | CKError)[]>} */
@@ -112,26 +113,27 @@ export class PublicDatabase {
     /**
      * One after the other, and not all or nothing. Fields that are not named stay as they are; with `null` one goes.
      * @param {CKRecordToSave | CKRecordToSave[]} records with recordChangeTag those that are there, without it those that are to be made
+     * @param {import('./progress.mjs').SaveOptions} [options] `onProgress` hears of each part of a file that the server has
      * @returns {Promise<RecordsResponse>}
      */
-    saveRecords(records) {
+    saveRecords(records, options) {
         return told(async () => {
+            const heard = heardOf(options);
             /** @type {(CKRecord | CKError)[]} */
             const outcomes = [];
-            for (const record of list(records)) outcomes.push(await this.#save(record).catch(error => asCKError(error, record.recordName)));
+            for (const record of list(records)) outcomes.push(await this.#save(record, heard).catch(error => asCKError(error, record.recordName)));
             return response(outcomes);
         });
     }
 
-    /** @param {CKRecordToSave} record */
-    async #save(record) {
+    /** @param {CKRecordToSave} record @param {import('./progress.mjs').Heard} heard */
+    async #save(record, heard) {
         const { recordName = '', recordType = '', recordChangeTag } = record;
-        const wanted = changes(record);
-        if (wanted.some(({ to }) => to === 'file')) throw new CKError('unsupported', { recordName, reason: 'Assets of the public database are not written here yet.' });
-        if (wanted.some(({ to }) => to === 'sealed')) throw badRequest('The public database has no encryptedFields: whoever may read there has no key.', recordName);
+        this.#container.requireSignedIn();
         if (recordChangeTag === undefined && !recordType) throw badRequest('A record that is to be made has a recordType.', recordName);
-        if (recordName) await this.#requireNewest(recordName, recordChangeTag);
-        const { name, refusal } = await this.#write(recordName, recordChangeTag === undefined ? recordType : '', wanted);
+        const wanted = changes(record, recordName ? await this.#requireNewest(recordName, recordChangeTag) : undefined);
+        if (wanted.some(({ to }) => to === 'sealed')) throw badRequest('The public database has no encryptedFields: whoever may read there has no key.', recordName);
+        const { name, refusal } = await this.#sendWithFiles(recordName, recordChangeTag === undefined ? recordType : '', wanted, heard);
         const [there] = await this.#look([name]);
         if (refusal === 'serverRecordChanged' && !(there instanceof CKError)) throw new CKError(refusal, { recordName: name, serverRecord: there });
         if (refusal) throw new CKError(refusal, { recordName: name });
@@ -139,25 +141,55 @@ export class PublicDatabase {
         return there;
     }
 
-    /** @param {string} recordName @param {string} [tag] what the app has seen; without it there is to be no such record */
+    /**
+     * @param {string} recordName
+     * @param {string} [tag] what the app has seen; without it there is to be no such record
+     * @returns {Promise<CKRecord | undefined>} what is there
+     */
     async #requireNewest(recordName, tag) {
         const [there] = await this.#look([recordName]);
         if (there instanceof CKError) {
-            if (tag === undefined && there.serverErrorCode === 'unknownItem') return;
+            if (tag === undefined && there.serverErrorCode === 'unknownItem') return undefined;
             throw there;
         }
         if (tag === undefined) throw new CKError('exists', { recordName, serverRecord: there, reason: 'There is such a record: give its recordChangeTag to change it.' });
         if (tag !== there.recordChangeTag) throw new CKError('serverRecordChanged', { recordName, serverRecord: there });
+        return there;
+    }
+
+    /** @param {string} recordName @param {string} type @param {import('./record.mjs').Change[]} wanted @param {import('./progress.mjs').Heard} heard */
+    async #sendWithFiles(recordName, type, wanted, heard) {
+        const opened = this.#open();
+        const { account, handle } = await opened;
+        /** @type {number[]} */
+        const uploads = [];
+        try {
+            /** @type {import('./record.mjs').Change[]} */
+            const sent = [];
+            for (const { file, ...change } of wanted) {
+                if (!file) {
+                    sent.push(change);
+                    continue;
+                }
+                const made = await upload(account, beginPublicUpload(account, handle, this.#place, file), file, heard(recordName, change.name));
+                uploads.push(made.upload);
+                sent.push({ ...change, ...made });
+            }
+            // Whoever has signed in meanwhile signs nothing of somebody else's.
+            if ((await this.#open()).account !== account) throw new CKError('operationCancelled', { recordName, reason: 'Somebody else has signed in meanwhile.' });
+            return await this.#write(recordName, type, sent, opened);
+        } finally {
+            for (const one of uploads) account.handle('forget', one);
+        }
     }
 
     /** @param {string} recordName @param {string} type @param {import('./record.mjs').Change[] | null} wanted null for its deletion */
-    async #write(recordName, type, wanted) {
-        const { account, handle } = await this.#open();
+    async #write(recordName, type, wanted, opened = this.#open()) {
+        const { account, handle } = await opened;
         this.#container.requireSignedIn();
         const { identity } = await account.identify(this.#container.containerIdentifier);
         const request = account.ask('publicRequest', (/** @type {Writer} */ writer) => writer.u32(handle).u32(identity).string(recordName).flag(wanted === null).string(type)
-            .list(wanted ?? [], (/** @type {Writer} */ writer, /** @type {import('./record.mjs').Change} */ { name, to, value }) =>
-                writer.string(name).byte(changeKinds[to]).blob(value ? writeValue(value) : new Uint8Array(0)))
+            .list(wanted ?? [], writeChange)
             .i64(micros()));
         const name = request.string();
         const answer = await account.call('records/modify', request.blob(), this.#place);
@@ -191,5 +223,24 @@ export class PublicDatabase {
         });
     }
 
-    newRecordsBatch() { return new RecordsBatch(this); }
+    /**
+     * What an `Asset` is read by: what the field has by now.
+     * @param {Pick<import('./asset.mjs').Source, 'recordName' | 'fieldName'>} source
+     * @param {'open' | 'blob'} how
+     * @param {import('./progress.mjs').ReadOptions} [options]
+     * @returns {Promise<Uint8Array | Blob>}
+     */
+    readAsset({ recordName, fieldName }, how, options) {
+        return told(async () => {
+            const tell = heardBy(options);
+            const [there] = await this.#look([recordName]);
+            if (there instanceof CKError) throw there;
+            const { account, handle } = await this.#open();
+            const reading = beginPublicAsset(account, handle, this.#place, { record: recordName, field: fieldName });
+            return (how === 'open' ? openAsset : saveAsset)(account, reading, tell);
+        });
+    }
+
+    /** @param {import('./progress.mjs').SaveOptions} [options] of each of its calls */
+    newRecordsBatch(options) { return new RecordsBatch(this, options); }
 }

@@ -101,7 +101,7 @@ export function changes({ recordName, fields = {}, encryptedFields = {} }, there
             const { value, type } = isField(one) ? one : { value: one, type: undefined };
             if (now && Object.hasOwn(now, name) && isSame(value, type, now[name])) continue;
             const file = isFile(value, type);
-            if (file && to === 'sealed') throw badRequest(`“${name}” is a file: those are always sealed, and stand in fields.`, recordName);
+            if (file && to === 'sealed') throw badRequest(`“${name}” is a file: files stand in fields.`, recordName);
             if (value === null) all.push({ name, to: 'removed' });
             else if (file) all.push({ name, to: 'file', file });
             else all.push({ name, to, value: written(value, type, name, recordName) });
@@ -114,7 +114,7 @@ export function changes({ recordName, fields = {}, encryptedFields = {} }, there
 function isSame(value, type, { value: before, type: kind }) {
     if (type !== undefined && type !== kind) return false;
     const [source, known] = [Asset.source(value), Asset.source(before)];
-    if (source && known) return source.recordName === known.recordName && source.fieldName === known.fieldName;
+    if (source && known) return Asset.isSame(source, known);
     const [one, other] = [value, before].map(place => typeof place === 'object' && place !== null && 'latitude' in place ? place : undefined);
     if (one && other) return one.latitude === other.latitude && one.longitude === other.longitude;
     return typeof value !== 'object' && value === before;

@@ -13,6 +13,6 @@ export const methods = {
     ],
     privateCloudDatabase: [...zones, ...records],
     sharedCloudDatabase: [...zones, ...records],
-    publicCloudDatabase: records,
+    publicCloudDatabase: [...records, 'readAsset'],
     share: ['refresh', 'describe', 'invite', 'lookUp', 'setParticipant', 'removeParticipant', 'setPublicPermission', 'stop', 'leave'],
 };

@@ -46,6 +46,8 @@ class Bridge {
     #thrown = new Map();
     /** @type {Map<number, import('./container.mjs').Verifier>} */
     #verifiers = new Map();
+    /** @type {Map<number, (progress: any) => void>} */
+    #progress = new Map();
     /** @type {Set<(notification: CKNotification | null) => void>} */
     listeners = new Set();
     /** @type {{ in: ((identity: CKUserIdentity) => void)[], out: (() => void)[] }} */
@@ -119,10 +121,15 @@ class Bridge {
      */
     #post(target, method, args, share) {
         const id = ++this.#last;
-        const [last, verify] = [args.length - 1, /** @type {any} */ (args[args.length - 1])?.verify];
+        const options = /** @type {any} */ (args[args.length - 1]);
+        const { verify, onProgress } = options ?? {};
         if (verify) this.#verifiers.set(id, verify);
-        const sent = args.map((value, index) => leaving(index === last && verify
-            ? { .../** @type {object} */ (value), verify: { language: verify.language, number: id } } : value));
+        if (typeof onProgress === 'function') this.#progress.set(id, onProgress);
+        // What is a function here the worker knows by the number of the call.
+        const sent = args.map(value => leaving(value === options && (verify || onProgress) ? {
+            ...options, ...verify && { verify: { language: verify.language, number: id } },
+            ...onProgress !== undefined && { onProgress: typeof onProgress === 'function' ? { number: id } : onProgress },
+        } : value));
         return new Promise((resolve, reject) => {
             this.#waiting.set(id, { resolve, reject, share });
             try {
@@ -131,13 +138,17 @@ class Bridge {
                 this.#waiting.delete(id);
                 reject(badRequest('What is given has something that is no value, like a function.'));
             }
-        }).finally(() => this.#verifiers.delete(id));
+        }).finally(() => {
+            this.#verifiers.delete(id);
+            this.#progress.delete(id);
+        });
     }
 
     /** @param {any} message of the worker's */
     #take(message) {
         if (message.state) this.#settle(message.state);
         if ('notification' in message) this.#tell(message.notification);
+        else if ('progress' in message) this.#progress.get(message.progress)?.(message.told);
         else if ('ask' in message) void this.#answer(message);
         else {
             const waiting = this.#waiting.get(message.id);
@@ -185,8 +196,8 @@ class Bridge {
 
     /** @param {any} one @returns {any} */
     #record(one) {
-        return withAssets(one, value => value?.assetSource ? new Asset(value.size, value.assetSource, (source, how) =>
-            this.of(source.scope === 'private' ? 'privateCloudDatabase' : 'sharedCloudDatabase')('readAsset', [source, how])) : value);
+        return withAssets(one, value => value?.assetSource ? new Asset(value.size, value.assetSource, (source, how, options) =>
+            this.of(`${source.scope}CloudDatabase`)('readAsset', [source, how, options])) : value);
     }
 
     /** @param {any} wire @returns {unknown} */
@@ -240,7 +251,7 @@ export function remoteContainer(configuration, local) {
     const database = target => {
         const made = asking(methods[target], bridge.of(target));
         return Object.assign(made, {
-            databaseScope: local[target].databaseScope, newRecordsBatch: (/** @type {{ zoneID: CKZoneID }} */ options) => new RecordsBatch(made, options),
+            databaseScope: local[target].databaseScope, newRecordsBatch: (/** @type {object} */ options) => new RecordsBatch(made, options),
         });
     };
     const call = bridge.of('container');

@@ -50,6 +50,10 @@ function arrived(value) {
         const verify = { language, address: () => ask(['verify', number, 'address']), code: (/** @type {string} */ address) => ask(['verify', number, 'code'], address) };
         return { ...value, verify };
     }
+    if (value.onProgress) {
+        const { number } = value.onProgress;
+        return typeof number === 'number' ? { ...value, onProgress: (/** @type {object} */ told) => postMessage({ progress: number, told }) } : value;
+    }
     return withAssets(value, one => one?.assetSource ? new Asset(0, one.assetSource, () => Promise.reject(new Error('read by the page'))) : one);
 }
 

@@ -3,6 +3,7 @@ import { hex } from '../client/canonical.mjs';
 import { readRecord } from '../client/zone.mjs';
 import { Asset } from './asset.mjs';
 import { CKError, asCKError, badRequest } from './errors.mjs';
+import { heardBy } from './progress.mjs';
 import { writeQuery } from './query.mjs';
 import { changes, shown } from './record.mjs';
 
@@ -153,15 +154,20 @@ export class Replica {
 
     /** @param {string} recordName @param {string} fieldName @param {number} size */
     #asset(recordName, fieldName, size) {
-        return new Asset(size, { ...this.#place, recordName, fieldName }, (source, how) => this.readAsset(source, how));
+        return new Asset(size, { ...this.#place, recordName, fieldName }, async (source, how, options) => this.readAsset(source, how, heardBy(options)));
     }
 
-    /** @param {Pick<Source, 'recordName' | 'fieldName'>} source @param {'open' | 'blob'} how @returns {Promise<Uint8Array | Blob>} what the field has by now */
-    async readAsset({ recordName, fieldName }, how) {
+    /**
+     * @param {Pick<Source, 'recordName' | 'fieldName'>} source
+     * @param {'open' | 'blob'} how
+     * @param {import('../client/assets.mjs').Progress} tell
+     * @returns {Promise<Uint8Array | Blob>} what the field has by now
+     */
+    async readAsset({ recordName, fieldName }, how, tell) {
         const place = { record: recordName, field: fieldName };
         try {
             // A large one takes its time, and nothing waits for it.
-            return await (how === 'open' ? this.next(() => this.#zone.openAsset(place)) : this.#zone.saveAsset(place, () => {}));
+            return await (how === 'open' ? this.next(() => this.#zone.openAsset(place, tell)) : this.#zone.saveAsset(place, tell));
         } catch (error) {
             throw asCKError(error, recordName);
         }
@@ -171,30 +177,32 @@ export class Replica {
 
     /**
      * @param {CKRecordToSave} record without a tag one that is to be made
+     * @param {import('./progress.mjs').Heard} tell
      * @returns {Promise<CKRecord>}
      */
-    async save(record) {
+    async save(record, tell) {
         const first = await this.next(async () => {
             const wanted = this.#wanted(record);
             return wanted.some(({ file }) => file) ? { wanted } : { saved: await this.#save(record, wanted) };
         });
-        return first.saved ?? this.#saveWithFiles(record, first.wanted ?? []);
+        return first.saved ?? this.#saveWithFiles(record, first.wanted ?? [], tell);
     }
 
     /**
      * Files take their time, and nothing waits for them.
      * @param {CKRecordToSave} record
      * @param {Change[]} wanted
+     * @param {import('./progress.mjs').Heard} tell
      * @returns {Promise<CKRecord>}
      */
-    async #saveWithFiles(record, wanted) {
+    async #saveWithFiles(record, wanted, tell) {
         if (!this.mayWrite) throw new CKError('mayOnlyRead', { recordName: record.recordName });
         /** @type {Change[]} */
         const sent = [];
         try {
             for (const { name, to, file } of wanted) {
                 if (!file) continue;
-                const { upload } = await this.#zone.upload({ file }, () => {});
+                const { upload } = await this.#zone.upload({ file }, tell(record.recordName, name));
                 sent.push({ name, to, upload });
             }
             return await this.next(async () => {

@@ -180,15 +180,39 @@ assert.deepEqual(titled.errors, []);
 assert.equal(Buffer.from(await titled.records[0].fields.file.value.open()).toString(), 'a small file');
 const others = await shared.saveRecords({ ...titled.records[0], fields: { file: { value: picture.value } } }, zone);
 assert.ok(refusal('BAD_REQUEST')(others.errors[0]));
+const elsewhere = new Asset(12, { ...Asset.source(file.value), zoneID: fairZone.zoneID }, () => {});
+assert.ok(refusal('BAD_REQUEST')((await shared.saveRecords({ ...titled.records[0], fields: { file: elsewhere } }, zone)).errors[0]));
 // In three parts, and more than is opened in one piece.
 const large = new Uint8Array(20 * 1024 * 1024 + 7);
 for (let start = 0; start < large.length; start += 65536) crypto.getRandomValues(large.subarray(start, start + 65536));
-const replaced = await shared.saveRecords({ ...titled.records[0], fields: { file: new File([large, large], 'large.bin'), bytes: { value: Uint8Array.of(1, 2), type: 'ASSETID' }, none: new Blob([]) } }, zone);
+// What an app hears of a file on its way ends with all of it, and never goes back.
+const part = 8 * 1024 * 1024;
+const hears = (told, total) => {
+    assert.deepEqual(told.at(-1), { bytes: total, total });
+    for (const [place, { bytes, total: all }] of told.entries()) assert.ok(all === total && bytes <= total && bytes >= (told[place - 1]?.bytes ?? 0), `${bytes} of ${all}`);
+};
+const sent = [];
+const onProgress = told => { sent.push(told); throw new Error('its own'); };
+process.on('uncaughtException', error => { if (error.message !== 'its own') throw error; });
+const replaced = await shared.saveRecords({ ...titled.records[0], fields: { file: new File([large, large], 'large.bin'), bytes: { value: Uint8Array.of(1, 2), type: 'ASSETID' }, none: new Blob([]) } }, { ...zone, onProgress });
 assert.deepEqual(replaced.errors, []);
+const total = 2 * large.length;
+assert.deepEqual(sent, [
+    ...[1, 2, 3, 4, 5].map(count => ({ recordName: 'filed', fieldName: 'file', bytes: count * part, total })), { recordName: 'filed', fieldName: 'file', bytes: total, total },
+    { recordName: 'filed', fieldName: 'bytes', bytes: 2, total: 2 }, { recordName: 'filed', fieldName: 'none', bytes: 0, total: 0 },
+]);
+await assert.rejects(shared.saveRecords({ recordType: 'Note' }, { ...zone, onProgress: 5 }), refusal('BAD_REQUEST'));
+await assert.rejects(file.value.open({ onProgress: 'no' }), refusal('BAD_REQUEST'));
 const assets = replaced.records[0].fields;
 assert.deepEqual([assets.file.value.size, assets.bytes.value.size, assets.none.value.size], [2 * large.length, 2, 0]);
 await assert.rejects(assets.file.value.open(), refusal('BAD_REQUEST', 'limitExceeded'));
-assert.equal(Buffer.compare(await bytesOf(await assets.file.value.blob()), Buffer.concat([large, large])), 0);
+const fetched = [];
+assert.equal(Buffer.compare(await bytesOf(await assets.file.value.blob({ onProgress: told => fetched.push(told) })), Buffer.concat([large, large])), 0);
+hears(fetched, total);
+assert.ok(fetched.length > 30);
+const opened = [];
+await picture.value.open({ onProgress: told => opened.push(told) });
+hears(opened, 6000);
 assert.deepEqual(await assets.bytes.value.open(), Uint8Array.of(1, 2));
 assert.equal((await assets.none.value.blob()).size, 0);
 await sealkit('record', 'asset', 'filed', 'file', '--zone', 'Trip', '--output', `${folder}/large`);
@@ -417,10 +441,62 @@ const otherCity = await lie(query => { query.filterBy[0].comparator = 'NOT_EQUAL
 assert.deepEqual([otherCity.records, otherCity.errors.map(error => refusal('INTEGRITY_ERROR', 'unexpected')(error))], [[], [true, true]]);
 const turned = await lie(query => { query.sortBy[0].descending = true; }, { sortBy: { fieldName: 'part' } });
 assert.deepEqual([turned.records.map(({ recordName }) => recordName), turned.errors.length], [['c2'], 2]);
+// Its files are no secrets: in one part, in several, and without a byte.
+const [photo, film] = [Buffer.from('a photo'), Buffer.from(large)];
+const publicly = [];
+const exhibits = await everybody.saveRecords({ recordType: 'Exhibit', recordName: 'e1', fields: { photo: new Blob([photo]), film: new Blob([film]), none: new Blob([]), title: 'An exhibit' } },
+    { onProgress: told => publicly.push(told) });
+assert.deepEqual(exhibits.errors, []);
+assert.deepEqual(publicly, [['photo', 7, 7], ...[1, 2].map(count => ['film', count * part, large.length]), ['film', large.length, large.length], ['none', 0, 0]]
+    .map(([fieldName, bytes, total]) => ({ recordName: 'e1', fieldName, bytes, total })));
+const shows = async ({ fields }) => {
+    for (const [name, bytes] of [['photo', photo], ['film', film], ['none', Buffer.alloc(0)]]) {
+        const { value, type } = fields[name];
+        assert.deepEqual([type, value.size, value instanceof Asset], ['ASSETID', bytes.length, true]);
+        for (const how of ['open', 'blob']) {
+            const told = [];
+            const read = await value[how]({ onProgress: one => told.push(one) });
+            assert.equal(Buffer.compare(how === 'open' ? read : await bytesOf(read), bytes), 0, `${name} ${how}`);
+            if (bytes.length > 0) hears(told, bytes.length);
+        }
+    }
+};
+await shows(exhibits.records[0]);
+await sealkit('record', 'asset', 'e1', 'film', '--database', 'public', '--output', `${folder}/film`);
+assert.equal(Buffer.compare(await readFile(`${folder}/film`), film), 0);
+// It comes back as it was read, and stays; a file of another record is no value, and one that is there can go.
+const retitled = await everybody.saveRecords({ ...exhibits.records[0], fields: { ...exhibits.records[0].fields, title: 'The exhibit' } });
+assert.deepEqual([retitled.errors, retitled.records[0].fields.title.value], [[], 'The exhibit']);
+await shows(retitled.records[0]);
+for (const wrong of [exhibits.records[0].fields.film, file]) {
+    assert.ok(refusal('BAD_REQUEST')((await everybody.saveRecords({ ...retitled.records[0], fields: { photo: wrong } })).errors[0]));
+}
+await sealkit('record', 'save', '--database', 'public', '--type', 'Exhibit', '--name', 'e2', '--asset', `photo=${folder}/small`);
+const theirs = (await everybody.fetchRecords('e2')).records[0];
+assert.equal(Buffer.from(await theirs.fields.photo.value.open()).toString(), 'a small file');
+// Other bytes than were signed, fewer, or another file's are not given out.
+const answerWith = async (change, asked) => {
+    globalThis.fetch = async (url, options) => {
+        const response = await fetch(url, options);
+        if (options.method !== 'GET' || !String(url).includes('/assets/')) return response;
+        return new Response(change(new Uint8Array(await response.arrayBuffer())), { status: response.status });
+    };
+    try { return await asked(); } finally { globalThis.fetch = fetch; }
+};
+for (const how of ['open', 'blob']) {
+    for (const [change, word] of [[bytes => { bytes[0] ^= 1; return bytes; }, 'invalidProof'], [bytes => { bytes[bytes.length - 1] ^= 1; return bytes; }, 'invalidProof'], [() => photo.map(() => 65), 'invalidProof']]) {
+        await assert.rejects(answerWith(change, () => retitled.records[0].fields.photo.value[how]()), refusal('INTEGRITY_ERROR', word));
+    }
+    await assert.rejects(answerWith(bytes => Buffer.concat([bytes, bytes]), () => retitled.records[0].fields.photo.value[how]()), refusal('INTERNAL_ERROR', 'endless'));
+}
+await assert.rejects(answerWith(bytes => bytes.subarray(1), () => retitled.records[0].fields.photo.value.open()), refusal('INTEGRITY_ERROR', 'invalidProof'));
+assert.deepEqual((await everybody.saveRecords({ ...retitled.records[0], fields: { film: null } })).errors, []);
+await assert.rejects(retitled.records[0].fields.film.value.open(), refusal('NOT_FOUND'));
 // Whoever has no account reads it as well, and writes nothing.
 CloudKit.configure({ containers: [configuration] });
 const stranger = CloudKit.getDefaultContainer().publicCloudDatabase;
 assert.equal((await stranger.fetchRecords('n1')).records[0].fields.title.value, 'Open');
+assert.equal(Buffer.from(await (await stranger.fetchRecords('e1')).records[0].fields.photo.value.open()).toString(), 'a photo');
 assert.ok(refusal('AUTHENTICATION_REQUIRED')((await stranger.saveRecords({ recordType: 'News', fields: { a: 1 } })).errors[0]));
 assert.deepEqual((await everybody.deleteRecords(['n1', 'n2'])).records, [{ recordName: 'n1', deleted: true }]);
 assert.ok(refusal('NOT_FOUND', 'unknownItem')((await everybody.fetchRecords('n1')).errors[0]));
