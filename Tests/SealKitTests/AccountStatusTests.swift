@@ -122,6 +122,28 @@ import Testing
         #expect(try await codes(container) == [.accountTemporarilyUnavailable])
     }
 
+    /// The server was started again between the two, and knows nothing of the challenge that it gave.
+    @Test func aChallengeThatIsGoodNoMoreIsAskedForAnew() async throws {
+        let ann = try await Person()
+        let (device, network) = try ann.behindAttacker()
+        let logins = Mutex(0)
+        network.lie { path, _, response in
+            guard path.hasSuffix("accounts/login") else { return }
+            let count = logins.withLock { count in
+                count += 1
+                return count
+            }
+            guard count == 1 else { return }
+            response = TransportResponse(
+                status: 401, body: try Sealkit_V1_Failure(.notAuthenticated, "not one that I gave").serializedData())
+        }
+        let accounts = AccountProvider()
+        let container = try container(accounts)
+        accounts.signIn(device.account)
+        #expect(try await container.accountStatus() == .available)
+        #expect(logins.withLock { $0 } == 2)
+    }
+
     /// It has another name than it is reached by, so that its logins are signed for somebody else: its name may be
     /// mended any moment.
     @Test func aServerOfAnotherNameIsTemporaryAndEndsNoStream() async throws {

@@ -142,8 +142,9 @@ actor SessionKeeper {
     /// - Returns: nil when the server knows no account with this key.
     private func logIn(by key: SigningKey) async throws(SealKitError) -> String? {
         do {
-            let answer = try await withAnsweredChallenge(to: Endpoints.accounts.login.route, by: key) {
-                [client, devices] answer throws(SealKitError) in
+            let answer = try await withAnsweredChallenge(
+                to: Endpoints.accounts.login.route, by: key, isTriedAgain: true
+            ) { [client, devices] answer throws(SealKitError) in
                 try await client.call(
                     Endpoints.accounts.login,
                     Sealkit_V1_LoginRequest(answer, knownDevices: devices.settledRevision))
@@ -221,17 +222,25 @@ actor SessionKeeper {
     /// Making the same account twice logs in.
     /// - Parameters:
     ///   - route: of what `send` calls.
+    ///   - isTriedAgain: once, where it is refused: for what means the same however often it is sent.
     ///   - misnamed: the code where the server is reached by another name than its own. Of an account that is there it
     ///     is a login that is not accepted now, as its name may be mended any moment.
     private func withAnsweredChallenge<Answer: Sendable>(
         to route: Route, by key: SigningKey,
         _ purpose: ChallengeAnswer.Purpose = .login, misnamed: SealKitError.Code = .notAuthenticated,
+        isTriedAgain: Bool = false,
         _ send: @escaping @Sendable (ChallengeAnswer) async throws(SealKitError) -> Answer
     ) async throws(SealKitError) -> Answer {
+        let attempt = { @Sendable () async throws(SealKitError) -> Answer in
+            try await send(try await self.answerChallenge(by: key, purpose))
+        }
         do {
             // To whoever calls it is like reading: there is nothing that anybody would have to look up.
-            return try await client.attempt(route, .read) { @Sendable () async throws(SealKitError) in
-                try await send(try await self.answerChallenge(by: key, purpose))
+            do {
+                return try await client.attempt(route, .read, attempt)
+            } catch let error where isTriedAgain && error.code == .notAuthenticated {
+                // A server that was started again since, or heard of it too late, knows nothing of its challenge.
+                return try await client.attempt(route, .read, attempt)
             }
         } catch {
             guard error.code == .notAuthenticated, let misnaming = await client.misnaming(as: misnamed) else {
