@@ -28,7 +28,7 @@ struct RateMiddleware: RouterMiddleware {
         if let account = context.session?.accountID ?? context.serverKey?.row.account {
             (subject, payer) = (.account(account), .account(account))
             context.pass?.countAsKnown()
-            context.note?.isOf(account: account, isPerson: context.session != nil)
+            context.note.isOf(account: account, isPerson: context.session != nil)
             standing = try context.standing ?? rates.count(.request, subject)
         } else {
             let client = context.client

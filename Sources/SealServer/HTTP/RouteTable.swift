@@ -27,7 +27,7 @@ struct RouteTable: Sendable {
         /// What follows a part of a path that is written out: places in `nodes`.
         var written: [Substring: Int] = [:]
         /// What follows a part that is a parameter, and what that is called.
-        var parameter: (name: Substring, next: Int)?
+        var parameter: (name: String, next: Int)?
         /// Empty where no path ends.
         var template = ""
         var methods: [HTTPRequest.Method: Served] = [:]
@@ -48,7 +48,7 @@ struct RouteTable: Sendable {
             }
             nodes.append(Node())
             if isParameter {
-                nodes[place].parameter = (part.dropFirst().dropLast(), nodes.count - 1)
+                nodes[place].parameter = (String(part.dropFirst().dropLast()), nodes.count - 1)
             } else {
                 nodes[place].written[part] = nodes.count - 1
             }
@@ -108,9 +108,10 @@ struct RouteTable: Sendable {
 /// What the request's path has in the places of the route's parameters: as it came, percent-encoded.
 struct PathParameters: Sendable {
     /// The route's, in their order: few, so that looking through them is the quickest.
-    fileprivate(set) var values: [(name: Substring, value: Substring)] = []
+    fileprivate(set) var values: [(name: String, value: Substring)] = []
 
-    subscript(_ name: String) -> String? {
-        values.first { $0.name == name }.map { String($0.value) }
-    }
+    subscript(_ name: String) -> String? { part(name).map { String($0) } }
+
+    /// The same where it is.
+    func part(_ name: String) -> Substring? { values.first { $0.name == name }?.value }
 }

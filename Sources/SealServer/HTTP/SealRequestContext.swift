@@ -27,8 +27,8 @@ struct SealRequestContext: RequestContext {
     var serverKey: ServerKeys.Signed?
     /// Set where the request was counted before its sender was looked up.
     var standing: RateLimiter.Standing?
-    /// What telemetry learns of the request; nil where it is off.
-    var note: RequestNote?
+    /// What telemetry learns of the request.
+    let note = RequestNote()
     /// Counts the request's work against its account or address.
     var meter: WorkMeter?
     /// The largest body of a wire message, in bytes. Uploads have their own limit.

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import SealPrimitives
 import SealService
+import SealStatements
 import SealStorage
 import SealWire
 
@@ -14,9 +15,7 @@ struct TelemetryMiddleware: RouterMiddleware {
         _ request: Request, context: SealRequestContext,
         next: (Request, SealRequestContext) async throws -> Response
     ) async throws -> Response {
-        let note = RequestNote()
-        var context = context
-        context.note = note
+        let note = context.note
         let start = ContinuousClock.now
         do {
             let response = try await next(request, context)
@@ -63,16 +62,18 @@ extension TelemetryKey {
     ///   - code: of what it was refused with; empty for none.
     fileprivate init(_ request: Request, _ context: SealRequestContext, isKnown: Bool, code: String) {
         let parameters = context.pathParameters
-        let hasContainer = parameters["container"] != nil && (isKnown || code.isEmpty)
-        let environment = parameters["environment"] ?? ""
-        let isPublic = parameters["database"].map { $0 == "public" }
-        let path = context.endpointPath ?? ""
+        let hasContainer = (isKnown || code.isEmpty) && parameters.part("container") != nil
+        let environment = parameters.part("environment").flatMap { SealStatements.Environment(name: String($0)) }
+        let database: String
+        if let named = parameters.part("database") {
+            database = named == "public" ? "public" : "private"
+        } else {
+            database = context.endpointPath?.contains("/public/") == true ? "public" : ""
+        }
         self.init(
             kind: .request, operation: context.endpointName,
             container: hasContainer ? (try? DatabasePath.container(context)) ?? "" : "",
-            environment: ["development", "production"].contains(environment) ? environment : "",
-            database: isPublic.map { $0 ? "public" : "private" } ?? (path.contains("/public/") ? "public" : ""),
-            client: ClientHeader.value(of: request), group: isKnown ? OperationGroupHeader.groupName(of: request) : "",
+            environment: environment?.name ?? "", database: database, client: ClientHeader.value(of: request), group: isKnown ? OperationGroupHeader.groupName(of: request) : "",
             code: code)
     }
 }

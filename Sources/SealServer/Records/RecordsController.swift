@@ -14,7 +14,7 @@ struct RecordsController: Sendable {
     func addRoutes(to router: EndpointRouter) {
         router.on(Endpoints.records.modify) { message, call in
             let answer = try await modification.run(message, by: call.session, call.path) { codes in
-                for code in codes { call.context.note?.refuses(code.rawValue) }
+                for code in codes { call.context.note.refuses(code.rawValue) }
             }
             return WrittenMessage(answer)
         }

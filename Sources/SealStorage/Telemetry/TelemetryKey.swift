@@ -32,6 +32,15 @@ package struct TelemetryKey: Hashable, Sendable {
         (self.database, self.client, self.group, self.code) = (database, client, group, code)
     }
 
+    /// By the words that differ: the others have two or three.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(operation)
+        hasher.combine(container)
+        hasher.combine(client)
+        hasher.combine(group)
+        hasher.combine(code)
+    }
+
     package static let other = "other"
 
     /// Where there are too many: what clients choose the words of is told apart no more.
