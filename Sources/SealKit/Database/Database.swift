@@ -94,29 +94,18 @@ public struct Database: Sendable {
     ///   - asksAgain: false for a reader of the very bytes that came: such a record is a `serverRecordChanged` to it.
     ///   - notesCycles: what came is of one moment. What was looked up again since is not.
     func read(
-        _ records: [some ShownRecord], named names: [String] = [], zone: RecordZone.ID, desiredKeys: [String]?,
-        ground start: RecordGround,
+        _ records: [some ShownRecord & Sendable], named names: [String] = [], zone: RecordZone.ID,
+        desiredKeys: [String]?, ground start: RecordGround,
         checksPlacement: Bool = true, asksAgain: Bool = true, notesCycles: Bool = false, accepting: Set<Digest> = []
     ) async throws(SealKitError) -> [Outcome] {
         var reader = RecordReader(ground: start, zoneID: zone, desiredKeys: desiredKeys)
-        var readings: [Result<RecordReader.Reading, SealKitError>] = []
-        readings.reserveCapacity(records.count)
-        func asked(_ index: Int) -> String? { names.isEmpty ? nil : names[index] }
-        func name(_ index: Int) -> String { asked(index) ?? records[index].recordName }
-        for (index, record) in records.enumerated() {
-            do throws(ClientError) {
-                readings.append(.success(try reader.read(record, recordName: asked(index))))
-            } catch .unknownHead {
-                reader.refresh(try await reader.ground.refreshed(core))
-                do throws(ClientError) {
-                    readings.append(.success(try reader.read(record, recordName: asked(index))))
-                } catch {
-                    readings.append(.failure(.integrity(error, "record \(name(index))")))
-                }
-            } catch {
-                readings.append(.failure(.integrity(error, "record \(name(index))")))
-            }
+        func name(_ index: Int) -> String { names.isEmpty ? records[index].recordName : names[index] }
+        var answer = await reader.answer(records, named: names)
+        if !answer.unknownHeads.isEmpty {
+            reader.refresh(try await reader.ground.refreshed(core))
+            await reader.complete(&answer, records, named: names)
         }
+        let readings = answer.readings
         let accepted = acceptable(accepting, of: readings, in: reader.ground, zone)
         var (outcomes, overtaken) = try await admit(readings, in: reader.ground, zone, accepted)
         if asksAgain, !overtaken.isEmpty {
