@@ -27,6 +27,7 @@ struct WebOriginMiddleware: RouterMiddleware {
         let allowed = origin.count == 1 && origins.allows(origin[0]) ? origin[0] : nil
         var response: Response
         if request.method == .options, !origin.isEmpty, request.headers.contains(.accessControlRequestMethod) {
+            context.note.notePreflight()
             do throws(ServerError) {
                 let client = ClientAddress.subject(of: request, context, isBehindProxy: isBehindProxy)
                 try rates.count(.anonymousRequest, .client(client))

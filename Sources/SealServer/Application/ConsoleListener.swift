@@ -39,9 +39,8 @@ struct ConsoleListener {
             sessions: ConsoleSessions(randomBytes: services.randomBytes, clock: services.clock))
         var routes = RouteTable()
         console.addRoutes(to: &routes)
-        return RouteResponder(routes) {
-            RequestLogMiddleware()
-            RequestMetricsMiddleware(metrics: services.metrics)
+        let notes = RequestNotes(metrics: services.metrics, recorder: nil)
+        return RouteResponder(routes, whenAnswered: notes.take) {
             ConsoleFailureMiddleware()
             OperatorMiddleware(transfers: services.transfers)
             ConsoleGuardMiddleware(host: host, isSecure: isSecure)

@@ -35,9 +35,8 @@ struct OperatorListener {
         let endpoints = EndpointRouter(services.door)
         Controllers.addOperatorRoutes(to: endpoints, services)
         try endpoints.requireWhole(Endpoints.operatorFamily.routes)
-        return RouteResponder(endpoints.routes) {
-            RequestLogMiddleware()
-            RequestMetricsMiddleware(metrics: services.metrics)
+        let notes = RequestNotes(metrics: services.metrics, recorder: nil)
+        return RouteResponder(endpoints.routes, whenAnswered: notes.take) {
             FailureMiddleware(routes: endpoints.routes, metrics: services.metrics)
             OperatorMiddleware(transfers: services.transfers)
             WireVersionMiddleware()

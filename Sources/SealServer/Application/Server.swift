@@ -233,15 +233,13 @@ public struct Server: Sendable {
         let configuration = services.configuration
         let named = configuration.webOrigins + [configuration.webAt].compactMap { $0 }
         let origins = named.isEmpty ? nil : WebOrigins(named)
-        return RouteResponder(routes) {
-            RequestLogMiddleware()
-            RequestMetricsMiddleware(metrics: services.metrics)
+        let notes = RequestNotes(metrics: services.metrics, recorder: services.telemetry.recorder)
+        return RouteResponder(routes, whenAnswered: notes.take) {
             if let origins {
                 WebOriginMiddleware(
                     origins: origins, routes: routes, rates: services.rates, isBehindProxy: configuration.isBehindProxy)
             }
             FailureMiddleware(routes: routes, metrics: services.metrics)
-            if let recorder = services.telemetry.recorder { TelemetryMiddleware(recorder: recorder) }
             LoadMiddleware(
                 gate: services.gate, transfers: services.transfers, isBehindProxy: services.configuration.isBehindProxy,
                 maximumMessageSize: services.configuration.maximumMessageSize)

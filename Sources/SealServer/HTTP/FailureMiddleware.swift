@@ -18,10 +18,12 @@ struct FailureMiddleware: RouterMiddleware {
             return try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound && !context.hasRoute {
             let answer = unknownRoute(request)
+            context.note.noteRefusal(answer.code.rawValue)
             metrics.count(.failures, answer.code.rawValue)
             return try answer.response(from: request, context: context)
         } catch {
             let (answer, isInternal) = ServerError.describing(error, requestID: context.id)
+            context.note.noteRefusal(answer.code.rawValue)
             if isInternal {
                 context.logger.error(
                     "request failed",

@@ -6,7 +6,15 @@ final class RequestNote: Sendable {
     private let account = Atomic<Int64>(0)
     private let person = Atomic<Bool>(false)
     private let received = Atomic<Int>(0)
-    private let refused = Mutex<[String: Int]>([:])
+    private let preflight = Atomic<Bool>(false)
+    private let refused = Mutex(Refusals())
+
+    struct Refusals {
+        /// What the request was refused with; empty where it was not.
+        var code = ""
+        /// Of items, in an answer that is none itself.
+        var items: [String: Int] = [:]
+    }
 
     /// Its session or server-to-server key was found good.
     /// - Parameter isPerson: a session's.
@@ -19,12 +27,19 @@ final class RequestNote: Sendable {
     func took(_ bytes: Int) { received.wrappingAdd(bytes, ordering: .relaxed) }
 
     /// Items that were refused in an answer that is none itself.
-    func refuses(_ code: String) { refused.withLock { $0[code, default: 0] += 1 } }
+    func refuses(_ code: String) { refused.withLock { $0.items[code, default: 0] += 1 } }
+
+    /// The whole of it was refused.
+    func noteRefusal(_ code: String) { refused.withLock { $0.code = code } }
+
+    /// A browser asks before a page's call.
+    func notePreflight() { preflight.store(true, ordering: .relaxed) }
 
     var isKnown: Bool { knownAccount != 0 }
     /// 0 for a stranger's.
     var knownAccount: Int64 { account.load(ordering: .relaxed) }
     var isPerson: Bool { person.load(ordering: .relaxed) }
     var bytesReceived: Int { received.load(ordering: .relaxed) }
-    var refusedItems: [String: Int] { refused.withLock { $0 } }
+    var isPreflight: Bool { preflight.load(ordering: .relaxed) }
+    var refusals: Refusals { refused.withLock { $0 } }
 }

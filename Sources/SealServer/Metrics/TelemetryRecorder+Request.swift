@@ -1,0 +1,54 @@
+import HTTPTypes
+import Hummingbird
+import SealPrimitives
+import SealService
+import SealStatements
+import SealStorage
+import SealWire
+
+extension TelemetryRecorder {
+    /// Counts a request with its size, its time until the answer was ready, and what it was refused with, and notes it
+    /// for the log. What a browser asks before a page's call is nobody's.
+    func note(_ request: Request, _ context: SealRequestContext, _ response: Response, microseconds: Int64) {
+        let note = context.note
+        guard !note.isPreflight else { return }
+        let (isKnown, refusals, status) = (note.isKnown, note.refusals, response.status.code)
+        let code = refusals.code.isEmpty && status >= 400 ? "http-\(status)" : refusals.code
+        let key = TelemetryKey(request, context, isKnown: isKnown, code: code)
+        let announced = request.headers.value(of: .contentLength).flatMap { Int64($0) }
+        self.note(
+            LoggedRequest(
+                key: key, bytesIn: max(0, announced ?? Int64(note.bytesReceived)),
+                bytesOut: refusals.code.isEmpty ? Int64(response.body.contentLength ?? 0) : 0,
+                microseconds: microseconds, account: note.knownAccount, isPerson: note.isPerson,
+                refusedItems: refusals.items.values.reduce(0, +), request: code.isEmpty || !hasLog ? "" : context.id,
+                groupID: isKnown && hasLog ? OperationGroupHeader(request)?.id.bytes ?? [] : []))
+        for (code, count) in refusals.items {
+            var item = key
+            (item.kind, item.code) = (.item, code)
+            self.note(item, count: count)
+        }
+    }
+}
+
+extension TelemetryKey {
+    /// - Parameters:
+    ///   - isKnown: somebody's whom the server knows: what others send is told apart by words of the server's alone.
+    ///   - code: of what it was refused with; empty for none.
+    fileprivate init(_ request: Request, _ context: SealRequestContext, isKnown: Bool, code: String) {
+        let parameters = context.pathParameters
+        let hasContainer = (isKnown || code.isEmpty) && parameters.part("container") != nil
+        let environment = parameters.part("environment").flatMap { SealStatements.Environment(name: String($0)) }
+        let database: String
+        if let named = parameters.part("database") {
+            database = named == "public" ? "public" : "private"
+        } else {
+            database = context.endpointPath?.contains("/public/") == true ? "public" : ""
+        }
+        self.init(
+            kind: .request, operation: context.endpointName,
+            container: hasContainer ? (try? DatabasePath.container(context)) ?? "" : "",
+            environment: environment?.name ?? "", database: database, client: ClientHeader.value(of: request),
+            group: isKnown ? OperationGroupHeader.groupName(of: request) : "", code: code)
+    }
+}
