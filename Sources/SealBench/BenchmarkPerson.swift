@@ -37,9 +37,12 @@ struct BenchmarkPerson {
     }
 
     /// The request that saves one new record.
-    func save(_ name: String, zone: String = "bench") async throws -> [UInt8] {
+    func save(_ name: String, zone: String = "bench") async throws -> [UInt8] { try await save([name], zone: zone) }
+
+    /// The request that saves several.
+    func save(_ names: [String], zone: String = "bench") async throws -> [UInt8] {
         let captured = try await transport.capture {
-            _ = try await database.modifyRecords(saving: [Self.record(name, zones[zone] ?? .default)])
+            _ = try await database.modifyRecords(saving: names.map { Self.record($0, zones[zone] ?? .default) })
         }
         guard let request = captured.first, captured.count == 1 else { throw Missing(requests: 1) }
         return HTTPConnection.request(path: request.path, body: request.body, token: request.token)

@@ -1,15 +1,17 @@
 import Foundation
 import SealLab
 
-/// The same server on both engines, in turns: one-record saves and look-ups from 32 connections at once, each with a
-/// zone of its own. PostgreSQL runs on this machine too, and has its part of the processors.
+/// The same server on both engines, in turns: saves of one record and of 400, and look-ups, from 32 connections at
+/// once, each with a zone of its own. PostgreSQL runs on this machine too, and has its part of the processors.
 struct PostgresBenchmark {
     private static let rounds = 4
+    private static let (batchesEach, batch) = (2, 400)
 
     private struct Engine {
         let server: ServerProcess
         let people: [BenchmarkPerson]
         var save = Double.infinity
+        var batched = Double.infinity
         var lookup = Double.infinity
 
         init(_ server: ServerProcess) async throws {
@@ -25,6 +27,18 @@ struct PostgresBenchmark {
                 ServerBenchmark.savesEach, named: "round-\(round)", of: people)
             let saves = try Load.run(port: server.port, requests, isGood: BenchmarkPerson.isSaved)
             save = min(save, saves / Double(people.count * ServerBenchmark.savesEach))
+            var batches: [[[UInt8]]] = []
+            for person in people {
+                var own: [[UInt8]] = []
+                for index in 0..<PostgresBenchmark.batchesEach {
+                    own.append(
+                        try await person.save((0..<PostgresBenchmark.batch).map { "batch-\(round)-\(index)-\($0)" }))
+                }
+                batches.append(own)
+            }
+            let inBatches = try Load.run(port: server.port, batches, isGood: BenchmarkPerson.isSaved)
+            batched = min(
+                batched, inBatches / Double(people.count * PostgresBenchmark.batchesEach * PostgresBenchmark.batch))
             let lookups = try people.map { Array(repeating: try $0.lookup(), count: ServerBenchmark.lookupsEach) }
             let seconds = try Load.run(port: server.port, lookups) { status, _ in status == 200 }
             lookup = min(lookup, seconds / Double(people.count * ServerBenchmark.lookupsEach))
@@ -59,6 +73,10 @@ struct PostgresBenchmark {
         report.row(
             "saves of one record, PostgreSQL", 1 / other.save, "/s", ratio: sqlite.save / other.save, aim: .atLeast(0.6)
         )
+        report.row("records saved in batches of \(Self.batch), SQLite", 1 / sqlite.batched, "/s")
+        report.row(
+            "records saved in batches of \(Self.batch), PostgreSQL", 1 / other.batched, "/s",
+            ratio: sqlite.batched / other.batched, aim: .atLeast(0.6))
         report.row("look-ups of one record, SQLite", 1 / sqlite.lookup, "/s")
         report.row(
             "look-ups of one record, PostgreSQL", 1 / other.lookup, "/s", ratio: sqlite.lookup / other.lookup,

@@ -252,6 +252,22 @@ import Testing
             if all.count == 100 { queue.append(200, of: "a") }
         }
         #expect(all == Array(0...200))
+        // What is put back comes before what its payer has behind it, and after whoever has come meanwhile.
+        queue.append(30, of: "c")
+        for index in 2...3 { queue.append(index, of: "a") }
+        for index in [1, 0] { queue.putBack(index, of: "a", isNext: false) }
+        for index in [11, 10] { queue.putBack(index, of: "b", isNext: false) }
+        #expect(queue.hasOthers(than: ["a", "b"]) && !queue.hasOthers(than: ["a", "b", "c"]))
+        order = []
+        while let next = queue.next() { order.append(next.element) }
+        #expect(order == [30, 0, 10, 1, 11, 2, 3])
+        // Whoever had no turn has the next one.
+        queue.append(30, of: "c")
+        queue.append(1, of: "a")
+        for (index, payer) in [(10, "b"), (0, "a")] { queue.putBack(index, of: payer, isNext: true) }
+        order = []
+        while let next = queue.next() { order.append(next.element) }
+        #expect(order == [0, 10, 30, 1])
     }
 
     /// One account has 64 writes waiting, and somebody else one: that waits for the one that is being run, and is

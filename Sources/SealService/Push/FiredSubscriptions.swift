@@ -26,7 +26,7 @@ package struct FiredSubscriptions {
     /// Returns whose feeds have grown.
     package func write(_ rows: [Row]) throws -> [Int64] {
         let byOwner = Dictionary(grouping: rows, by: \.owner)
-        for (owner, rows) in byOwner {
+        for (owner, rows) in byOwner.sorted(by: { $0.key < $1.key }) {
             guard rows.count <= Self.mostRows else {
                 try NotificationFeed.overflow(owner, in: connection)
                 continue

@@ -29,6 +29,7 @@ package struct Notifier {
             return
         }
         let watch = zone.watch.contains(.stale) ? try Watch.refresh(zone, in: connection) : zone.watch
+        try holdFeeds()
         let hasWebhooks = watch.contains(.webhooks)
         if watch.contains(.changes) {
             // In zones with shares each is told of its own ones.
@@ -37,6 +38,16 @@ package struct Notifier {
             }
         }
         if watch.contains(.queries) { try QueryNotifier(notifier: self, hasWebhooks: hasWebhooks).tell(changes) }
+    }
+
+    /// The feeds of all who may be told, before anything is read or written of them: other zones' saves may tell the
+    /// same ones, and what one of those ends, this one is not to find still there.
+    private func holdFeeds() throws {
+        try connection.hold(
+            """
+            SELECT last FROM notification_feed WHERE owner IN (SELECT s.owner FROM \(Watch.subscriptions)
+                WHERE v.owner = $1 AND v.zone = $2 AND v.gone = 0) ORDER BY owner
+            """, zone.key)
     }
 
     /// After the zone appeared, became shared, lost or gained somebody, or went: for all who see it now. Subscriptions
@@ -108,12 +119,13 @@ package struct Notifier {
     func announce(to owners: [Int64], mayHaveWebhooks: Bool) throws {
         for owner in owners { connection.announce(.notifications(of: owner)) }
         guard mayHaveWebhooks else { return }
+        let waiting =
+            "due = 0 AND owner IN (SELECT v.viewer FROM zone_view v WHERE v.owner = $1 AND v.zone = $2)"
+        try connection.hold(
+            "SELECT due FROM webhook WHERE \(waiting) ORDER BY owner, environment, database, subscription", zone.key)
         // Where there turns out to be nothing to send, the sender notes that.
         try connection.execute(
-            """
-            UPDATE webhook SET due = $3, since = $3
-            WHERE due = 0 AND owner IN (SELECT v.viewer FROM zone_view v WHERE v.owner = $1 AND v.zone = $2)
-            """, zone.key + [.integer(now)])
+            "UPDATE webhook SET due = $3, since = $3 WHERE \(waiting)", zone.key + [.integer(now)])
         connection.announce(.webhooks)
     }
 }

@@ -185,7 +185,8 @@ package final class Sessions: Sendable {
     }
 
     /// For requests that come by the thousand: asks the database only where some session has ended since this one was
-    /// looked up. One that ends in the same commit counts as ending after it: neither has been answered yet.
+    /// looked up. One that ends in the same commit, or in another connection's that has not been answered yet, counts
+    /// as ending after it.
     /// - Throws: `sessionExpired` once the session has ended.
     package func recheck(_ session: Session, now: Int64, in connection: any SQLConnection) throws {
         guard !isUnchanged(session, now: now) else { return }

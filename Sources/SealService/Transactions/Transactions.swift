@@ -38,11 +38,11 @@ package final class Transactions: Sendable {
     /// and begun again once that has been made beside the writer: `body` may run more than once.
     @discardableResult
     package func write<T: Sendable>(
-        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at home: Home, beside others: Set<Home> = [], _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
         for _ in 0..<Self.mostPreparations {
             do {
-                return try await database.write(at: home, body)
+                return try await database.write(at: home, beside: others, body)
             } catch let cold as any ColdWrite {
                 try await database.read { try cold.prepare(in: $0) }
             }

@@ -6,6 +6,9 @@ struct TurnQueue<Payer: Hashable, Element> {
         var first = 0
 
         var count: Int { elements.count - first }
+        var next: Element? { first < elements.count ? elements[first] : nil }
+
+        mutating func putBack(_ element: Element) { elements.insert(element, at: first) }
 
         mutating func take() -> Element? {
             guard first < elements.count else { return nil }
@@ -23,9 +26,11 @@ struct TurnQueue<Payer: Hashable, Element> {
     }
 
     private var lines: [Payer: Line] = [:]
-    /// Those of whom something waits, whose turn it is first.
     private var order: [Payer] = []
     private(set) var count = 0
+
+    /// Those of whom something waits, whose turn it is first.
+    var payers: [Payer] { order }
 
     func count(of payer: Payer) -> Int { lines[payer]?.count ?? 0 }
 
@@ -35,10 +40,45 @@ struct TurnQueue<Payer: Hashable, Element> {
         count += 1
     }
 
+    /// What was taken and not used is its payer's next again.
+    /// - Parameter isNext: whether it is the payer's turn next; else, where nothing else of the payer waits, that comes
+    ///   after all others'.
+    mutating func putBack(_ element: Element, of payer: Payer, isNext: Bool) {
+        if isNext {
+            order.removeAll { $0 == payer }
+            order.insert(payer, at: 0)
+        } else if lines[payer] == nil {
+            order.append(payer)
+        }
+        lines[payer, default: Line()].putBack(element)
+        count += 1
+    }
+
+    /// Whether something waits of somebody else than these.
+    func hasOthers(than payers: Set<Payer>) -> Bool { order.contains { !payers.contains($0) } }
+
+    /// What a payer's next piece is.
+    func first(of payer: Payer) -> Element? { lines[payer]?.next }
+
+    /// Whose turn it is among those whose next piece is good.
+    func payer(where isGood: (Payer, Element) -> Bool) -> Payer? {
+        order.first { payer in first(of: payer).map { isGood(payer, $0) } ?? false }
+    }
+
+    /// Takes from a payer whose turn it is made, and puts them behind all others.
+    mutating func next(of payer: Payer) -> Element? {
+        guard let place = order.firstIndex(of: payer) else { return nil }
+        return take(at: place)?.element
+    }
+
     /// Takes from whoever's turn it is, and puts them behind all others.
     /// - Parameter served: those who are passed over; where nobody else waits, nothing is taken.
     mutating func next(passing served: Set<Payer> = []) -> (payer: Payer, element: Element)? {
         guard let place = order.firstIndex(where: { !served.contains($0) }) else { return nil }
+        return take(at: place)
+    }
+
+    private mutating func take(at place: Int) -> (payer: Payer, element: Element)? {
         let payer = order.remove(at: place)
         guard var line = lines.removeValue(forKey: payer), let element = line.take() else { return nil }
         count -= 1

@@ -13,6 +13,7 @@ final class WriteDeadline: Sendable {
     private let begun = Atomic(0)
     private let end = Atomic<Int64>(.max)
     private let passed = Atomic<Bool>(false)
+    private let pauses = Atomic<Int64>(0)
 
     init(clock: @escaping @Sendable () -> Int64) { self.clock = clock }
 
@@ -28,6 +29,21 @@ final class WriteDeadline: Sendable {
         defer { end.store(.max, ordering: .relaxed) }
         return hasPassed
     }
+
+    /// Waits for what others have, which is no time of this transaction's.
+    func pause(_ waiting: () throws -> Void) rethrows {
+        let start = clock()
+        defer {
+            let time = clock() - start
+            pauses.add(time, ordering: .relaxed)
+            let end = end.load(ordering: .relaxed)
+            if end != .max { self.end.store(end + time, ordering: .relaxed) }
+        }
+        try waiting()
+    }
+
+    /// Microseconds of all pauses so far.
+    var paused: Int64 { pauses.load(ordering: .relaxed) }
 
     /// To be asked before each statement.
     var hasPassedBeforeStatement: Bool {

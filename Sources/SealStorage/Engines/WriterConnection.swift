@@ -1,8 +1,9 @@
-/// The one connection that a `GroupWriter` writes through, on its thread.
+/// A connection that a `GroupRun` writes through, on its thread.
 ///
 /// A transaction has several writes, each of which can be taken back without the others.
 protocol WriterConnection: SQLConnection {
-    func begin() throws
+    /// - Parameter homes: what the transaction has to itself, for an engine that lets several write at the same time.
+    func begin(at homes: Homes) throws
 
     /// - Parameter limit: microseconds that the write may take, where it is cut short at all.
     func beginWrite(limit: Int64?) throws
@@ -28,9 +29,10 @@ protocol WriterConnection: SQLConnection {
 }
 
 extension WriterConnection {
-    /// One transaction, which is durable once this returns, and taken back whole where `body` throws.
+    /// One transaction with everything to itself, which is durable once this returns, and taken back whole where `body`
+    /// throws.
     func transaction<T>(_ body: (Self) throws -> T) throws -> T {
-        try begin()
+        try begin(at: Homes(.everything))
         do {
             let result = try body(self)
             try commit()
@@ -42,7 +44,7 @@ extension WriterConnection {
     }
 }
 
-/// Where a `GroupWriter` gets its connection.
+/// Where a `GroupRun` gets its connection.
 protocol WriterEngine: Sendable {
     associatedtype Connection: WriterConnection
 
@@ -56,4 +58,14 @@ protocol WriterEngine: Sendable {
 
     /// The last call.
     func close() throws
+}
+
+/// One of several, each with a connection of its own.
+protocol PooledEngine: WriterEngine {
+    /// Whether there is a connection, as far as anybody knows.
+    var isConnected: Bool { get }
+
+    /// Connects where it is not connected.
+    /// - Throws: `unavailable`, `unsuitable`.
+    func connect() throws
 }

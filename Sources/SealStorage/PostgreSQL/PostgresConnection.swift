@@ -25,12 +25,20 @@ final class PostgresConnection: SQLConnection {
 
     func announce(_ announcement: Announcement) { announcements?.add(announcement) }
 
+    /// The transaction's first statement: it waits until nobody else has what is this one's.
+    private func waitForHomes() throws {
+        guard let deadline, !session.isBegun else { return }
+        try deadline.pause { try session.start() }
+    }
+
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
+        try waitForHomes()
         guard deadline?.hasPassedBeforeStatement != true else { throw StorageError.overBudget }
         return try session.run(sql, values, eachRow: eachRow)
     }
 
     func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws {
+        try waitForHomes()
         guard deadline?.hasPassedBeforeStatement != true else { throw StorageError.overBudget }
         // The server's limit is of each portion alone.
         try session.stream(sql, values) { row in
@@ -44,9 +52,7 @@ final class PostgresConnection: SQLConnection {
     func storeOpening() throws -> String? {
         try first(
             """
-            SELECT concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
-                left(pg_walfile_name(pg_current_wal_lsn()), 8), CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT),
-                (SELECT oid FROM pg_database WHERE datname = current_database()),
+            SELECT concat_ws('/', \(PostgresServer.started), (SELECT oid FROM pg_database WHERE datname = current_database()),
                 CAST(to_regclass('settings') AS oid)) AS opening
             """
         ) { try $0.text("opening") }
@@ -62,15 +68,9 @@ final class PostgresConnection: SQLConnection {
 }
 
 extension PostgresConnection: WriterConnection {
-    /// Of advisory locks that a transaction holds to its end: the first number says that they are such ones, the second
-    /// is the home. There is one home so far.
-    private static let everything = "SELECT pg_advisory_xact_lock(1396788556, 0)"
-
-    static let beginning = "BEGIN ISOLATION LEVEL READ COMMITTED; \(everything)"
-
-    func begin() throws {
+    func begin(at homes: Homes) throws {
         try session.connectAgain()
-        session.begin(Self.beginning)
+        session.begin(PostgresHomes.begin(homes))
     }
 
     func beginWrite(limit: Int64?) throws { session.beginWrite(limit: limit) }

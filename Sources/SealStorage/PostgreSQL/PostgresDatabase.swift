@@ -1,17 +1,19 @@
 import Foundation
 import Synchronization
 
-/// The PostgreSQL implementation: one connection that writes, for groups of writes, and some that read.
+/// The PostgreSQL implementation: some connections that write, for groups of writes, and some that read.
 ///
-/// Every write has the whole database to itself, as with SQLite: one process writes, which holds a lock in the database
-/// for as long as it is connected, and each of its transactions one more.
+/// Every write has its home to itself, by locks in the database that its transaction holds (`PostgresHomes`). One
+/// process writes, which holds another lock for as long as it is connected.
 package final class PostgresDatabase: EngineDatabase {
-    private let writer: GroupWriter<PostgresWriter>
+    private let writer: HomeWriter<PostgresWriter>
     private let readers: Readers
     private let opening: PostgresOpening
 
     /// How many read at once, where nothing else is said.
-    private static let mostReaders = min(max(4, ProcessInfo.processInfo.activeProcessorCount * 2), 24)
+    static let mostReaders = min(max(4, ProcessInfo.processInfo.activeProcessorCount * 2), 24)
+    /// And how many write: their commits share the disk's time, which is most of what they wait for.
+    package static let mostWriters = 8
 
     /// Connects, and brings the schema up to date.
     ///
@@ -30,8 +32,18 @@ package final class PostgresDatabase: EngineDatabase {
         self.readers = readers
         let opening = PostgresOpening()
         self.opening = opening
-        let engine = PostgresWriter(address, era, opening, metrics) { try readers.close() }
-        writer = GroupWriter(engine: engine, mostWaiting: mostWaitingWrites, budget: budget)
+        let process = PostgresServer()
+        let engines = (0..<Self.mostWriters).map { index in
+            PostgresWriter(address, era, metrics) { session in
+                try process.prepareWriter(session)
+                // The first one has to be; others leave what readers may need.
+                if index > 0 { try PostgresServer.requireRoom(Self.mostReaders - readers.counts.open, session) }
+                try opening.run(on: session)
+            } closingAlso: {
+                if index == 0 { try readers.close() }
+            }
+        }
+        writer = HomeWriter(engines: engines, mostWaiting: mostWaitingWrites, budget: budget)
         do {
             try writer.writeNow { [migrations] connection in
                 try Migrator(migrations: migrations).migrate(connection, file: address.name, admit: admit)
@@ -50,9 +62,9 @@ package final class PostgresDatabase: EngineDatabase {
 
     @discardableResult
     package func write<T: Sendable>(
-        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at home: Home, beside others: Set<Home>, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
-        try await writer.write(body)
+        try await writer.write(at: home, beside: others, body)
     }
 
     package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { writer.listen(listener) }
@@ -64,10 +76,13 @@ package final class PostgresDatabase: EngineDatabase {
     package var waitingWrites: Int { writer.waitingCount }
     package var reads: ReadCounts { readers.counts }
 
+    /// How many connections write, for tests.
+    var writers: Int { writer.openCount }
+
     /// For tests that open one and have nothing to wait for.
     func closeNow() throws { try writer.closeNow() }
 
-    /// The server's number of the writer's connection, for tests that end it.
+    /// The server's number of the connection that wrote last, for tests that end it.
     func writerProcess() async throws -> Int64? {
         try await write(at: .everything) { connection in
             try connection.first("SELECT pg_backend_pid() AS pid") { try $0.int64("pid") }
@@ -75,23 +90,30 @@ package final class PostgresDatabase: EngineDatabase {
     }
 }
 
-/// The session that writes. It is used by the writer's thread, and by the one that opens the database before that.
-final class PostgresWriter: WriterEngine, @unchecked Sendable {
+/// A session that writes. It is used by its writer's thread, and by the one that opens the database before that.
+final class PostgresWriter: PooledEngine, @unchecked Sendable {
     private let session: PostgresSession
     private let closeOthers: @Sendable () throws -> Void
 
+    /// - Parameter prepare: makes a new connection one that may write.
     init(
-        _ address: PostgresAddress, _ era: PostgresEra, _ opening: PostgresOpening, _ metrics: ServerMetrics,
+        _ address: PostgresAddress, _ era: PostgresEra, _ metrics: ServerMetrics,
+        prepare: @escaping @Sendable (PostgresSession) throws -> Void,
         closingAlso closeOthers: @escaping @Sendable () throws -> Void
     ) {
-        session = PostgresSession(.writer, address) { session in
-            try PostgresServer.prepareWriter(session)
-            try opening.run(on: session)
+        session = PostgresSession(.writer, address, of: era) { session in
+            try prepare(session)
             metrics.count(.connects, "writer")
-            era.begin()
+            guard let number = era.begin(at: try PostgresServer.start(session), since: session.seen) else {
+                throw StorageError.unavailable(message: "another server is the primary by now")
+            }
+            session.enter(number)
         }
         self.closeOthers = closeOthers
     }
+
+    var isConnected: Bool { session.isConnected }
+    func connect() throws { try session.connectAgain() }
 
     func withConnection<T>(
         announcing announcements: PendingAnnouncements?, until deadline: WriteDeadline?,
@@ -106,7 +128,7 @@ final class PostgresWriter: WriterEngine, @unchecked Sendable {
     }
 }
 
-/// What is done with each new connection of the writer before anything else is.
+/// What is done with each new connection that writes before anything else is.
 final class PostgresOpening: Sendable {
     private let body = Mutex<(@Sendable (any SQLConnection) throws -> Void)?>(nil)
 
@@ -115,7 +137,7 @@ final class PostgresOpening: Sendable {
     /// In a transaction of its own. Where that fails there is no connection.
     func run(on session: PostgresSession) throws {
         guard let body = body.withLock({ $0 }) else { return }
-        session.begin(PostgresConnection.beginning)
+        session.begin(PostgresHomes.begin(Homes(.everything)))
         do {
             try body(PostgresConnection(session))
             try session.commit()
@@ -126,31 +148,38 @@ final class PostgresOpening: Sendable {
     }
 }
 
-/// Counts the writer's connections. Another one may be to another server, since the one before has failed: who still
-/// reads there would see less than was acknowledged.
+/// Which server the writers are connected to. Where a new connection is to another one, the one before has failed: who
+/// still reads there would see less than was acknowledged, and what is written there is lost.
 final class PostgresEra: Sendable {
-    private let number = Atomic(0)
+    private let state = Mutex((number: 0, start: ""))
 
-    var current: Int { number.load(ordering: .acquiring) }
-    func begin() { number.add(1, ordering: .releasing) }
+    var current: Int { state.withLock { $0.number } }
+
+    /// - Parameters:
+    ///   - start: tells the server, since it was started, from every other one.
+    ///   - former: the era in which the connection to it was begun.
+    /// - Returns: its era; nil where somebody has been connected to another server meanwhile.
+    func begin(at start: String, since former: Int) -> Int? {
+        state.withLock { state -> Int? in
+            if state.start == start { return state.number }
+            guard state.number == former else { return nil }
+            state = (former + 1, start)
+            return state.number
+        }
+    }
 }
 
 /// A session that reads, used by the thread of its reader.
 private final class PostgresReader: ReaderConnection, @unchecked Sendable {
     private let session: PostgresSession
-    private let era: PostgresEra
-    /// When it was connected.
-    private var seen: Int
 
     /// Connects: where the database has no connection left it is no reader, and another one takes its reads.
     /// - Throws: `unavailable`.
     init(_ address: PostgresAddress, _ era: PostgresEra, _ metrics: ServerMetrics) throws {
-        session = PostgresSession(.reader, address) { session in
+        session = PostgresSession(.reader, address, of: era) { session in
             try PostgresServer.prepareReader(session)
             metrics.count(.connects, "reader")
         }
-        self.era = era
-        seen = era.current
         try session.connectAgain()
     }
 
@@ -163,9 +192,6 @@ private final class PostgresReader: ReaderConnection, @unchecked Sendable {
     }
 
     private func readOnce<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
-        let now = era.current
-        if seen != now { session.close() }
-        seen = now
         try session.connectAgain()
         session.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         defer { session.rollBack() }

@@ -4,11 +4,12 @@ package final class PostgresHold: WholeDatabase {
 
     /// - Throws: `unavailable`; `unsuitable`, also where a server runs on it.
     package init(_ address: PostgresAddress) throws {
+        let server = PostgresServer()
         var wasHeld = false
         session = PostgresSession(.writer, address) { session in
             // What holds the database is the connection: after it was lost somebody else may have written.
             guard !wasHeld else { throw StorageError.unavailable(message: "the connection was lost meanwhile") }
-            try PostgresServer.prepareWriter(session)
+            try server.prepareWriter(session)
             wasHeld = true
         }
         try session.connectAgain()

@@ -1,12 +1,19 @@
 import Foundation
 
-/// What a PostgreSQL server and its database have to be for a SealKit server to run on them.
-enum PostgresServer {
+/// What a PostgreSQL server and its database have to be for a SealKit server to run on them, and that no other one
+/// does.
+struct PostgresServer {
     /// 15: what this was tried with first.
     private static let oldest = 150_000
 
-    /// Of advisory locks that a process holds for as long as it is connected: one server a database.
-    private static let lock = "SELECT pg_try_advisory_lock(6004171849) AS locked"
+    /// Of advisory locks: held while a connection looks whether another process is there.
+    private static let gate = "SELECT pg_try_advisory_lock(6004171849) AS locked"
+    private static let opened = "SELECT pg_advisory_unlock(6004171849) AS unlocked"
+    /// Each connection of a process holds this one, by the process's number: one server a database.
+    private static let locks = 1_396_788_557
+
+    /// This process's, or of this one of several databases that it has open.
+    private let process = Int32.random(in: 1...Int32.max)
 
     /// What every connection begins with: settings of the operator's that must not hold for this one.
     private static let settings = """
@@ -29,16 +36,17 @@ enum PostgresServer {
     static func prepareReader(_ session: PostgresSession) throws { try session.runScript(settings) }
 
     /// - Throws: `unsuitable`.
-    static func prepareWriter(_ session: PostgresSession) throws {
-        guard session.serverVersion >= oldest else {
+    func prepareWriter(_ session: PostgresSession) throws {
+        guard session.serverVersion >= Self.oldest else {
             let version = "\(session.serverVersion / 10_000).\(session.serverVersion % 10_000)"
             throw StorageError.unsuitable(
                 message: "\(session.name) is of PostgreSQL \(version); it takes 15 or later.")
         }
-        try session.runScript(settings + vigilance)
-        try requireForm(session)
-        try requireDurability(session)
-        guard try first("SELECT pg_is_in_recovery() AS standby", session, { try $0.bool("standby") }) == false else {
+        try session.runScript(Self.settings + Self.vigilance)
+        try Self.requireForm(session)
+        try Self.requireDurability(session)
+        guard try Self.first("SELECT pg_is_in_recovery() AS standby", session, { try $0.bool("standby") }) == false
+        else {
             throw StorageError.unsuitable(message: "\(session.name) is a standby. Name the primary, or all hosts.")
         }
         guard try takeLock(session) else {
@@ -48,21 +56,68 @@ enum PostgresServer {
         }
     }
 
+    /// That further connections are left when this one is there, of those that the server, the database and the role
+    /// may have.
+    /// - Throws: `unavailable`.
+    static func requireRoom(_ count: Int, _ session: PostgresSession) throws {
+        // Of other roles' sessions this one may see no more than that they are there.
+        let room = """
+            SELECT CAST(LEAST(
+                CAST(current_setting('max_connections') AS BIGINT)
+                    - CAST(current_setting('superuser_reserved_connections') AS BIGINT)
+                    - CAST(COALESCE(current_setting('reserved_connections', true), '0') AS BIGINT)
+                    - (SELECT COUNT(*) FROM pg_stat_activity WHERE datid IS NOT NULL),
+                (SELECT NULLIF(d.datconnlimit, -1) - COUNT(a.pid) FROM pg_database d
+                    LEFT JOIN pg_stat_activity a ON a.datid = d.oid
+                    WHERE d.datname = current_database() GROUP BY d.oid, d.datconnlimit),
+                (SELECT NULLIF(r.rolconnlimit, -1) - COUNT(a.pid) FROM pg_roles r
+                    LEFT JOIN pg_stat_activity a ON a.usesysid = r.oid
+                    WHERE r.rolname = session_user GROUP BY r.oid, r.rolconnlimit)) AS BIGINT) AS room
+            """
+        guard let left = try first(room, session, { try $0.int64("room") }), left >= Int64(count) else {
+            throw StorageError.unavailable(message: "there are no further connections to be had")
+        }
+    }
+
+    /// What tells the server from every other one: its system, its history, and when it was started.
+    static let started = """
+        concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
+            left(pg_walfile_name(pg_current_wal_lsn()), 8), CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT))
+        """
+
+    static func start(_ session: PostgresSession) throws -> String {
+        try first("SELECT \(started) AS started", session) { try $0.text("started") } ?? ""
+    }
+
     /// Of a process that was killed, the database has to notice that first.
     private static let patience: [TimeInterval] = [0.05, 0.1, 0.2, 0.4, 0.8, 1.5]
 
-    private static func takeLock(_ session: PostgresSession) throws -> Bool {
-        if let former = session.former { try end(former, session) }
-        var pauses = patience[...]
-        while try first(lock, session, { try $0.bool("locked") }) != true {
+    private func takeLock(_ session: PostgresSession) throws -> Bool {
+        if let former = session.former { try Self.end(former, session) }
+        var pauses = Self.patience[...]
+        while try !takeLockOnce(session) {
             guard let pause = pauses.popFirst() else { return false }
             Thread.sleep(forTimeInterval: pause)
         }
         session.note(
-            try first(own, session) {
+            try Self.first(Self.own, session) {
                 PostgresSession.Process(id: try $0.int64("pid"), began: try $0.text("began"))
             })
         return true
+    }
+
+    /// The process's other connections have the same lock beside this one; another process's have another.
+    private func takeLockOnce(_ session: PostgresSession) throws -> Bool {
+        guard try Self.first(Self.gate, session, { try $0.bool("locked") }) == true else { return false }
+        let others = """
+            SELECT 1 AS found FROM pg_locks
+            WHERE locktype = 'advisory' AND objsubid = 2 AND classid = \(Self.locks) AND objid <> \(process)
+                AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1
+            """
+        let isAlone = try Self.first(others, session, { _ in true }) == nil
+        if isAlone { try session.runScript("SELECT pg_advisory_lock_shared(\(Self.locks), \(process))") }
+        _ = try Self.first(Self.opened, session) { try $0.bool("unlocked") }
+        return isAlone
     }
 
     private static let own = """

@@ -11,6 +11,12 @@ final class PostgresSession {
     private let address: PostgresAddress
     /// What a new connection does before anything else.
     private let prepare: (PostgresSession) throws -> Void
+    /// Nil for who is the only one that is connected.
+    private let era: PostgresEra?
+    /// The one that it is connected in; while it connects, the one in which that began.
+    private(set) var seen = 0
+    /// Whether the connection has become what it is to be.
+    private var isPrepared = false
     private let statements = PostgresStatements()
     private var connection: OpaquePointer?
     /// The server is about to end the connection, or is no primary any more.
@@ -18,7 +24,7 @@ final class PostgresSession {
     /// What is to be sent before the next statement.
     private var deferred: [String] = []
     /// Whether the transaction under way has reached the server.
-    private var isBegun = false
+    private(set) var isBegun = false
     /// The answer whose rows come.
     private var incoming: Incoming?
     /// Whether the transaction under way has ended, all of it.
@@ -37,10 +43,16 @@ final class PostgresSession {
         let began: String
     }
 
-    /// - Parameter prepare: looks at the server, and makes the session what it is to be.
-    init(_ kind: Kind, _ address: PostgresAddress, prepare: @escaping (PostgresSession) throws -> Void) {
+    /// - Parameters:
+    ///   - era: with which the connection ends.
+    ///   - prepare: looks at the server, and makes the session what it is to be.
+    init(
+        _ kind: Kind, _ address: PostgresAddress, of era: PostgresEra? = nil,
+        prepare: @escaping (PostgresSession) throws -> Void
+    ) {
         self.kind = kind
         self.address = address
+        self.era = era
         self.prepare = prepare
     }
 
@@ -49,23 +61,35 @@ final class PostgresSession {
     func close() {
         PQfinish(connection)
         connection = nil
+        isPrepared = false
         isStale = false
         statements.forget()
     }
 
     // MARK: Connecting
 
+    /// Whether there is a connection that may be used, as far as anybody knows.
+    var isConnected: Bool {
+        guard let connection, !isStale, isCurrent else { return false }
+        return PQstatus(connection) == CONNECTION_OK && PQtransactionStatus(connection) == PQTRANS_IDLE
+    }
+
+    /// Whether nobody has been connected to another server since.
+    private var isCurrent: Bool { era.map { $0.current == seen } ?? true }
+
+    /// The server that it is connected to has that era.
+    func enter(_ number: Int) { seen = number }
+
     /// Opens the connection where there is none.
     /// - Throws: `unavailable`, `unsuitable`.
     func connectAgain() throws {
-        if let connection, !isStale, PQstatus(connection) == CONNECTION_OK,
-            PQtransactionStatus(connection) == PQTRANS_IDLE
-        {
+        if isConnected {
             reset()
             return
         }
         close()
         reset()
+        seen = era?.current ?? 0
         guard let new = address.connect() else { throw StorageError.unavailable(message: "there is no memory") }
         guard PQstatus(new) == CONNECTION_OK else {
             defer { PQfinish(new) }
@@ -86,6 +110,7 @@ final class PostgresSession {
             close()
             throw error
         }
+        isPrepared = true
     }
 
     private func reset() {
@@ -169,6 +194,11 @@ final class PostgresSession {
         guard let tag = PQcmdStatus(result), String(cString: tag) == "COMMIT" else {
             throw StorageError.commitFailed(message: "the database took the transaction back")
         }
+        // Where several connect again at once, the first of them begins the others' era.
+        guard isCurrent || !isPrepared else {
+            throw StorageError.unavailable(
+                message: "another server is the primary by now; whether it has what was being committed is not known")
+        }
     }
 
     func rollBack() {
@@ -215,6 +245,11 @@ final class PostgresSession {
         deferred = []
         isBegun = true
         try simple(script)
+    }
+
+    /// Begins the transaction at the server, with what is sent with its beginning.
+    func start() throws {
+        do throws(PostgresError) { try send() } catch { throw noted(error) }
     }
 
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {

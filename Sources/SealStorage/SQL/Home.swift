@@ -1,7 +1,36 @@
 /// What a write has to itself while it runs: nobody else's write with the same home runs at the same time.
 ///
 /// An engine with one writer, like SQLite, gives every write everything. One with several goes by this, so each write
-/// names its home: a narrower one than it needs would let it see half of what another one does.
+/// names its home, and beside it what it relies on and does not change. A narrower home than it needs would let it see
+/// half of what another one does.
+///
+/// What a body changes outside its home is right whoever else runs, and one of three things: a counter that is changed
+/// in place, a row that a unique key protects, or a feed's row. What it reads elsewhere may have changed when it
+/// commits.
 package enum Home: Hashable, Sendable {
+    /// All there is, as with SQLite.
     case everything
+    /// A zone's records, roster, grants, links, and what follows from them.
+    case zone(owner: Int64, zone: Int64)
+    /// Sessions, devices, keys, identities.
+    case account(Int64)
+    /// A container's schema and roles, in one environment.
+    case container(String, environment: Int64)
+    /// How much an account has stored. Whoever has it beside their home changes it, so that they have it to themselves:
+    /// held before anything else is changed, it leaves nothing that two zones' writes change in different orders.
+    case bill(Int64)
+
+    /// Whether several may have it beside their homes.
+    var isShared: Bool { if case .bill = self { false } else { true } }
+}
+
+/// The homes of a transaction.
+struct Homes {
+    let own: Home
+    /// Nobody else has one of these to itself meanwhile; a bill, nobody else has at all.
+    let beside: Set<Home>
+
+    init(_ own: Home, beside: Set<Home> = []) {
+        (self.own, self.beside) = (own, beside)
+    }
 }

@@ -16,21 +16,31 @@ package protocol SQLDatabase: Sendable {
     /// It may be run again, in a transaction that knows nothing of the first time: where that was lost with another
     /// write's.
     ///
-    /// It has its home to itself.
+    /// It has its home to itself, and of those beside it nobody has one to itself meanwhile.
     ///
     /// Who writes is told by `WriteTurn.current`: payers take turns, and what goes on for longer than the budget is
     /// taken back whole (`overBudget`), also where `body` catches the error. Without a turn nothing is cut short.
     @discardableResult
     func write<T: Sendable>(
-        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at home: Home, beside others: Set<Home>, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T
 
-    /// Hears what transactions announce, once they are durable and before they are answered. It is called on the
-    /// writer's thread: it must be quick. One listener; a later one takes its place.
+    /// Hears what transactions announce, once they are durable and before they are answered. It is called on a writer's
+    /// thread, on several at once where several write: it must be quick. One listener; a later one takes its place.
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void)
 
     /// Finishes what waits and closes the database. Later calls throw `closed`.
     func close() async throws
+}
+
+extension SQLDatabase {
+    /// The same with nothing beside it.
+    @discardableResult
+    package func write<T: Sendable>(
+        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+    ) async throws -> T {
+        try await write(at: home, beside: [], body)
+    }
 }
 
 /// A connection inside a transaction. It is valid inside the closure that received it and nowhere else.

@@ -109,7 +109,7 @@ package final class SQLiteDatabase: EngineDatabase {
 
     @discardableResult
     package func write<T: Sendable>(
-        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at home: Home, beside others: Set<Home>, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
         try await writer.write(body)
     }

@@ -32,7 +32,8 @@ final class SQLiteWriter: WriterEngine {
 }
 
 extension SQLiteConnection: WriterConnection {
-    func begin() throws { try execute("BEGIN IMMEDIATE") }
+    // One writer has everything to itself.
+    func begin(at homes: Homes) throws { try execute("BEGIN IMMEDIATE") }
 
     // Its deadline stops statements, which SQLite asks.
     func beginWrite(limit: Int64?) throws { try execute("SAVEPOINT job") }

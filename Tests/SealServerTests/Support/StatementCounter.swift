@@ -67,9 +67,11 @@ private struct CountingDatabase: SQLDatabase {
     }
 
     func write<T: Sendable>(
-        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at home: Home, beside others: Set<Home>, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
-        try await base.write(at: home) { [counter] in try body(CountingConnection(base: $0, counter: counter)) }
+        try await base.write(at: home, beside: others) { [counter] in
+            try body(CountingConnection(base: $0, counter: counter))
+        }
     }
 
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { base.listen(listener) }

@@ -10,12 +10,12 @@ struct TwiceRunDatabase: SQLDatabase {
     }
 
     func write<T: Sendable>(
-        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at home: Home, beside others: Set<Home>, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
-        try await base.write(at: home) { connection in
+        try await base.write(at: home, beside: others) { connection in
             try connection.execute("SAVEPOINT twice")
             var failure: (any Error)?
-            do { _ = try body(UnheardConnection(base: connection)) } catch { failure = error }
+            do { _ = try body(UnheardConnection(base: connection, home: home)) } catch { failure = error }
             do {
                 try connection.execute("ROLLBACK TO twice")
                 try connection.execute("RELEASE twice")
@@ -32,12 +32,14 @@ struct TwiceRunDatabase: SQLDatabase {
     func close() async throws { try await base.close() }
 }
 
-/// What is taken back is not announced.
+/// What is taken back is not announced. What it changes is looked at.
 private struct UnheardConnection: SQLConnection {
     let base: any SQLConnection
+    let home: Home
 
     func run(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws -> Int {
-        try base.run(sql, values, eachRow: eachRow)
+        HomeLint.check(sql, at: home)
+        return try base.run(sql, values, eachRow: eachRow)
     }
 
     func runScript(_ sql: String) throws { try base.runScript(sql) }

@@ -36,10 +36,10 @@ private struct HookedDatabase: SQLDatabase {
     }
 
     func write<T: Sendable>(
-        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at home: Home, beside others: Set<Home>, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
-        if let work = hook.take() { try await base.write(at: home, work) }
-        return try await base.write(at: home, body)
+        if let work = hook.take() { try await base.write(at: .everything, work) }
+        return try await base.write(at: home, beside: others, body)
     }
 
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { base.listen(listener) }

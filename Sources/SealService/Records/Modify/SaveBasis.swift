@@ -28,7 +28,10 @@ struct SaveBasis: Sendable {
         schema = try schemas.schema(path.container, path.environment, in: connection)
         ground =
             path.database == .public
-            ? nil : SaveGround(callerID: caller.id, userID: caller.userID, owner: zone.owner, zone: zone.number)
+            ? nil
+            : SaveGround(
+                callerID: caller.id, userID: caller.userID, owner: zone.owner, zone: zone.number,
+                bill: try StorageUsage.Bill(zone, caller: caller, in: connection).account)
         self.caller = caller
         shareChanges = changes
     }

@@ -15,6 +15,8 @@ struct SaveGround: Sendable {
     let userID: UserID
     let owner: Int64
     let zone: Int64
+    /// The account that pays for what is in the zone, until it is closed.
+    let bill: Int64
 }
 
 /// The grounds of saves, remembered: who saves again is judged by what held the last time, without a look into the

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import SealService
+@testable import SealStorage
+
+/// Holds what a write changes against its home: `TwiceRunDatabase` asks it of each statement, so that the tests of the
+/// server do.
+enum HomeLint {
+    /// What a write at a zone's home may change that is not the zone's, since it is right whoever else does.
+    static let besideZones: [String: String] = [
+        "database_feed": "a feed's row, in the order of its key",
+        "view_run": "a row that its key protects",
+        "zone_view": "the view of this zone: its place",
+        "notification_feed": "a counter in place",
+        "notification": "numbered by the feed's counter",
+        "subscription": "one that has fired: its subscriber's feed is held from before it was read",
+        "webhook": "a row that its key protects",
+        "operation": "a row that its key protects",
+        "storage_usage": "a counter in place, by triggers too",
+        "blob_garbage": "a row that its key protects",
+        "search_term": "of SQLite alone",
+    ]
+
+    private static let zones = Set(Tables.all.filter { $0.whose == .zone }.map(\.name))
+
+    /// The tables that a statement writes to.
+    static func changed(by sql: String) -> [String] {
+        sql.matches(of: /(?:INSERT INTO|DELETE FROM)\s+(?<table>\w+)|UPDATE\s+(?<updated>\w+)\s+SET\b/).compactMap {
+            match in
+            (match.table ?? match.updated).map(String.init)
+        }
+    }
+
+    /// What of it is elsewhere.
+    static func strangers(in sql: String, at home: Home) -> [String] {
+        guard case .zone = home else { return [] }
+        return changed(by: sql).filter { !zones.contains($0) && besideZones[$0] == nil }
+    }
+
+    static func check(_ sql: String, at home: Home) {
+        let strangers = strangers(in: sql, at: home)
+        if !strangers.isEmpty { Issue.record("\(strangers) is not of \(home): \(sql)") }
+    }
+}
+
+@Suite(.timeLimit(.minutes(60))) struct HomeLintTests {
+    @Test func whatIsElsewhereIsFound() {
+        let home = Home.zone(owner: 1, zone: 1)
+        for (sql, tables) in [
+            ("UPDATE zone SET position = position + $3 WHERE owner = $1", []),
+            ("INSERT INTO record (owner) VALUES ($1) ON CONFLICT (owner) DO UPDATE SET zone = 1", []),
+            ("UPDATE account\n SET name = $1", ["account"]), ("DELETE FROM session WHERE id = $1", ["session"]),
+            ("INSERT INTO schema_type (name) VALUES ($1)", ["schema_type"]), ("SELECT 1 FROM account FOR UPDATE", []),
+        ] as [(String, [String])] {
+            #expect(HomeLint.strangers(in: sql, at: home) == tables)
+            #expect(HomeLint.strangers(in: sql, at: .everything) == [])
+        }
+    }
+}
