@@ -76,6 +76,8 @@ final class HomeWriter<Engine: PooledEngine>: Sendable {
         var unopened: [Int]
         /// What each writer has to itself beside a home.
         var billsAtWork: [Int: Set<Home>] = [:]
+        /// How many are called and have not taken anything yet: each is to find a home of its own.
+        var coming = 0
         /// How many are at work, or connect again after their connection was lost.
         var busy = 0
         /// One at a time: two that come for a server's last connection can be refused both.
@@ -202,15 +204,17 @@ final class HomeWriter<Engine: PooledEngine>: Sendable {
         /// Who is to do what waits, if somebody has to be called for it.
         mutating func call(now: Int64) -> Call? {
             let held = bills
-            guard due > 0, ready.payer(where: { !isStale($1, of: $0) && isFree($1, of: $0, held) }) != nil else {
+            guard due > coming, ready.payer(where: { !isStale($1, of: $0) && isFree($1, of: $0, held) }) != nil else {
                 return nil
             }
             if let index = idle.popLast() {
                 busy += 1
+                coming += 1
                 return .drain(index)
             }
             guard !isOpening, busy == 0 || now >= opensFrom, let index = unopened.popLast() else { return nil }
             isOpening = true
+            coming += 1
             return .open(index)
         }
 
@@ -333,7 +337,12 @@ final class HomeWriter<Engine: PooledEngine>: Sendable {
     private func giveUp(_ index: Int, after error: any Error, wasOpening: Bool) {
         let now = budget.clock()
         let (call, stranded, closing) = state.withLock { state in
-            if wasOpening { state.isOpening = false } else { state.busy -= 1 }
+            if wasOpening {
+                state.isOpening = false
+                state.coming -= 1
+            } else {
+                state.busy -= 1
+            }
             // The first one is the first again: it is the one that has to be.
             state.unopened.append(index)
             state.unopened.sort(by: >)
@@ -355,7 +364,7 @@ final class HomeWriter<Engine: PooledEngine>: Sendable {
     /// Writes at one home after the other, until none waits.
     private func drain(_ index: Int) {
         let group = writers[index].group
-        var batch = next(index)
+        var batch = next(index, isCalled: true)
         while let taken = batch {
             let (count, error) = write(taken, by: group)
             let isConnected = group.engine.isConnected
@@ -375,13 +384,16 @@ final class HomeWriter<Engine: PooledEngine>: Sendable {
     }
 
     /// What is to be written next; where there is nothing, the writer is at rest.
-    /// - Parameter isConnected: where it is not, it takes nothing, and is at work still.
+    /// - Parameters:
+    ///   - isConnected: where it is not, it takes nothing, and is at work still.
+    ///   - isCalled: it has just come.
     private func next(
-        _ index: Int, after done: Batch? = nil, begun: Int = 0, isConnected: Bool = true
+        _ index: Int, after done: Batch? = nil, begun: Int = 0, isConnected: Bool = true, isCalled: Bool = false
     ) -> Batch? {
         let now = budget.clock()
         let (batch, call, closing) = state.withLock {
             state -> (Batch?, Call?, CheckedContinuation<Void, Never>?) in
+            if isCalled { state.coming -= 1 }
             if let done { state.giveBack(done, begun: begun, by: index) }
             guard isConnected else { return (nil, state.call(now: now), nil) }
             if let batch = state.take(atMost: Self.largestGroup, by: index) {

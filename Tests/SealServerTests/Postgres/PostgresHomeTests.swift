@@ -106,6 +106,25 @@ private final class Number: Sendable {
         #expect(locks(.bill(1)).filter { $0.contains("_shared(") }.count == 5)
     }
 
+    /// Whoever comes to a home to which a writer is on its way opens no other one.
+    @Test func oneHomeNeedsOneConnection() async throws {
+        let database = try open()
+        for round in Int64(0)..<20 {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in Int64(0)..<8 {
+                    group.addTask {
+                        try await Self.write(index, database) { connection in
+                            try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(round * 8 + index)])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        #expect(database.writers == 1)
+        try await database.close()
+    }
+
     /// What waits at one home shares a commit, up to as many as PostgreSQL takes well; one that throws takes back
     /// itself alone.
     @Test func whatWaitsAtAHomeSharesACommit() async throws {
