@@ -65,7 +65,9 @@ import Testing
             // The label of a failure is there from the first one on.
             _ = try await Self.get(server.origin + "/first")
             _ = try await Self.get(server.origin + "/1/accounts/me", "DELETE")
-            let before = registry.all().count
+            // The database's come when they are looked for.
+            func count() -> Int { registry.all().count { !$0.metric.rawValue.hasPrefix("sealkit_storage_") } }
+            let before = count()
             for (number, method) in ["PUT", "PATCH", "PROPFIND", "TRACE", "REPORT", "LOCK"].enumerated() {
                 #expect(try await Self.get(server.origin + "/made-up-\(number)").status == 404)
                 #expect(try await Self.get(server.origin + "/1/accounts/me", method).status == 405)
@@ -74,7 +76,7 @@ import Testing
                         server.origin + "/database/1/org.made.up\(number)/development/private/records/modify"
                     ).status == 405)
             }
-            #expect(registry.all().count == before)
+            #expect(count() == before)
         }
         let text = PrometheusText.write(registry)
         #expect(!text.lowercased().contains("made"))
