@@ -145,7 +145,7 @@ import Testing
             try await server.services.jobs.run(.indexes)
             #expect(try await anna.names(QueryTests.query("self CONTAINS 'words'", type: type), in: zone) == ["small"])
             let stored = try await server.services.database.read { connection in
-                try connection.first("SELECT SUM(LENGTH(terms)) AS bytes FROM search_document") {
+                try connection.first("SELECT CAST(SUM(LENGTH(terms)) AS BIGINT) AS bytes FROM search_document") {
                     try $0.int64("bytes")
                 }
             }

@@ -46,7 +46,7 @@ import Testing
                 rule.values.map { "COALESCE(LENGTH(\($0)), 0)" }
                 + (rule.amounts.isEmpty ? [] : ["COALESCE(\(rule.amounts.joined(separator: ", ")))"])
             return try connection.first(
-                "SELECT COALESCE(SUM(\((["\(rule.overhead)"] + lengths).joined(separator: " + "))), 0) AS bytes FROM \(table)"
+                "SELECT CAST(COALESCE(SUM(\((["\(rule.overhead)"] + lengths).joined(separator: " + "))), 0) AS BIGINT) AS bytes FROM \(table)"
             ) {
                 try $0.int64("bytes")
             } ?? 0
