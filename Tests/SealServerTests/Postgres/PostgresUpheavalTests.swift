@@ -25,35 +25,46 @@ import Testing
         return DatabaseConfiguration(url: server.url(of: "notes"))
     }
 
-    /// Of a body beside which others work.
-    private final class End: Sendable {
-        let isReached = Mutex(false)
+    /// What goes on beside a body.
+    private final class Saves: Sendable {
+        let isEnded = Mutex(false)
+        let acknowledged = Mutex(0)
+
+        /// Waits until so many more were acknowledged.
+        func goOn(for count: Int) async throws {
+            let goal = acknowledged.withLock { $0 } + count
+            try await waitUntil("saves go through") { self.acknowledged.withLock { $0 } >= goal }
+        }
     }
 
     /// Several save batches of three for as long as a body takes; what each was told.
     private static func load(
-        _ people: [(person: Person, zone: TestZone)], _ body: @Sendable () async throws -> Void
+        _ people: [(person: Person, zone: TestZone)], _ body: @Sendable (Saves) async throws -> Void
     ) async throws -> [(person: Int, batch: String, code: ErrorCode?)] {
-        let end = End()
+        let saves = Saves()
         return try await withThrowingTaskGroup(of: [(person: Int, batch: String, code: ErrorCode?)].self) { group in
             for (index, entry) in people.enumerated() {
                 group.addTask {
                     var told: [(person: Int, batch: String, code: ErrorCode?)] = []
-                    while !end.isReached.withLock({ $0 }) {
+                    while !saves.isEnded.withLock({ $0 }) {
                         let batch = "\(UUID())"
                         let writes = (0..<3).map { Write("\(batch) \($0)") }
                         let code = try await refusal { try await entry.person.save(writes, in: entry.zone) }
                         told.append((index, batch, code))
-                        if code != nil { try await Task.sleep(for: .milliseconds(20)) }
+                        if code == nil {
+                            saves.acknowledged.withLock { $0 += 1 }
+                        } else {
+                            try await Task.sleep(for: .milliseconds(20))
+                        }
                     }
                     return told
                 }
             }
-            do { try await body() } catch {
-                end.isReached.withLock { $0 = true }
+            do { try await body(saves) } catch {
+                saves.isEnded.withLock { $0 = true }
                 throw error
             }
-            end.isReached.withLock { $0 = true }
+            saves.isEnded.withLock { $0 = true }
             return try await group.reduce(into: []) { $0 += $1 }
         }
     }
@@ -91,9 +102,9 @@ import Testing
                 made.append((person, try await person.makeZone()))
             }
             let people = made
-            let told = try await Self.load(people) {
+            let told = try await Self.load(people) { saves in
                 for step in 0..<4 {
-                    try await Task.sleep(for: .milliseconds(400))
+                    try await saves.goOn(for: 8)
                     switch step {
                     case 0: try await postgres.restart(.fast)
                     case 1: try await postgres.restart(.immediate)
@@ -108,7 +119,7 @@ import Testing
                     let (person, zone) = people[0]
                     return try await refusal { try await person.save([Write("after \(UUID())")], in: zone) } == nil
                 }
-                try await Task.sleep(for: .milliseconds(400))
+                try await saves.goOn(for: 8)
             }
             Self.expectUnavailability(told, log)
             let acknowledged = Set(told.filter { $0.code == nil }.map(\.batch))
@@ -165,8 +176,8 @@ import Testing
         try await RunningServer.with(logger: log.logger, runsTwice: false, database: both) { server in
             let anna = try await Person.ready(server)
             let zone = try await anna.makeZone()
-            let told = try await Self.load([(anna, zone)]) {
-                try await Task.sleep(for: .milliseconds(300))
+            let told = try await Self.load([(anna, zone)]) { saves in
+                try await saves.goOn(for: 4)
                 try postgres.kill()
                 try await Task.sleep(for: .milliseconds(300))
                 try await postgres.promoteStandby()
