@@ -19,12 +19,12 @@ final class UndoingDatabase: SQLDatabase {
     }
 
     func write<T: Sendable>(
-        at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        at home: Home, beside others: Set<Home>, _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
-        guard isUndoing.withLock({ $0 }) else { return try await base.write(at: home, body) }
+        guard isUndoing.withLock({ $0 }) else { return try await base.write(at: home, beside: others, body) }
         let kept = Kept<T>()
         do {
-            return try await base.write(at: home) { connection in
+            return try await base.write(at: home, beside: others) { connection in
                 let value = try body(connection)
                 kept.value.withLock { $0 = value }
                 throw Undo()
