@@ -6,9 +6,9 @@ struct PostgresServer {
     /// 15: what this was tried with first.
     private static let oldest = 150_000
 
-    /// Of advisory locks: held while a connection looks whether another process is there.
-    private static let gate = "SELECT pg_try_advisory_lock(6004171849) AS locked"
-    private static let opened = "SELECT pg_advisory_unlock(6004171849) AS unlocked"
+    /// Of advisory locks: held while a connection looks whether another process is there, by that statement's own
+    /// transaction. A connection that is cut off cannot keep it.
+    private static let gate: Int64 = 6_004_171_849
     /// Each connection of a process holds this one, by the process's number: one server a database.
     private static let locks = 1_396_788_557
 
@@ -49,11 +49,7 @@ struct PostgresServer {
         else {
             throw StorageError.unsuitable(message: "\(session.name) is a standby. Name the primary, or all hosts.")
         }
-        guard try takeLock(session) else {
-            throw StorageError.unsuitable(
-                message: "Another server runs on \(session.name): one process a database is what there may be so far. "
-                    + "Stop that one, or give this one a database of its own.")
-        }
+        try takeLock(session)
     }
 
     /// That further connections are left when this one is there, of those that the server, the database and the role
@@ -92,32 +88,47 @@ struct PostgresServer {
     /// Of a process that was killed, the database has to notice that first.
     private static let patience: [TimeInterval] = [0.05, 0.1, 0.2, 0.4, 0.8, 1.5]
 
-    private func takeLock(_ session: PostgresSession) throws -> Bool {
+    private func takeLock(_ session: PostgresSession) throws {
         if let former = session.former { try Self.end(former, session) }
         var pauses = Self.patience[...]
-        while try !takeLockOnce(session) {
-            guard let pause = pauses.popFirst() else { return false }
+        while true {
+            let found = try takeLockOnce(session)
+            if found == .nobody { break }
+            guard let pause = pauses.popFirst() else {
+                guard found == .another else {
+                    throw StorageError.unavailable(message: "other connections keep looking who runs on the database")
+                }
+                throw StorageError.unsuitable(
+                    message: "Another server runs on \(session.name): one process a database is what there may be so "
+                        + "far. Stop that one, or give this one a database of its own.")
+            }
             Thread.sleep(forTimeInterval: pause)
         }
         session.note(
             try Self.first(Self.own, session) {
                 PostgresSession.Process(id: try $0.int64("pid"), began: try $0.text("began"))
             })
-        return true
     }
 
+    private enum Found { case nobody, another, someoneLooking }
+
     /// The process's other connections have the same lock beside this one; another process's have another.
-    private func takeLockOnce(_ session: PostgresSession) throws -> Bool {
-        guard try Self.first(Self.gate, session, { try $0.bool("locked") }) == true else { return false }
-        let others = """
-            SELECT 1 AS found FROM pg_locks
-            WHERE locktype = 'advisory' AND objsubid = 2 AND classid = \(Self.locks) AND objid <> \(process)
-                AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1
+    ///
+    /// In one statement, that whatever cuts it off leaves all of it or nothing.
+    private func takeLockOnce(_ session: PostgresSession) throws -> Found {
+        let look = """
+            SELECT CASE WHEN pg_try_advisory_xact_lock(\(Self.gate)) THEN
+                CASE WHEN EXISTS (SELECT 1 FROM pg_locks
+                    WHERE locktype = 'advisory' AND objsubid = 2 AND classid = \(Self.locks) AND objid <> \(process)
+                        AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+                THEN 0 WHEN pg_try_advisory_lock_shared(\(Self.locks), \(process)) THEN 1 ELSE 0 END
+            ELSE 2 END AS found
             """
-        let isAlone = try Self.first(others, session, { _ in true }) == nil
-        if isAlone { try session.runScript("SELECT pg_advisory_lock_shared(\(Self.locks), \(process))") }
-        _ = try Self.first(Self.opened, session) { try $0.bool("unlocked") }
-        return isAlone
+        return switch try Self.first(look, session, { try $0.int64("found") }) {
+        case 1: .nobody
+        case 0: .another
+        default: .someoneLooking
+        }
     }
 
     private static let own = """
