@@ -14,16 +14,8 @@ struct FailureMiddleware: RouterMiddleware {
         _ request: Request, context: SealRequestContext,
         next: (Request, SealRequestContext) async throws -> Response
     ) async throws -> Response {
-        do {
-            return try await next(request, context)
-        } catch let error as HTTPError where error.status == .notFound && !context.hasRoute {
-            let answer = unknownRoute(request)
-            context.note.noteRefusal(answer.code.rawValue)
-            metrics.count(.failures, answer.code.rawValue)
-            return try answer.response(from: request, context: context)
-        } catch {
-            let (answer, isInternal) = ServerError.describing(error, requestID: context.id)
-            context.note.noteRefusal(answer.code.rawValue)
+        do { return try await next(request, context) } catch {
+            let (answer, isInternal) = describing(error, request, context)
             if isInternal {
                 context.logger.error(
                     "request failed",
@@ -31,9 +23,19 @@ struct FailureMiddleware: RouterMiddleware {
                         context.logged(request)
                     ) { $1 })
             }
+            context.note.noteRefusal(answer.code.rawValue)
             metrics.count(.failures, answer.code.rawValue)
             return try answer.response(from: request, context: context)
         }
+    }
+
+    private func describing(
+        _ error: any Error, _ request: Request, _ context: SealRequestContext
+    ) -> (error: ServerError, isInternal: Bool) {
+        if let error = error as? HTTPError, error.status == .notFound, !context.hasRoute {
+            return (unknownRoute(request), false)
+        }
+        return ServerError.describing(error, requestID: context.id)
     }
 
     private func unknownRoute(_ request: Request) -> ServerError {

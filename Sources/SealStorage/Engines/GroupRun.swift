@@ -27,8 +27,13 @@ final class GroupRun<Engine: WriterEngine>: Sendable {
         deadline = WriteDeadline(clock: budget.clock)
     }
 
-    /// Microseconds that the last commit took.
-    var lastCommit: Int64 { commitTime.load(ordering: .relaxed) }
+    /// Microseconds after which a group begins no further write.
+    let longest: Int64 = 20_000
+
+    /// The same for second writes of an account, once several are in it; or as long as the last commit took, where that
+    /// is more: so the disk is waited for during half of the time at most, and nobody waits for more than twice a
+    /// commit.
+    var longestForSeconds: Int64 { max(1_000, min(commitTime.load(ordering: .relaxed), longest)) }
 
     /// Microseconds that the group under way has waited for its homes.
     var waited: Int64 { deadline.paused - pausedBefore.load(ordering: .relaxed) }

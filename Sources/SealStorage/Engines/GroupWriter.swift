@@ -23,13 +23,6 @@ final class GroupWriter<Engine: WriterEngine>: Sendable {
 
     /// Bounds how long the first write of a group waits for the last.
     private static var largestGroup: Int { 256 }
-    /// Microseconds for which a group takes further writes in.
-    private static var longestGroup: Int64 { 20_000 }
-    /// The same for second writes, once several accounts are in it; or as long as a commit takes, where that is more:
-    /// so the disk is waited for during half of the time at most, and nobody waits for more than twice a commit.
-    private static var longestForSeconds: Int64 { 1_000 }
-    /// One account fills that part of what may wait: others find room.
-    private static var shareOfOne: Int { 4 }
     private let mostWaiting: Int
 
     /// Nil is the server itself.
@@ -104,7 +97,7 @@ final class GroupWriter<Engine: WriterEngine>: Sendable {
         let next = state.withLock { state -> AfterEnqueuing in
             guard !state.isClosed else { return .refuse(.closed) }
             guard state.waiting.count < mostWaiting,
-                payer == nil || state.waiting.count(of: payer) < max(1, mostWaiting / Self.shareOfOne)
+                payer == nil || state.waiting.count(of: payer) < WriteBudget.mostOfOne(of: mostWaiting)
             else { return .refuse(.busy) }
             state.waiting.append(job, of: payer)
             guard !state.isDraining else { return .nothing }
@@ -139,9 +132,8 @@ final class GroupWriter<Engine: WriterEngine>: Sendable {
     /// draining ends.
     private func next(for taken: inout Group) -> (any WriteJob)? {
         let time = taken.jobs.isEmpty ? 0 : budget.clock() - taken.began
-        guard taken.jobs.count < Self.largestGroup, time < Self.longestGroup else { return nil }
-        let longestForSeconds = max(Self.longestForSeconds, min(group.lastCommit, Self.longestGroup))
-        let mayHaveTwo = taken.payers.count < 2 || time < longestForSeconds
+        guard taken.jobs.count < Self.largestGroup, time < group.longest else { return nil }
+        let mayHaveTwo = taken.payers.count < 2 || time < group.longestForSeconds
         let found = state.withLock { state in
             let found = state.waiting.next(passing: taken.payers) ?? (mayHaveTwo ? state.waiting.next() : nil)
             if found == nil, taken.jobs.isEmpty { state.isDraining = false }

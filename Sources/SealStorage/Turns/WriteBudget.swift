@@ -13,6 +13,9 @@ package struct WriteBudget: Sendable {
     /// Writes that may wait at once: less than a second's work. Behind more of them nobody would get an answer in time.
     package static let defaultMostWaiting = 4096
 
+    /// Of those that may wait, how many of one account do: others find room.
+    static func mostOfOne(of mostWaiting: Int) -> Int { max(1, mostWaiting / 4) }
+
     package init(
         limit: Int64? = nil,
         clock: @escaping @Sendable () -> Int64 = steadyClock,
