@@ -92,6 +92,8 @@ SELECT create_distributed_table('linked_address', 'address_hash', colocate_with 
 SELECT create_distributed_table('enrolment', 'id', colocate_with => 'none');
 SELECT create_distributed_table('verification', 'id', colocate_with => 'none');
 SELECT create_distributed_table('spent_token', 'token_id', colocate_with => 'none');
+SELECT create_distributed_table('spent_challenge', 'challenge', colocate_with => 'none');
+SELECT create_distributed_table('shared_limit', 'subject', colocate_with => 'none');
 
 -- On the coordinator, where the tables are already.
 -- coordinator: migrations: read at a start

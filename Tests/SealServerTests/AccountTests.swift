@@ -118,9 +118,10 @@ import Testing
     @Test func strangersDoNotUseUpTheMemoryOfSpentChallenges() throws {
         var random = SystemRandom()
         let challenges = LoginChallenges(
-            key: SecretBytes(random: &random), capacity: LoginChallenges.Capacity(accounts: 2, strangers: 3))
+            key: SecretBytes(random: &random), start: randomBytes(8),
+            capacity: LoginChallenges.Capacity(accounts: 2, strangers: 3))
         let key = try TestClient.newKey().verificationKey
-        func next(_ now: Int64) -> [UInt8] { challenges.make(for: key, now: now, nonce: randomBytes(16)).challenge }
+        func next(_ now: Int64) -> [UInt8] { challenges.make(for: key, now: now, nonce: randomBytes(8)).challenge }
         let first = next(0)
         #expect(try challenges.spend(first, by: .stranger, now: 0))
         for _ in 0..<2 { #expect(try challenges.spend(next(0), by: .stranger, now: 0)) }

@@ -337,7 +337,7 @@ import Testing
                 defer { _ = try? connection.execute("DELETE FROM zone_remains", []) }
                 let path = DatabasePath(container: TestClient.container, environment: .development, database: .private)
                 let counts = RosterCounts(
-                    limits: services.rates.limits, counting: CountedCall(services.rates.limiter).run(),
+                    limits: services.rates.limits, counting: CountedCall(services.rates).run(in: connection),
                     quotas: services.quotas)
                 do {
                     _ = try restore.run(

@@ -29,12 +29,12 @@ struct KeyRotationController: Sendable {
         let known = try await transactions.read { connection in
             try Accounts.find(loginKey: formerKey, in: connection) ?? Accounts.find(loginKey: newKey, in: connection)
         }
-        try await rotation.login.verify(loginTerms, as: known == nil ? .stranger : .account)
+        let claim = try await rotation.login.verify(loginTerms, as: known == nil ? .stranger : .account)
         let now = clock()
         let client = call.context.client
-        try rates.countGuesses(rotation.bundles, by: [.client(client)] + (known.map { [.account($0.id)] } ?? []))
+        try await rates.countGuesses(rotation.bundles, by: [.client(client)] + (known.map { [.account($0.id)] } ?? []))
         let token = randomBytes(32)
-        let (answer, account) = try await transactions.write(at: .everything) { connection in
+        let (answer, account) = try await claim.write(transactions) { connection in
             let account = try rotation.run(now: now, in: connection)
             return (try rotation.login.begin(account, token: token, now: now, in: connection), account.id)
         }

@@ -23,7 +23,7 @@ struct RecoveryController: Sendable {
     {
         let id = try RecoveryBundle.id(message.recoveryID)
         let client = call.context.client
-        try rates.count(.recovery, .client(client))
+        try await rates.countForAll(.recovery, .client(client))
         let sealed = try await transactions.read { try RecoveryBundle.find(id, in: $0) }
         return Sealkit_V1_RecoverResponse.with { $0.sealed = sealed }
     }
@@ -36,7 +36,7 @@ struct RecoveryController: Sendable {
         let bundle = try RecoveryBundle(message)
         let now = clock()
         let client = call.context.client
-        try rates.countGuesses([bundle], by: [.client(client), .account(session.accountID)])
+        try await rates.countGuesses([bundle], by: [.client(client), .account(session.accountID)])
         try await transactions.write(as: session, at: .everything) {
             try bundle.save(account: session.accountID, now: now, in: $0)
         }

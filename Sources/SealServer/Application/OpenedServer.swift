@@ -42,6 +42,7 @@ struct OpenedServer: Sendable {
                 metrics: metrics),
             admit: Self.admission(address, mark, fingerprints, configuration))
         metrics.observe(.writesWaiting) { [weak opened] in opened?.waitingWrites ?? 0 }
+        metrics.observe(.servers) { [peers = opened.peers] in peers.count }
         metrics.observe(.readConnections) { [weak opened] in opened?.reads.open ?? 0 }
         metrics.observe(.readsRunning) { [weak opened] in opened?.reads.busy ?? 0 }
         metrics.observe(.readsWaiting) { [weak opened] in opened?.reads.waiting ?? 0 }
@@ -56,8 +57,7 @@ struct OpenedServer: Sendable {
             _ = try ShardedNumber.shard(of: connection)
             let first = try ServerRuns.begin(now: now, random: random, in: connection)
             try fingerprints.note(in: connection)
-            // The data folder is this process's, and the database is: no other server runs jobs of it.
-            try JobLease.releaseAll(in: connection)
+            if try connection.processes().isEmpty { try JobLease.releaseAll(in: connection) }
             return first
         }
         if let address { try mark.write(address, firstRun: firstRun) }
@@ -67,11 +67,19 @@ struct OpenedServer: Sendable {
         // Last of what can fail: it starts threads, which only `close()` ends.
         let blobs = try await OpenedBlobs.open(configuration, database: opened, firstRun: firstRun)
         services = Services(
-            database: database, blobs: blobs, messengers: messengers, secrets: secrets, configuration: configuration,
-            webBundle: webBundle, writeTimes: writeTimes, metrics: metrics, logger: logger, replacing: replacing)
+            database: database, peers: opened.peers, blobs: blobs, messengers: messengers, secrets: secrets,
+            configuration: configuration, webBundle: webBundle, writeTimes: writeTimes, metrics: metrics,
+            logger: logger, replacing: replacing)
         PushService.listen(
             to: database, streams: services.streams, webhooks: services.webhooks, jobs: services.jobs,
             sessions: services.sessions)
+        do {
+            try await opened.join()
+            try await OpenedBlobs.confirm(configuration, database: opened)
+        } catch {
+            await close()
+            throw error
+        }
     }
 
     /// What a database has to be before anything of it is changed: the one that the data folder and the secrets go

@@ -8,6 +8,8 @@ import SealSystem
 /// through many hands, and as a value each of them would count every reference in it.
 final class Services: Sendable {
     let database: any SQLDatabase
+    /// The servers beside this one.
+    let peers: Peers
     let transactions: Transactions
     let blobs: any BlobStore
     let configuration: ServerConfiguration
@@ -68,19 +70,19 @@ final class Services: Sendable {
 
     /// Puts everything together; what can fail has been opened before.
     init(
-        database: any SQLDatabase, blobs: any BlobStore, messengers: [Address.Kind: any Messenger],
+        database: any SQLDatabase, peers: Peers, blobs: any BlobStore, messengers: [Address.Kind: any Messenger],
         secrets: ServerSecrets,
         configuration: ServerConfiguration, webBundle: WebBundle?, writeTimes: WriteTimes, metrics: ServerMetrics,
         logger: Logger,
         replacing: ServiceReplacements
     ) {
         let origin = ServerOrigin(configuration.origin(port: configuration.listen.port))
-        var random = SystemRandom()
         let schemas = SchemaStore()
         let clock = replacing.clock ?? systemClock
-        let (sessions, rosters) = (Sessions(), RosterCache())
+        let (sessions, rosters) = (Sessions(among: peers), RosterCache())
         let limits = replacing.limits ?? AbuseLimits(configuration.limits)
         self.database = database
+        self.peers = peers
         self.sessions = sessions
         self.rosters = rosters
         transactions = Transactions(database, sessions: sessions, clock: clock)
@@ -89,7 +91,9 @@ final class Services: Sendable {
         self.webBundle = webBundle
         self.writeTimes = writeTimes
         self.metrics = metrics
-        rates = RequestRates(limits, RateLimiter(metrics: metrics), clock: clock)
+        rates = RequestRates(
+            limits, RateLimiter(metrics: metrics),
+            shared: SharedLimits(key: secrets.addresses.limitKey(), among: peers), database: database, clock: clock)
         quotas = Quotas(configuration.limits, rosterEntries: limits.rosterEntries)
         streams = EventStreams(metrics: metrics)
         self.logger = logger
@@ -103,16 +107,17 @@ final class Services: Sendable {
         registration = Registration(Registration.Mode(configuration.registration), key: secrets.registrationKey)
         registrationCodes = RegistrationCodes(registration: registration, clock: clock, randomBytes: systemRandomBytes)
         loginTerms = LoginTerms(
-            origin: origin, challenges: LoginChallenges(key: SecretBytes(random: &random)), database: database,
-            clock: clock)
+            origin: origin,
+            challenges: LoginChallenges(key: secrets.addresses.challengeKey(), start: systemRandomBytes(8)),
+            database: database, clock: clock)
         addresses = secrets.addresses
         feedNames = FeedNames(key: secrets.addresses.feedKey())
-        tokenIssuer = TokenIssuer(keys: secrets.tokenKeys, origin: origin)
+        tokenIssuer = TokenIssuer(keys: secrets.tokenKeys, origin: origin, peers: peers)
         tokenVerifier = TokenVerifier(keys: secrets.tokenKeys, origin: origin)
         seats = replacing.seats ?? SharingPlaceholderSeats()
         outbox = Outbox(
-            messengers: messengers, key: secrets.addresses.outboxKey(), database: database, origin: origin,
-            clock: clock,
+            messengers: messengers, key: secrets.addresses.outboxKey(), sender: peers.own, database: database,
+            origin: origin, clock: clock,
             logger: logger, waits: replacing.outboxWaits ?? Outbox.defaultWaits, metrics: metrics)
         operatedAccounts = OperatedAccounts(addresses: secrets.addresses, quotas: quotas)
         testMail = TestMail(
@@ -144,7 +149,7 @@ final class Services: Sendable {
                 garbageGraceDays: configuration.garbageGraceDays,
                 sweepInterval: replacing.sweepInterval ?? ServerJobs.sweepInterval, clock: clock, logger: logger),
             JobRunner.Surroundings(
-                database: database, holder: systemRandomBytes(16), look: replacing.jobLook ?? JobRunner.look,
+                database: database, holder: peers.holder, look: replacing.jobLook ?? JobRunner.look,
                 patience: JobRunner.patience,
                 clock: clock, metrics: metrics, logger: logger))
         modification = ModifyRecords(

@@ -38,6 +38,8 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
     case unprotectedBlobs(host: String)
     /// The database names assets that are not in the place that was named; `noted` is where they were.
     case blobsMissing(place: String, noted: String)
+    /// Other servers run on the database, and have their assets in another place, or in a folder of their own.
+    case blobsElsewhere(place: String, noted: String)
     /// The data folder has a database, and another one was named.
     case databaseInFolder(path: String)
     /// The data folder goes with a PostgreSQL database, and none was named.
@@ -116,6 +118,9 @@ public enum ConfigurationError: Error, Equatable, CustomStringConvertible {
         case .blobsMissing(let place, let noted):
             "The newest assets that the database names are not in \(place); they were in \(noted). Copy all of them there first, "
                 + "under the names that they have, or name the place that has them."
+        case .blobsElsewhere(let place, let noted):
+            "Another server runs on the database, with its assets in \(noted); those of this one would be in \(place). Servers of "
+                + "one database have one S3 store: give all of them the same --blobs, or stop the other one first."
         case .databaseInFolder(let path):
             "The data folder has a database of its own, \(path), and --database-url names another one. Start the server without "
                 + "--database-url, or with another data folder."

@@ -26,7 +26,7 @@ struct ServerKeysController: Sendable {
         let (session, path) = (call.session, call.path)
         let chain = try ServerKeys.chain(message, container: path.container)
         let now = clock()
-        try rates.count(.serverKeyCreation, .account(session.accountID))
+        try await rates.countForAll(.serverKeyCreation, .account(session.accountID))
         let accountName = Hex.encode(randomBytes(16))
         let key = try await transactions.write(as: session, at: .everything) { connection in
             try Identities.checkBinding([UInt8](message.loginBinding), of: chain, to: session.accountID, in: connection)

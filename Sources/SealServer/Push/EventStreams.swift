@@ -109,6 +109,9 @@ final class EventStreams: Sendable {
     /// A session of the account ended: each stream looks whether it was its own.
     func wake(account: Int64) { signal(.look) { $0.byAccount[account] ?? [] } }
 
+    /// Anything may have happened.
+    func wakeAll() { signal(.look) { Set($0.entries.keys) } }
+
     private func signal(_ signal: Signal, _ ids: (State) -> Set<UInt64>) {
         let found = state.withLock { state in ids(state).compactMap { state.entries[$0]?.signals } }
         for signals in found { signals.yield(signal) }

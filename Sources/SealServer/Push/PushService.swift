@@ -12,7 +12,7 @@ struct PushService: Service {
         try await gracefulShutdown()
     }
 
-    /// Passes on what transactions announce.
+    /// Passes on what transactions announce, this process's and others'.
     static func listen(
         to database: any SQLDatabase, streams: EventStreams, webhooks: WebhookSender, jobs: Jobs, sessions: Sessions
     ) {
@@ -28,6 +28,11 @@ struct PushService: Service {
                     jobs.wake(.webhooks)
                 case .zoneTouches: jobs.wake(.feeds)
                 case .publicChanges: jobs.wake(.publicNotifications)
+                case .anything:
+                    sessions.forgetAll()
+                    streams.wakeAll()
+                    webhooks.wake()
+                    jobs.wakeAll()
                 }
             }
         }

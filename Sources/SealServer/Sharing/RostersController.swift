@@ -43,10 +43,10 @@ struct RostersController: Sendable {
         let (session, path) = (call.session, call.path)
         let restore = try RosterRestore(message, container: path.container)
         let now = clock()
-        let counted = CountedCall(rates.limiter)
+        let counted = CountedCall(rates)
         let response = try await transactions.write(as: session, at: .everything) {
             connection -> Sealkit_V1_RestoreRosterResponse in
-            let counts = counts(counted.run())
+            let counts = counts(counted.run(in: connection))
             let caller = try Caller(session, container: path.container, in: connection)
             let stored = try restore.run(by: caller, path, rosters, counts, now: now, in: connection)
             return .with { $0.scope = stored.scopeHead }
@@ -64,10 +64,11 @@ struct RostersController: Sendable {
             message, of: Endpoints.sharing.appendRoster, path, try message.serializedBytes())
         let append = try RosterAppend(message, container: path.container, hasher: addresses)
         let now = clock()
-        let counted = CountedCall(rates.limiter)
+        let counted = CountedCall(rates)
         return try await transactions.write(as: session, at: .everything) { connection in
             try append.answer(
-                message, operation, by: session, path, rosters, counts(counted.run()), now: now, in: connection)
+                message, operation, by: session, path, rosters, counts(counted.run(in: connection)), now: now,
+                in: connection)
         }
     }
 

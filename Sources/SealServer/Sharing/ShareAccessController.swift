@@ -35,9 +35,9 @@ struct ShareAccessController: Sendable {
     ) async throws -> Sealkit_V1_RequestShareAccessResponse {
         try AccessAsking.check(message)
         let (now, session, rule) = (clock(), call.session, rates.limits.accessRequest)
-        let counted = CountedCall(rates.limiter)
+        let counted = CountedCall(rates)
         try await transactions.write(as: session, at: .everything) { [rosters, quotas] connection in
-            let counting = counted.run()
+            let counting = counted.run(in: connection)
             try AccessAsking(message.routingID, by: session, rosters, now: now, in: connection)
                 .ask(message, quotas, now: now)
             // Last, as with epochs.

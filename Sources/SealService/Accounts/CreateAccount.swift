@@ -33,11 +33,11 @@ package struct CreateAccount: Sendable {
         let login = try Login(message)
         let bundle = message.hasRecovery ? try RecoveryBundle(message.recovery) : nil
         let now = terms.clock()
-        try rates.count(.accountCreation, .client(client))
-        try await login.verify(terms, as: .account)
-        if let bundle { try rates.countGuesses([bundle], by: [.client(client)]) }
+        try await rates.countForAll(.accountCreation, .client(client))
+        let claim = try await login.verify(terms, as: .account)
+        if let bundle { try await rates.countGuesses([bundle], by: [.client(client)]) }
         let (token, name) = (randomBytes(32), Hex.encode(randomBytes(16)))
-        return try await transactions.write(at: .everything) { [registration] connection in
+        return try await claim.write(transactions) { [registration] connection in
             let account: Accounts.Row
             if let known = try Accounts.find(loginKey: login.loginKey, in: connection) {
                 account = known

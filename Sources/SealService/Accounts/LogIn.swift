@@ -28,7 +28,7 @@ package struct LogIn: Sendable {
         _ message: Sealkit_V1_ChallengeRequest
     ) throws(ServerError) -> Sealkit_V1_ChallengeResponse {
         let loginKey = try LoginProof.loginKey(message.loginKey)
-        let (challenge, expires) = terms.challenges.make(for: loginKey, now: terms.clock(), nonce: randomBytes(16))
+        let (challenge, expires) = terms.challenges.make(for: loginKey, now: terms.clock(), nonce: randomBytes(8))
         return .with {
             $0.challenge = Data(challenge)
             $0.expires = expires
@@ -41,15 +41,16 @@ package struct LogIn: Sendable {
     ///   `permissionFailure` for a device that was revoked.
     package func run(_ message: Sealkit_V1_LoginRequest) async throws -> Answer {
         let login = try Login(message)
-        try await login.verify(terms)
+        let claim = try await login.verify(terms)
         let now = terms.clock()
         let token = randomBytes(32)
         do {
-            let message = try await transactions.write(at: .everything) { connection in
+            let message = try await claim.write(transactions) { connection in
                 try login.begin(try Self.account(of: login, in: connection), token: token, now: now, in: connection)
             }
             return Answer(message: message, provisionalOf: nil)
-        } catch StorageError.full {
+        } catch StorageError.full where terms.challenges.isOwn(login.proof.challenge) {
+            // Which of the others' were used nobody could note.
             let sessions = self.sessions
             let answer = try await transactions.read { connection -> Answer? in
                 let account = try Self.account(of: login, in: connection)

@@ -34,12 +34,14 @@ package struct Login: Sendable {
             })
     }
 
-    /// Checks everything and uses the challenge up.
-    /// - Parameter holder: as `LoginProof.spendChallenge` takes it.
-    package func verify(_ terms: LoginTerms, as holder: LoginChallenges.Holder? = nil) async throws {
+    /// Checks everything.
+    /// - Parameter holder: as `LoginProof.claimChallenge` takes it.
+    package func verify(
+        _ terms: LoginTerms, as holder: LoginChallenges.Holder? = nil
+    ) async throws -> ClaimedChallenge {
         try proof.check(terms)
         try device.verify(by: loginKey)
-        try await proof.spendChallenge(terms, as: holder)
+        return try await proof.claimChallenge(terms, as: holder)
     }
 
     /// Enters the device and issues its session, in the caller's transaction.

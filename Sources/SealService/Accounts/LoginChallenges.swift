@@ -1,16 +1,20 @@
 package import SealPrimitives
 import SealStatements
+package import SealStorage
 import SealWire
 import Synchronization
 
 /// Challenges for logging in: good for two minutes, for one login key, once.
 ///
-/// A challenge carries its own expiry and MAC, so asking for challenges costs the server no memory however many come.
-/// Only those that came back rightly signed are remembered, until they would have expired: in two pools, because
-/// anybody can make login keys that have no account, and filling theirs must not keep those who have one out.
+/// A challenge carries its own expiry and MAC, so asking for challenges costs the server no memory however many come;
+/// all servers of a database make them by one key. Those that came back rightly signed are spent: a row says so to all
+/// of them, over restarts too. This process remembers its own as well, in two pools: anybody can make login keys that
+/// have no account, and neither memory nor rows are theirs to fill.
 package final class LoginChallenges: Sendable {
     package static let lifetime: Int64 = 120_000_000
     private static let nonceBytes = 16
+    /// Of the nonce: says which start of a server made it.
+    private static let startBytes = 8
     private static let byteCount = nonceBytes + 8 + 32
     /// Who signed a challenge.
     package enum Holder: Hashable, Sendable {
@@ -20,33 +24,38 @@ package final class LoginChallenges: Sendable {
         case stranger
     }
 
-    /// How many spent challenges are remembered.
+    /// How many spent challenges are remembered, of this process's own requests.
     package struct Capacity: Sendable {
         /// Two minutes of more logins than one machine can check.
         package var accounts = 1_000_000
         package var strangers = 100_000
     }
 
-    /// Of this process only: a restart makes all challenges void, so none is good twice.
     private let key: SecretBytes
+    private let start: [UInt8]
     private let capacity: Capacity
     private let spent = Mutex<[Holder: [[UInt8]: Int64]]>([:])
 
-    package init(key: SecretBytes, capacity: Capacity = Capacity()) {
+    /// - Parameters:
+    ///   - key: the same for all servers of a database.
+    ///   - start: of this start alone, eight random bytes.
+    package init(key: SecretBytes, start: [UInt8], capacity: Capacity = Capacity()) {
         self.key = key
+        self.start = start
         self.capacity = capacity
     }
 
+    /// - Parameter nonce: eight random bytes.
     package func make(
         for loginKey: VerificationKey, now: Int64, nonce: [UInt8]
     ) -> (challenge: [UInt8], expires: Int64) {
         let expires = now + Self.lifetime
-        var challenge = nonce
+        var challenge = start + nonce
         challenge.appendLittleEndian(expires)
         return (challenge + mac(challenge, loginKey), expires)
     }
 
-    /// Whether this server made the challenge for that key, not long ago.
+    /// Whether a server of this database made the challenge for that key, not long ago.
     package func isGood(_ challenge: [UInt8], for loginKey: VerificationKey, now: Int64) -> Bool {
         guard challenge.count == Self.byteCount else { return false }
         let stated = Array(challenge.prefix(Self.nonceBytes + 8))
@@ -56,7 +65,19 @@ package final class LoginChallenges: Sendable {
         return expires > now && expires <= now + Self.lifetime
     }
 
-    /// Uses the challenge up; false when it was used before.
+    /// Whether this process made the challenge: it remembers whether it was used.
+    package func isOwn(_ challenge: [UInt8]) -> Bool { challenge.prefix(Self.startBytes).elementsEqual(start) }
+
+    /// Uses the challenge up in a transaction.
+    /// - Returns: false when it was used before, by whichever server.
+    package static func spend(_ challenge: [UInt8], now: Int64, in connection: any SQLConnection) throws -> Bool {
+        try connection.dropSome(of: "spent_challenge", key: "challenge", where: "expires <= $1", [.integer(now)])
+        return try connection.execute(
+            "INSERT INTO spent_challenge (challenge, expires) VALUES ($1, $2) ON CONFLICT (challenge) DO NOTHING",
+            [.blob(Array(challenge.prefix(nonceBytes + 8))), .integer(now + lifetime)]) == 1
+    }
+
+    /// Uses the challenge up as far as this process knows; false when it was used before.
     package func spend(_ challenge: [UInt8], by holder: Holder, now: Int64) throws(ServerError) -> Bool {
         enum Outcome { case first, repeated, full }
         let most = holder == .account ? capacity.accounts : capacity.strangers

@@ -77,15 +77,17 @@ package struct LoginProof: Sendable {
         }
     }
 
-    /// Uses the challenge up, after all else has been checked: what fails before leaves it as it was, so nobody can use
-    /// up another's.
+    /// Uses the challenge up as far as this process knows, after all else has been checked: what fails before leaves it
+    /// as it was, so nobody can use up another's.
     /// - Parameter holder: whose pool of spent challenges it goes into; nil looks whether the key has an account.
-    package func spendChallenge(_ terms: LoginTerms, as holder: LoginChallenges.Holder? = nil) async throws {
+    /// - Throws: `notAuthenticated` for one that was used before.
+    package func claimChallenge(
+        _ terms: LoginTerms, as holder: LoginChallenges.Holder? = nil
+    ) async throws -> ClaimedChallenge {
         let holder = if let holder { holder } else { try await self.holder(terms) }
-        guard try terms.challenges.spend(challenge, by: holder, now: terms.clock()) else {
-            throw ServerError(
-                .notAuthenticated, "The challenge has been used before.", remedy: "Ask for a new challenge.")
-        }
+        let now = terms.clock()
+        guard try terms.challenges.spend(challenge, by: holder, now: now) else { throw ClaimedChallenge.usedBefore }
+        return ClaimedChallenge(challenge: challenge, now: now)
     }
 
     private func holder(_ terms: LoginTerms) async throws -> LoginChallenges.Holder {

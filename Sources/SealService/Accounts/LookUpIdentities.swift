@@ -39,7 +39,7 @@ package struct LookUpIdentities: Sendable {
         }
         let handles = message.handles.map { info in Result { () throws(ServerError) in try handle(info) } }
         // By account, not by session: logging in again must not give another try at guessing who has an account.
-        try rates.count(.lookup, .account(session.accountID), amount: handles.count)
+        try await rates.countForAll(.lookup, .account(session.accountID), amount: handles.count)
         let found = try await transactions.read { connection in
             try handles.map { handle -> Sealkit_V1_IdentityChain? in
                 switch try? handle.get() {

@@ -30,6 +30,12 @@ package struct AddressHasher: Sendable {
     /// Seals messages that wait to be sent.
     package func outboxKey() -> SecretBytes { ServerHash.key(key, .outboxKey) }
 
+    /// Makes the challenges that logins answer.
+    package func challengeKey() -> SecretBytes { ServerHash.key(key, .challengeKey) }
+
+    /// Hides in the database whom limits count.
+    package func limitKey() -> SecretBytes { ServerHash.key(key, .limitKey) }
+
     /// Counts active accounts, over restarts too.
     package func activityKey() -> SecretBytes { ServerHash.key(key, .activityKey) }
 

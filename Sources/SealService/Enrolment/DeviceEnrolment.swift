@@ -42,7 +42,7 @@ package struct DeviceEnrolment: Sendable {
         let id = try Self.id(message.enrolmentID)
         let commitment = try Self.bytes(message.commitment, Enrolments.nonceBytes)
         let now = clock()
-        try rates.count(.enrolment, .client(client))
+        try await rates.countForAll(.enrolment, .client(client))
         let ticket = randomBytes(Self.ticketBytes)
         let expires = try await transactions.write(at: .everything) { connection in
             try Enrolments.open(id, ticketHash: Self.hash(ticket), commitment: commitment, now: now, in: connection)
@@ -61,7 +61,7 @@ package struct DeviceEnrolment: Sendable {
     ) async throws -> Sealkit_V1_ClaimEnrolmentResponse {
         let id = try Self.id(message.enrolmentID)
         let now = clock()
-        try rates.count(.enrolment, .account(session.accountID))
+        try await rates.countForAll(.enrolment, .account(session.accountID))
         let found = try await transactions.write(as: session, at: .everything) {
             try Enrolments.claim(id, account: session.accountID, now: now, in: $0)
         }

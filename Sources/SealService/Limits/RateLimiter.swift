@@ -23,6 +23,17 @@ package final class RateLimiter: Sendable {
         case rosterEntry
         case operatorTry
         case operatorMail
+
+        /// Whether each server counts for itself, a part of the limit: what comes by the thousand, and costs each no
+        /// more than its own work.
+        var isDivided: Bool {
+            switch self {
+            case .request, .write, .read, .sharing, .anonymousRequest: true
+            case .accountCreation, .recovery, .enrolment, .lookup, .verificationTry, .epochOpening, .accessRequest,
+                .serverKeyCreation, .rosterEntry, .operatorTry, .operatorMail:
+                false
+            }
+        }
     }
 
     /// Who is counted.

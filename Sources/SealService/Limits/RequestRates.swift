@@ -1,27 +1,55 @@
+package import SealStorage
+
 /// Counts what is asked against the server's limits, now.
 package final class RequestRates: Sendable {
     package let limits: AbuseLimits
     package let limiter: RateLimiter
+    package let shared: SharedLimits
+    private let database: any SQLDatabase
     private let clock: @Sendable () -> Int64
 
     /// - Parameter clock: microseconds since 1970.
-    package init(_ limits: AbuseLimits, _ limiter: RateLimiter, clock: @escaping @Sendable () -> Int64) {
-        (self.limits, self.limiter, self.clock) = (limits, limiter, clock)
+    package init(
+        _ limits: AbuseLimits, _ limiter: RateLimiter, shared: SharedLimits, database: any SQLDatabase,
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        (self.limits, self.limiter, self.shared, self.database) = (limits, limiter, shared, database)
+        self.clock = clock
     }
 
+    /// By this server alone.
     /// - Throws: `requestRateLimited`.
     /// - Returns: how the subject stands; nil where there is no limit.
     @discardableResult
     package func count(
         _ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject, amount: Int = 1
     ) throws(ServerError) -> RateLimiter.Standing? {
-        guard let rule = limits.rule(of: kind) else { return nil }
+        guard let rule = rule(of: kind) else { return nil }
         return try limiter.count(kind, subject, amount: amount, rule: rule, now: clock())
+    }
+
+    /// By all servers of the database together.
+    /// - Throws: `requestRateLimited`.
+    package func countForAll(
+        _ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject, amount: Int = 1
+    ) async throws {
+        // What this server alone refuses costs the database nothing.
+        try count(kind, subject, amount: amount)
+        guard shared.areNeeded, let rule = limits.rule(of: kind) else { return }
+        let (shared, now) = (shared, clock())
+        try await database.write(at: shared.home(kind, subject)) { connection in
+            try shared.count(kind, subject, amount: amount, rule: rule, now: now, in: connection)
+        }
     }
 
     /// Takes one count back.
     package func giveBack(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject) {
-        guard let rule = limits.rule(of: kind) else { return }
+        guard let rule = rule(of: kind) else { return }
         limiter.giveBack(kind, subject, rule: rule)
+    }
+
+    private func rule(of kind: RateLimiter.Kind) -> RateLimiter.Rule? {
+        guard let rule = limits.rule(of: kind) else { return nil }
+        return kind.isDivided ? shared.part(of: rule) : rule
     }
 }

@@ -22,18 +22,29 @@ package struct TokenBucket: Sendable {
             Rule(count: rate.multipliedReportingOverflow(by: 600).overflow ? Int.max : rate * 600, window: 600_000_000)
         }
 
+        /// What each of so many has, that together have all of it.
+        package func part(of others: Int) -> Rule {
+            others > 1 ? Rule(count: Int(count) / others, window: window) : self
+        }
+
         fileprivate var capacity: Int64 { count * window }
     }
 
     /// In parts of a token: a token has as many as its rule's window has microseconds, so that each microsecond brings
     /// `count` of them.
-    private var level: Int64
-    private var time: Int64
+    package private(set) var level: Int64
+    package private(set) var time: Int64
 
     /// A full bucket.
     package init(_ rule: Rule, now: Int64) {
         level = rule.capacity
         time = now
+    }
+
+    /// One that was kept. Its rule may have changed since.
+    package init(level: Int64, time: Int64) {
+        self.level = level
+        self.time = time
     }
 
     /// Takes tokens, or none. A full bucket is enough for any amount, or what is larger than it could never be done.

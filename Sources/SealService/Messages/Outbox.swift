@@ -6,8 +6,8 @@ import Synchronization
 /// Sends messages beside the requests that cause them, and tries again for as long as their codes are good.
 ///
 /// A message is stored in the transaction that makes its code, and removed once it was sent: so it outlives a restart,
-/// and goes out **at least once**. A process that is killed between sending and removing sends it a second time, with
-/// the same id and the same code.
+/// and goes out **at least once**. What a process leaves behind another one sends, or the next start: of one that is
+/// killed between sending and removing a second time, with the same id and the same code.
 package final class Outbox: Sendable {
     private let messengers: [Address.Kind: any Messenger]
     private let rows: OutgoingMessages
@@ -27,11 +27,6 @@ package final class Outbox: Sendable {
         /// Ended before their task was noted.
         var ended: Set<ID16> = []
         var isClosed = false
-        var hasResumed = false
-        /// Until then: what was begun since the start, and is not to be begun again as a left-over.
-        var begun: Set<ID16> = []
-        /// What was begun as a left-over; of the first moments the request that stored it may still come.
-        var resumed: Set<ID16> = []
     }
     private let state = Mutex(State())
 
@@ -43,12 +38,12 @@ package final class Outbox: Sendable {
     private static let patience: Duration = .seconds(5)
 
     package init(
-        messengers: [Address.Kind: any Messenger], key: SecretBytes, database: any SQLDatabase, origin: ServerOrigin,
-        clock: @escaping @Sendable () -> Int64, logger: Logger, waits: [Duration] = defaultWaits, capacity: Int = 2_000,
-        metrics: ServerMetrics = .off
+        messengers: [Address.Kind: any Messenger], key: SecretBytes, sender: Int64, database: any SQLDatabase,
+        origin: ServerOrigin, clock: @escaping @Sendable () -> Int64, logger: Logger,
+        waits: [Duration] = defaultWaits, capacity: Int = 2_000, metrics: ServerMetrics = .off
     ) {
         self.messengers = messengers
-        self.rows = OutgoingMessages(key: key)
+        self.rows = OutgoingMessages(key: key, sender: sender)
         self.database = database
         self.origin = origin
         self.clock = clock
@@ -100,14 +95,6 @@ package final class Outbox: Sendable {
 
     /// Returns at once.
     package func send(_ message: WaitingMessage) {
-        let isNew = state.withLock { state in
-            if !state.hasResumed { state.begun.insert(message.id) }
-            return state.resumed.remove(message.id) == nil
-        }
-        if isNew { begin(message) }
-    }
-
-    private func begin(_ message: WaitingMessage) {
         // Closed: the next start sends it.
         guard !state.withLock(\.isClosed) else { return }
         // Detached: its writes are the server's own, not in the turn and budget of whoever asked.
@@ -121,29 +108,16 @@ package final class Outbox: Sendable {
         }
     }
 
-    /// Whether anything may wait from before the start, which nobody has gone on with yet.
+    /// Whether anything waits that a process stored which is not there any more.
     package func hasLeftOvers(in connection: any SQLConnection) throws -> Bool {
-        guard !messengers.isEmpty, !state.withLock(\.hasResumed) else { return false }
-        if try connection.exists("SELECT 1 FROM outgoing_message LIMIT 1") { return true }
-        _ = beginNewOnly(after: [])
-        return false
+        try !messengers.isEmpty && rows.areLeftOver(in: connection)
     }
 
-    /// Goes on with what waited when the server last ended: once, since what came later has its task.
+    /// Goes on with it.
     package func resume(_ turn: JobTurn) async throws {
         let (now, rows) = (turn.now, rows)
         let waiting = try await turn.step { try rows.takeOver(now: now, in: $0) }
-        for message in beginNewOnly(after: waiting.filter { carries($0.kind) }) { begin(message) }
-    }
-
-    /// Notes that nothing is left over any more but these.
-    /// - Returns: those of them that nobody has begun.
-    private func beginNewOnly(after waiting: [WaitingMessage]) -> [WaitingMessage] {
-        state.withLock { state in
-            let left = waiting.filter { !state.begun.contains($0.id) }
-            (state.hasResumed, state.begun, state.resumed) = (true, [], Set(left.map(\.id)))
-            return left
-        }
+        for message in waiting where carries(message.kind) { send(message) }
     }
 
     /// Stops trying, and waits a little for what is on its way. What was not sent is sent after the next start.
@@ -211,7 +185,7 @@ package final class Outbox: Sendable {
                 }
                 await store { try $0.countAttempt(waiting.id, in: $1) }
                 if isToBeTried { await tryOut(waiting.kind, messenger) }
-                guard await pause(attempts) else { return }
+                guard await pause(attempts), await !isTaken(waiting.id) else { return }
             }
         }
         metrics.count(.messages, "\(waiting.kind)", "given-up")
@@ -224,6 +198,12 @@ package final class Outbox: Sendable {
         guard attempts <= waits.count else { return true }
         do { try await Task.sleep(for: waits[attempts - 1]) } catch { return false }
         return true
+    }
+
+    /// Where nobody can tell, it is sent: rather twice than never.
+    private func isTaken(_ id: ID16) async -> Bool {
+        let rows = rows
+        return (try? await database.read { try rows.isTaken(id, in: $0) }) ?? false
     }
 
     /// Notes how a message stands. Where that fails the message is sent once more, after the next start.

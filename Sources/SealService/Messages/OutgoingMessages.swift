@@ -24,13 +24,18 @@ package struct WaitingMessage: Sendable {
 /// only as long as they are being sent, and show neither in the database nor in its backups.
 struct OutgoingMessages: Sendable {
     let key: SecretBytes
+    /// The process that sends what it stores: `Peers.own`.
+    let sender: Int64
 
     func insert(_ waiting: WaitingMessage, in connection: any SQLConnection) throws {
         let sealed = waiting.message.sealed(
             under: key, associatedData: Self.place(waiting.id, waiting.kind.rawValue, waiting.expires))
         try connection.execute(
-            "INSERT INTO outgoing_message (id, kind, sealed, attempts, expires) VALUES ($1, $2, $3, 0, $4)",
-            [.blob(waiting.id.bytes), .text(waiting.kind.rawValue), .blob(sealed), .integer(waiting.expires)])
+            "INSERT INTO outgoing_message (id, kind, sealed, attempts, expires, sender) VALUES ($1, $2, $3, 0, $4, $5)",
+            [
+                .blob(waiting.id.bytes), .text(waiting.kind.rawValue), .blob(sealed), .integer(waiting.expires),
+                .integer(sender),
+            ])
     }
 
     func countAttempt(_ id: ID16, in connection: any SQLConnection) throws {
@@ -38,20 +43,45 @@ struct OutgoingMessages: Sendable {
             "UPDATE outgoing_message SET attempts = attempts + 1 WHERE id = $1", [.blob(id.bytes)])
     }
 
+    /// Whether another process has taken a message over, since this one was not to be seen for a moment.
+    func isTaken(_ id: ID16, in connection: any SQLConnection) throws -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM outgoing_message WHERE id = $1 AND sender <> $2", [.blob(id.bytes), .integer(sender)])
+    }
+
     func delete(_ id: ID16, in connection: any SQLConnection) throws {
         try connection.execute("DELETE FROM outgoing_message WHERE id = $1", [.blob(id.bytes)])
     }
 
-    /// What is left of an earlier run. What cannot be opened, has expired, or lives longer than any message does (a
-    /// clock was set back since) goes.
+    /// Those who stored something and are not there any more.
+    private func gone(in connection: any SQLConnection) throws -> [Int64] {
+        let others = try connection.rows(
+            "SELECT DISTINCT sender FROM outgoing_message WHERE sender <> $1", [.integer(sender)]
+        ) { try $0.int64("sender") }
+        guard !others.isEmpty else { return [] }
+        let processes = try connection.processes()
+        return others.filter { !processes.contains($0) }
+    }
+
+    /// Whether something waits that nobody sends.
+    func areLeftOver(in connection: any SQLConnection) throws -> Bool { try !gone(in: connection).isEmpty }
+
+    /// What nobody sends any more becomes this process's. What cannot be opened, has expired, or lives longer than any
+    /// message does (a clock was set back since) goes.
     func takeOver(now: Int64, in connection: any SQLConnection) throws -> [WaitingMessage] {
+        try gone(in: connection).flatMap { try takeOver(of: $0, now: now, in: connection) }
+    }
+
+    private func takeOver(of gone: Int64, now: Int64, in connection: any SQLConnection) throws -> [WaitingMessage] {
         try connection.execute(
             "DELETE FROM outgoing_message WHERE expires <= $1 OR expires > $2",
             [.integer(now), .integer(now + CodeMessage.lifetime + CodeMessage.clockTolerance)])
         var waiting: [WaitingMessage] = []
         var unreadable: [ID16] = []
-        try connection.run("SELECT id, kind, sealed, attempts, expires FROM outgoing_message ORDER BY expires", []) {
-            row in
+        try connection.run(
+            "SELECT id, kind, sealed, attempts, expires FROM outgoing_message WHERE sender = $1 ORDER BY expires",
+            [.integer(gone)]
+        ) { row in
             let (id, kind, expires) = (try ID16(row.bytes("id")), try row.text("kind"), try row.int64("expires"))
             let message = try? CodeMessage(
                 opening: try row.bytes("sealed"), under: key, associatedData: Self.place(id, kind, expires))
@@ -66,6 +96,8 @@ struct OutgoingMessages: Sendable {
             return true
         }
         for id in unreadable { try delete(id, in: connection) }
+        try connection.execute(
+            "UPDATE outgoing_message SET sender = $1 WHERE sender = $2", [.integer(sender), .integer(gone)])
         return waiting
     }
 

@@ -32,8 +32,10 @@ package final class Sessions: Sendable {
     }
 
     private let cache = Mutex(Cache())
+    private let peers: Peers
 
-    package init() {}
+    /// - Parameter peers: the processes that may end sessions.
+    package init(among peers: Peers) { self.peers = peers }
 
     package struct Issued: Sendable {
         package let token: String
@@ -103,7 +105,8 @@ package final class Sessions: Sendable {
         let (remembered, provisional, generation) = cache.withLock {
             ($0.sessions[hash], $0.provisional[hash], $0.generation)
         }
-        if let remembered, remembered.until > now { return remembered.session.asOf(generation) }
+        // Where another server's announcements are not heard, it may have ended the session.
+        if let remembered, remembered.until > now, peers.areHeard { return remembered.session.asOf(generation) }
         if remembered == nil { try beforeAsking() }
         // Looked up by hash: what a comparison's time could tell about a hash is of no use to find a token.
         let row = try await database.read { connection in
@@ -179,9 +182,9 @@ package final class Sessions: Sendable {
     package var generation: UInt64 { cache.withLock(\.generation) }
 
     /// Whether the session is certain to be in force, without asking the database: none has ended since it was looked
-    /// up.
+    /// up. What another server ends is heard of a little later, so that beside one nothing is certain.
     package func isUnchanged(_ session: Session, now: Int64) -> Bool {
-        session.expires > now && session.generation == generation
+        session.expires > now && session.generation == generation && peers.isAlone
     }
 
     /// For requests that come by the thousand: asks the database only where some session has ended since this one was
@@ -236,6 +239,14 @@ package final class Sessions: Sendable {
             cache.sessions = cache.sessions.filter { $0.value.session.accountID != account }
             // Which of them was meant does not show here; the others log in again.
             for (hash, session) in cache.provisional where session.account == account { cache.endProvisional(hash) }
+        }
+    }
+
+    /// Forgets what is remembered of all of them: some may have been ended by another server.
+    package func forgetAll() {
+        cache.withLock { cache in
+            cache.generation += 1
+            cache.sessions.removeAll(keepingCapacity: true)
         }
     }
 }

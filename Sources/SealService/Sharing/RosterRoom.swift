@@ -41,7 +41,7 @@ package enum RosterRoom {
     /// - Throws: `requestRateLimited`.
     package static func count(
         _ entries: Int, endingAt scope: ScopeRow, _ counts: RosterCounts, now: Int64
-    ) throws(ServerError) {
+    ) throws {
         let most = counts.quotas.rosterEntries
         guard scope.sequence >= most else { return }
         let beyond = min(entries, Int(clamping: scope.sequence - most + 1))

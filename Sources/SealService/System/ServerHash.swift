@@ -31,6 +31,9 @@ package enum ServerHash {
         case alertKey = "sealkit/1/server/alert-key"
         case logUser = "sealkit/1/server/log-user"
         case backupFile = "sealkit/1/server/backup-file"
+        case challengeKey = "sealkit/1/server/challenge-key"
+        case limitKey = "sealkit/1/server/limit-key"
+        case limitSubject = "sealkit/1/server/limit-subject"
     }
 
     /// For values that nobody can guess.

@@ -10,4 +10,5 @@ enum MigrationStep: String, CaseIterable, Sendable {
     case positionsOfPublicChanges = "008-positions-of-public-changes"
     case timesOfGarbage = "009-times-of-garbage"
     case databaseFeeds = "010-database-feeds"
+    case severalServers = "011-several-servers"
 }

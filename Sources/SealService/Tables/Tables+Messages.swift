@@ -13,7 +13,8 @@ extension Tables {
                     attempts BIGINT NOT NULL,
                     expires BIGINT NOT NULL
                 );
-                """
+                """,
+                .severalServers: "ALTER TABLE outgoing_message ADD COLUMN sender BIGINT NOT NULL DEFAULT 0;",
             ])
     ]
 }

@@ -66,5 +66,33 @@ extension Tables {
                 CREATE INDEX spent_token_expires ON spent_token (expires);
                 """
             ]),
+        Table(
+            "spent_challenge", key: "challenge", whose: .server, erased: .kept("it ends within minutes"),
+            billed: .free("ends within minutes"),
+            history: [
+                .severalServers: """
+                CREATE TABLE spent_challenge (
+                    challenge BLOB NOT NULL PRIMARY KEY,
+                    expires BIGINT NOT NULL
+                );
+                CREATE INDEX spent_challenge_expires ON spent_challenge (expires);
+                """
+            ]),
+        Table(
+            "shared_limit", key: "kind, subject", whose: .server,
+            erased: .kept("it has hashes, and ends within a day"), billed: .free("bounded by rates"),
+            history: [
+                .severalServers: """
+                CREATE TABLE shared_limit (
+                    kind TEXT NOT NULL,
+                    subject BLOB NOT NULL,
+                    level BIGINT NOT NULL,
+                    time BIGINT NOT NULL,
+                    full_at BIGINT NOT NULL,
+                    PRIMARY KEY (kind, subject)
+                );
+                CREATE INDEX shared_limit_full ON shared_limit (full_at);
+                """
+            ]),
     ]
 }

@@ -39,7 +39,7 @@ package struct CompleteVerification: Sendable {
         _ message: Sealkit_V1_CompleteVerificationRequest, by session: Session
     ) async throws -> Sealkit_V1_CompleteVerificationResponse {
         let now = clock()
-        try rates.count(.verificationTry, .account(session.accountID))
+        try await rates.countForAll(.verificationTry, .account(session.accountID))
         let (id, jti) = ([UInt8](message.verificationID), randomBytes(16))
         // None of it is anything that this server has sent or was asked for: it looks like every other failure.
         guard id.count == PendingVerification.idBytes, message.code.utf8.count <= Limits.nameBytes,

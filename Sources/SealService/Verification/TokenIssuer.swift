@@ -1,13 +1,17 @@
 package import SealPrimitives
 package import SealStatements
+package import SealStorage
 
 /// Signs verification tokens.
 package struct TokenIssuer: Sendable {
     package let keys: TokenKeys
     package let origin: ServerOrigin
+    private let peers: Peers
 
-    package init(keys: TokenKeys, origin: ServerOrigin) {
+    /// - Parameter peers: the servers that have to know what it signs with.
+    package init(keys: TokenKeys, origin: ServerOrigin, peers: Peers) {
         self.keys = keys
+        self.peers = peers
         self.origin = origin
     }
 
@@ -23,7 +27,7 @@ package struct TokenIssuer: Sendable {
             iss: origin.value, aud: container, sub: user.recordName, adr: Hex.encode(addressHash),
             shr: Base64URL.encode(routingID), par: invitationID?.hex ?? "", issued: now, jti: Base64URL.encode(randomID)
         )
-        let key = keys.newest
+        let key = keys.signing(beside: peers, now: now)
         return PasetoPublic.sign(
             try claims.encoded(), footer: try TokenFooter(kid: key.id).encoded(), key: key.signingKey)
     }

@@ -2,11 +2,12 @@ import Foundation
 package import Logging
 package import SealPrimitives
 import SealStatements
-import SealStorage
+package import SealStorage
 import SealSystem
 import Synchronization
 
-/// The keys of verification tokens: the newest signs, all verify, so that rotating one never breaks a token under way.
+/// The keys of verification tokens: the newest signs, all verify, so that rotating one never breaks a token under way,
+/// and beside other servers none of theirs.
 ///
 /// They are the files `token-keys/000001.key`, `000002.key`, … in the secrets folder; the first is made at the first
 /// start. A running server notices when files come or go (`TokenKeyRotation`), at the next token that it signs or
@@ -18,12 +19,8 @@ package final class TokenKeys: Sendable {
         package let signingKey: SigningKey
         /// Of its file.
         package let name: String
-
-        package init(id: String, signingKey: SigningKey, name: String) {
-            self.id = id
-            self.signingKey = signingKey
-            self.name = name
-        }
+        /// Of its file: seconds since 1970. Copies keep it, as `rsync --archive` makes them.
+        let made: Int64
     }
 
     /// What was read last.
@@ -54,6 +51,18 @@ package final class TokenKeys: Sendable {
     /// In order of making.
     package var all: [Key] { current.all }
     package var newest: Key { current.newest }
+
+    /// Seconds that a new file has to be copied to the other servers.
+    private static let spreading: Int64 = 60
+
+    /// The key that signs: the newest. Beside other servers, the newest that has had time to be copied to all of them;
+    /// until then each verifies by it already.
+    /// - Parameter now: microseconds since 1970.
+    package func signing(beside peers: Peers, now: Int64) -> Key {
+        let keys = current
+        guard !peers.isAlone else { return keys.newest }
+        return keys.all.last { $0.made <= now / 1_000_000 - Self.spreading } ?? keys.newest
+    }
 
     package func key(_ id: String) -> Key? { all.first { $0.id == id } }
 
@@ -91,8 +100,10 @@ package final class TokenKeys: Sendable {
         // Before the files: what changes while they are read is read again.
         let stamp = FolderStamp(folder)
         let keys = try TokenKeyFiles.names(in: folder).map { name in
-            let key = try SigningKey(seed: try SecretFile.load(at: folder + "/" + name))
-            return Key(id: KeyIdentifier.paserk(of: key.verificationKey), signingKey: key, name: name)
+            let path = folder + "/" + name
+            let key = try SigningKey(seed: try SecretFile.load(at: path))
+            let made = FileStatus(path: path).map { Int64($0.modified.seconds) } ?? 0
+            return Key(id: KeyIdentifier.paserk(of: key.verificationKey), signingKey: key, name: name, made: made)
         }
         guard let newest = keys.last else { throw FileError(path: folder, action: "read", code: ENOENT) }
         return Snapshot(all: keys, newest: newest, stamp: stamp)

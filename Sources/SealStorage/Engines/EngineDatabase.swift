@@ -8,4 +8,12 @@ package protocol EngineDatabase: SQLDatabase, AnyObject {
     func whenReopened(_ body: @escaping @Sendable (any SQLConnection) throws -> Void)
 
     var reads: ReadCounts { get }
+
+    /// The processes that serve it beside this one.
+    var peers: Peers { get }
+
+    /// Makes this process one of those that serve the database: others see it from now on, and each hears what the
+    /// others announce.
+    /// - Throws: `unavailable`.
+    func join() async throws
 }

@@ -1,5 +1,5 @@
-/// Who runs a job, and until when: a row, so that servers over one database do not run one at the same time. Times are
-/// microseconds since 1970.
+/// Who runs a job, and until when: a row, so that servers over one database do not run one at the same time. What a
+/// server had that is gone is free at once where the engine knows who is there. Times are microseconds since 1970.
 package struct JobLease: Sendable {
     package static let table = """
         CREATE TABLE job (
@@ -19,7 +19,7 @@ package struct JobLease: Sendable {
     struct HeldElsewhere: Error {}
 
     let job: Job.Name
-    /// Random, of one start of one server.
+    /// Of one start of one server: `Peers.holder`.
     package let holder: [UInt8]
 
     package init(job: Job.Name, holder: [UInt8]) {
@@ -36,7 +36,9 @@ package struct JobLease: Sendable {
         }
         if let row {
             let left = row.until - now
-            guard row.holder == holder || left <= 0 || Self.isImpossible(left) else { throw HeldElsewhere() }
+            guard try row.holder == holder || isFree(row.holder, left: left, in: connection) else {
+                throw HeldElsewhere()
+            }
             if row.holder == holder, left > Self.length - Self.renewal, !Self.isImpossible(left) { return }
         }
         try connection.execute(
@@ -51,6 +53,22 @@ package struct JobLease: Sendable {
 
     /// A clock was set back since: nobody holds a lease for longer than it is good for.
     private static func isImpossible(_ left: Int64) -> Bool { left > length + clockTolerance }
+
+    /// Whether another server has the job, as far as a read can tell.
+    func isHeldElsewhere(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        let row = try connection.first(
+            "SELECT holder, until FROM job WHERE name = $1 AND holder <> $2", [.text(job.rawValue), .blob(holder)]
+        ) { (holder: try $0.bytes("holder"), until: try $0.int64("until")) }
+        return try row.map { try !isFree($0.holder, left: $0.until - now, in: connection) } ?? false
+    }
+
+    /// Whether a holder's lease has ended, or its process has.
+    private func isFree(_ holder: [UInt8], left: Int64, in connection: any SQLConnection) throws -> Bool {
+        if left <= 0 || Self.isImpossible(left) { return true }
+        let processes = try connection.processes()
+        // None: the engine knows of no processes.
+        return !processes.isEmpty && !processes.contains { Peers.holder($0) == holder }
+    }
 
     /// When a run of the job was last done; 0 before the first one.
     func finished(in connection: any SQLConnection) throws -> Int64 {

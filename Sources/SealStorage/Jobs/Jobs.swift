@@ -26,6 +26,9 @@ package final class Jobs: Service {
     /// There may be something for this job to do.
     package func wake(_ name: Job.Name) { runners[name]?.wake() }
 
+    /// There may be something for any of them to do.
+    package func wakeAll() { for runner in runners.values { runner.wake() } }
+
     /// Runs a job now, due or not, and waits for it.
     ///
     /// Throws what the job throws.

@@ -20,6 +20,7 @@ package enum ServerMetric: String, CaseIterable, Sendable {
     case readConnections = "sealkit_storage_read_connections"
     case readsRunning = "sealkit_storage_reads_running"
     case readsWaiting = "sealkit_storage_reads_waiting"
+    case servers = "sealkit_storage_servers"
     case standbys = "sealkit_storage_standbys"
     case replicationBytes = "sealkit_storage_replication_delay_bytes"
     case replicationSeconds = "sealkit_storage_replication_delay_seconds"
@@ -57,7 +58,7 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .requestSeconds, .groupWrites, .waitSeconds, .writeSeconds, .commitSeconds, .jobSeconds: .histogram
         case .requestsUnderWay, .requestBytes, .answerBytes, .writesWaiting, .jobsRunning, .jobLastDone,
             .messagesWaiting, .streams, .alertsFiring, .dataFreeBytes, .certificateExpires, .residentBytes,
-            .heapUsed, .heapKept, .databaseMemory, .readConnections, .readsRunning, .readsWaiting, .standbys,
+            .heapUsed, .heapKept, .databaseMemory, .readConnections, .readsRunning, .readsWaiting, .servers, .standbys,
             .replicationBytes, .replicationSeconds:
             .gauge
         }
@@ -104,6 +105,7 @@ package enum ServerMetric: String, CaseIterable, Sendable {
         case .readConnections: "Connections that read, at work or not."
         case .readsRunning: "Reads that are at work."
         case .readsWaiting: "Reads that wait for a connection."
+        case .servers: "Servers that serve the database, this one among them, as far as it knows."
         case .standbys: "Standbys that follow the PostgreSQL database; NaN while it is away."
         case .replicationBytes:
             "Bytes of PostgreSQL's log that the standby which is furthest behind has not replayed; NaN where nobody can tell."

@@ -58,6 +58,8 @@ final class PostgresConnection: SQLConnection {
         ) { try $0.text("opening") }
     }
 
+    func processes() throws -> Set<Int64> { try PostgresServer.processes(session) }
+
     func load(
         _ table: String, _ columns: [String], rows: (_ add: ([SQLValue]) throws -> Void) throws -> Void
     ) throws {

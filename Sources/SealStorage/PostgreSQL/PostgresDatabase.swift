@@ -3,12 +3,13 @@ import Synchronization
 
 /// The PostgreSQL implementation: some connections that write, for groups of writes, and some that read.
 ///
-/// Every write has its home to itself, by locks in the database that its transaction holds (`PostgresHomes`). One
-/// process writes, which holds another lock for as long as it is connected.
+/// Every write has its home to itself, by locks in the database that its transaction holds (`PostgresHomes`), whichever
+/// process it comes from. What processes on one database tell each other goes by `PostgresNotices`.
 package final class PostgresDatabase: EngineDatabase {
     private let writer: HomeWriter<PostgresWriter>
     private let readers: Readers
     private let opening: PostgresOpening
+    private let notices: PostgresNotices
 
     /// How many read at once, where nothing else is said.
     static let mostReaders = min(max(4, ProcessInfo.processInfo.activeProcessorCount * 2), 24)
@@ -32,10 +33,11 @@ package final class PostgresDatabase: EngineDatabase {
         self.readers = readers
         let opening = PostgresOpening()
         self.opening = opening
-        let process = PostgresServer()
+        notices = try PostgresNotices(address, era)
+        let server = PostgresServer(isAlone: false)
         let engines = (0..<Self.mostWriters).map { index in
             PostgresWriter(address, era, metrics) { session in
-                try process.prepareWriter(session)
+                try server.prepareWriter(session)
                 // The first one has to be; others leave what readers may need.
                 if index > 0 { try PostgresServer.requireRoom(Self.mostReaders - readers.counts.open, session) }
                 try opening.run(on: session)
@@ -67,11 +69,27 @@ package final class PostgresDatabase: EngineDatabase {
         try await writer.write(at: home, beside: others, body)
     }
 
-    package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { writer.listen(listener) }
+    package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) {
+        notices.listen(listener)
+        writer.listen { [notices] announced in
+            listener(announced)
+            notices.send(announced)
+        }
+    }
+
+    package var peers: Peers { notices.peers }
+    package func join() async throws { try await notices.join() }
 
     package func whenReopened(_ body: @escaping @Sendable (any SQLConnection) throws -> Void) { opening.set(body) }
 
-    package func close() async throws { try await writer.close() }
+    package func close() async throws {
+        // What was written last is told.
+        do { try await writer.close() } catch {
+            await notices.stop()
+            throw error
+        }
+        await notices.stop()
+    }
 
     package var waitingWrites: Int { writer.waitingCount }
     package var reads: ReadCounts { readers.counts }

@@ -1,10 +1,10 @@
-/// A PostgreSQL database that this process has to itself, as a server would: none starts on it meanwhile.
+/// A PostgreSQL database that this process has to itself: no server starts on it meanwhile.
 package final class PostgresHold: WholeDatabase {
     private let session: PostgresSession
 
     /// - Throws: `unavailable`; `unsuitable`, also where a server runs on it.
     package init(_ address: PostgresAddress) throws {
-        let server = PostgresServer()
+        let server = PostgresServer(isAlone: true)
         var wasHeld = false
         session = PostgresSession(.writer, address) { session in
             // What holds the database is the connection: after it was lost somebody else may have written.

@@ -1,19 +1,18 @@
 import Foundation
 
-/// What a PostgreSQL server and its database have to be for a SealKit server to run on them, and that no other one
-/// does.
+/// What a PostgreSQL server and its database have to be for SealKit servers to run on them.
 struct PostgresServer {
+    /// Whether it is to have the database to itself, which it has for as long as it is connected.
+    let isAlone: Bool
+
     /// 15: what this was tried with first.
     private static let oldest = 150_000
 
-    /// Of advisory locks: held while a connection looks whether another process is there, by that statement's own
-    /// transaction. A connection that is cut off cannot keep it.
-    private static let gate: Int64 = 6_004_171_849
-    /// Each connection of a process holds this one, by the process's number: one server a database.
-    private static let locks = 1_396_788_557
-
-    /// This process's, or of this one of several databases that it has open.
-    private let process = Int32.random(in: 1...Int32.max)
+    /// Of advisory locks, each of two numbers. All that servers write by share this one: who holds it alone has the
+    /// database to itself.
+    private static let use = "(1396788557, 0)"
+    /// Each process that serves the database holds one of these, by its own number.
+    private static let presence: Int32 = 1_396_788_558
 
     /// What every connection begins with: settings of the operator's that must not hold for this one.
     private static let settings = """
@@ -90,18 +89,10 @@ struct PostgresServer {
 
     private func takeLock(_ session: PostgresSession) throws {
         if let former = session.former { try Self.end(former, session) }
+        let take = "SELECT pg_try_advisory_lock\(isAlone ? "" : "_shared")\(Self.use) AS taken"
         var pauses = Self.patience[...]
-        while true {
-            let found = try takeLockOnce(session)
-            if found == .nobody { break }
-            guard let pause = pauses.popFirst() else {
-                guard found == .another else {
-                    throw StorageError.unavailable(message: "other connections keep looking who runs on the database")
-                }
-                throw StorageError.unsuitable(
-                    message: "Another server runs on \(session.name): one process a database is what there may be so "
-                        + "far. Stop that one, or give this one a database of its own.")
-            }
+        while try Self.first(take, session, { try $0.bool("taken") }) != true {
+            guard let pause = pauses.popFirst() else { throw StorageError.unsuitable(message: inUse(session.name)) }
             Thread.sleep(forTimeInterval: pause)
         }
         session.note(
@@ -110,25 +101,10 @@ struct PostgresServer {
             })
     }
 
-    private enum Found { case nobody, another, someoneLooking }
-
-    /// The process's other connections have the same lock beside this one; another process's have another.
-    ///
-    /// In one statement, that whatever cuts it off leaves all of it or nothing.
-    private func takeLockOnce(_ session: PostgresSession) throws -> Found {
-        let look = """
-            SELECT CASE WHEN pg_try_advisory_xact_lock(\(Self.gate)) THEN
-                CASE WHEN EXISTS (SELECT 1 FROM pg_locks
-                    WHERE locktype = 'advisory' AND objsubid = 2 AND classid = \(Self.locks) AND objid <> \(process)
-                        AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
-                THEN 0 WHEN pg_try_advisory_lock_shared(\(Self.locks), \(process)) THEN 1 ELSE 0 END
-            ELSE 2 END AS found
-            """
-        return switch try Self.first(look, session, { try $0.int64("found") }) {
-        case 1: .nobody
-        case 0: .another
-        default: .someoneLooking
-        }
+    private func inUse(_ name: String) -> String {
+        isAlone
+            ? "A server runs on \(name). Stop all that do, and try again."
+            : "Somebody has \(name) to themselves, to move it. Start the server once that is done."
     }
 
     private static let own = """
@@ -184,6 +160,28 @@ struct PostgresServer {
         if try first("SHOW synchronous_commit", session, { try $0.text("synchronous_commit") }) == "off" {
             try session.runScript("SET synchronous_commit = on")
         }
+    }
+
+    // MARK: Who serves the database
+
+    /// Makes a session show that its process serves the database, for as long as it is connected.
+    static func show(_ process: Int64, by session: PostgresSession) throws {
+        try session.runScript("SELECT pg_advisory_lock_shared(\(presence), \(process))")
+    }
+
+    /// Whose sessions show that.
+    static func processes(_ session: PostgresSession) throws -> Set<Int64> {
+        let sql = """
+            SELECT DISTINCT CAST(objid AS BIGINT) AS process FROM pg_locks
+            WHERE locktype = 'advisory' AND objsubid = 2 AND classid = \(presence) AND granted
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            """
+        var found: Set<Int64> = []
+        _ = try session.run(sql, []) { row in
+            found.insert(try row.int64("process"))
+            return true
+        }
+        return found
     }
 
     private static func first<T>(

@@ -309,6 +309,25 @@ final class PostgresSession {
         do throws(PostgresError) { try copy.finish() } catch { throw noted(error) }
     }
 
+    // MARK: Notices
+
+    /// What a wait for notices looks at; nil where there is no connection.
+    var socket: CInt? {
+        guard let connection, isConnected else { return nil }
+        return PQsocket(connection)
+    }
+
+    /// What came since, of channels that it listens to.
+    func notices() throws -> [String] {
+        guard let connection, PQconsumeInput(connection) == 1 else { throw Self.connectionLost }
+        var texts: [String] = []
+        while let notice = PQnotifies(connection) {
+            defer { PQfreemem(notice) }
+            if let text = notice.pointee.extra { texts.append(String(cString: text)) }
+        }
+        return texts
+    }
+
     // MARK: Portions
 
     private static let firstPortion = 8

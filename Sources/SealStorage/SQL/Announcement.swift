@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What a transaction tells the rest of the process once it is durable, as PostgreSQL's NOTIFY does. It says that
-/// something is there to be looked at, never what: who hears it reads the database.
+/// What a transaction tells the rest of the process once it is durable, and other processes on the same database. It
+/// says that something is there to be looked at, never what: who hears it reads the database.
 package enum Announcement: Hashable, Sendable {
     /// A user's feed of notifications has grown.
     case notifications(of: Int64)
@@ -14,6 +14,36 @@ package enum Announcement: Hashable, Sendable {
     /// A session of the account has ended, or a server-to-server key that it stands for; or its list of devices is
     /// another one.
     case sessions(account: Int64)
+    /// Anything: others' announcements may have been missed.
+    case anything
+}
+
+extension Announcement {
+    /// As other processes are told it: a word without spaces.
+    var word: String {
+        switch self {
+        case .notifications(let viewer): "n\(viewer)"
+        case .sessions(let account): "s\(account)"
+        case .webhooks: "w"
+        case .zoneTouches: "z"
+        case .publicChanges: "p"
+        case .anything: "a"
+        }
+    }
+
+    /// Nil for a word of another version's.
+    init?(word: Substring) {
+        let number = Int64(word.dropFirst())
+        switch (word.first, number) {
+        case ("n", let viewer?): self = .notifications(of: viewer)
+        case ("s", let account?): self = .sessions(account: account)
+        case ("w", nil): self = .webhooks
+        case ("z", nil): self = .zoneTouches
+        case ("p", nil): self = .publicChanges
+        case ("a", nil): self = .anything
+        default: return nil
+        }
+    }
 }
 
 /// What the transaction under way has announced so far.

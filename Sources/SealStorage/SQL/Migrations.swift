@@ -60,10 +60,17 @@ package struct Migrator: Sendable {
     /// - Parameters:
     ///   - file: where the database is, named in the error.
     ///   - admit: asked before anything is changed.
-    /// - Throws: `unknownSchema`, `unsuitable`, what `admit` throws.
+    /// - Throws: `unknownSchema`; `unsuitable`, also where a step is missing and servers run that do not know of it;
+    ///   what `admit` throws.
     package func migrate(_ connection: any SQLConnection, file: String, admit: Admission? = nil) throws {
         let applied = try requireKnown(connection, file: file)
         try admit?(connection, applied.isEmpty)
+        guard try applied.count == migrations.count || connection.processes().isEmpty else {
+            throw StorageError.unsuitable(
+                message:
+                    "\(file) is to be brought to a newer version, and servers of the version before run on it. Stop "
+                    + "all of them, start this one, then the others in their newer version.")
+        }
         try connection.execute(
             "CREATE TABLE IF NOT EXISTS migrations (position BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL)")
         let steps = migrations.map { $0.text(in: connection.dialect) }

@@ -75,6 +75,9 @@ package protocol SQLConnection {
     /// What tells this opening of the store from every other one, a copy's and a restored one's too; nil where each
     /// process that opens it is one. Of a writer.
     func storeOpening() throws -> String?
+
+    /// The numbers of the server processes that serve the database now (`Peers.own`), where several may.
+    func processes() throws -> Set<Int64>
 }
 
 /// Of `dropSome`.
@@ -87,6 +90,9 @@ extension SQLConnection {
 
     /// A file that was copied back with all that lies beside it says nothing of that: whoever opens it begins anew.
     package func storeOpening() throws -> String? { nil }
+
+    /// One process has a file to itself.
+    package func processes() throws -> Set<Int64> { [] }
 
     package func stream(_ sql: String, _ values: [SQLValue], eachRow: (any SQLRow) throws -> Bool) throws {
         try run(sql, values, eachRow: eachRow)

@@ -13,6 +13,7 @@ package final class SQLiteDatabase: EngineDatabase {
     package let path: String
     private let writer: GroupWriter<SQLiteWriter>
     private let readers: Readers
+    package let peers = Peers.none()
 
     /// Opens or creates the file (mode 0600) and brings its schema up to date.
     ///
@@ -116,6 +117,9 @@ package final class SQLiteDatabase: EngineDatabase {
 
     /// Bytes that SQLite has asked for, in this process.
     package static var memoryUsed: Int { Int(clamping: sqlite3_memory_used()) }
+
+    /// One process has the file to itself.
+    package func join() {}
 
     package func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) { writer.listen(listener) }
 

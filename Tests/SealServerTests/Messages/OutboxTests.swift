@@ -52,7 +52,8 @@ import Testing
     @Test func howOftenItWasTriedOutlivesARestart() async throws {
         try await RunningServer.with { server in
             var random = SystemRandom()
-            let rows = OutgoingMessages(key: SecretBytes(random: &random))
+            let key = SecretBytes(random: &random)
+            let (rows, next) = (OutgoingMessages(key: key, sender: 1), OutgoingMessages(key: key, sender: 2))
             let now = server.clock.now
             let waiting = WaitingMessage(
                 id: ID16(random: &random), kind: .email,
@@ -61,7 +62,10 @@ import Testing
             let left = try await server.services.database.write(at: .everything) { connection in
                 try rows.insert(waiting, in: connection)
                 for _ in 0..<2 { try rows.countAttempt(waiting.id, in: connection) }
-                return try rows.takeOver(now: now, in: connection)
+                let left = try next.takeOver(now: now, in: connection)
+                // They are its own from now on.
+                #expect(try next.takeOver(now: now, in: connection).isEmpty)
+                return left
             }
             #expect(left.map(\.attempts) == [2])
             #expect(left.map(\.id) == [waiting.id])
@@ -215,7 +219,8 @@ import Testing
             let relay = HangingMessenger()
             let outbox = Outbox(
                 messengers: [.email: relay], key: SecretBytes(copying: [UInt8](repeating: 1, count: 32)),
-                database: server.services.database, origin: server.services.origin, clock: { server.clock.now },
+                sender: 1, database: server.services.database, origin: server.services.origin,
+                clock: { server.clock.now },
                 logger: server.services.logger)
             let waiting = WaitingMessage(
                 id: ID16.random(), kind: .email,
@@ -274,7 +279,8 @@ import Testing
             let relay = CapturingMessenger(canBeTried: true)
             let outbox = Outbox(
                 messengers: [.email: relay], key: SecretBytes(copying: [UInt8](repeating: 1, count: 32)),
-                database: server.services.database, origin: server.services.origin, clock: { server.clock.now },
+                sender: 1, database: server.services.database, origin: server.services.origin,
+                clock: { server.clock.now },
                 logger: server.services.logger, waits: [.milliseconds(5), .milliseconds(5), .milliseconds(5)])
             func send() async throws {
                 let waiting = WaitingMessage(
@@ -303,7 +309,8 @@ import Testing
             let alice = try await TestClient.ready(server)
             let outbox = Outbox(
                 messengers: [.email: server.mail], key: SecretBytes(copying: [UInt8](repeating: 1, count: 32)),
-                database: server.services.database, origin: server.services.origin, clock: { server.clock.now },
+                sender: 1, database: server.services.database, origin: server.services.origin,
+                clock: { server.clock.now },
                 logger: server.services.logger, waits: [.seconds(3600)], capacity: 2)
             server.mail.fail(with: Array(repeating: .unavailable, count: 2))
             for number in 0..<2 {

@@ -30,7 +30,7 @@ import Testing
         try await database.read { try $0.rows("SELECT id FROM t ORDER BY id") { try $0.int64("id") } }
     }
 
-    private func refusal(_ body: () throws -> PostgresDatabase) -> String {
+    private func refusal(_ body: () throws -> Any) -> String {
         do {
             _ = try body()
             return "none"
@@ -55,15 +55,22 @@ import Testing
         #expect(message.contains("createdb"))
     }
 
-    @Test func oneProcessADatabase() async throws {
-        let first = try open()
-        let message = refusal { try open() }
-        #expect(message.hasPrefix("Another server runs on the database \(name)"), "\(message)")
+    /// Servers share a database; whoever moves it has it alone.
+    @Test func whoHasTheDatabaseAloneIsAloneWithIt() async throws {
+        let (first, second) = (try open(), try open())
         try await first.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
-        try await first.close()
-        let second = try open()
         #expect(try await Self.ids(second) == [1])
+        let address = try server.address(of: name)
+        let refused = refusal { try PostgresHold(address) }
+        #expect(refused.hasPrefix("A server runs on the database \(name)"), "\(refused)")
+        try await first.close()
+        #expect(refusal { try PostgresHold(address) }.hasPrefix("A server runs on"))
         try await second.close()
+        let hold = try PostgresHold(address)
+        let message = refusal { try open() }
+        #expect(message.hasPrefix("Somebody has the database \(name)"), "\(message)")
+        hold.close()
+        try await open().close()
     }
 
     /// Besides the writer's there is one connection: whoever gets none waits for it.

@@ -149,6 +149,32 @@ import Testing
         #expect(keys.newest.id != second)
     }
 
+    /// Beside other servers a new key signs once it may have been copied to all of them; until then it verifies.
+    @Test func aNewKeyHasTimeToBeCopied() throws {
+        let folder = TemporaryFolder()
+        let keys = try TokenKeys(secretsFolder: folder.file("s"), randomBytes: systemRandomBytes)
+        let clock = SteppingClock()
+        let peers = Peers(heardUntil: .max, clock: clock.read)
+        peers.note([peers.own, 7], heardUntil: .max)
+        let first = keys.newest.id
+        let now = systemClock()
+        // There is no other one.
+        #expect(keys.signing(beside: peers, now: now).id == first)
+        let later = now + 120_000_000
+        let second = try TokenKeyRotation(secretsFolder: folder.file("s")).rotate().made.id
+        let made = systemClock()
+        #expect(utimensat(AT_FDCWD, folder.file("s/token-keys/000001.key"), Self.times(made - 90_000_000), 0) == 0)
+        #expect(keys.all.map(\.id) == [first, second])
+        #expect(keys.signing(beside: peers, now: made).id == first)
+        #expect(keys.signing(beside: peers, now: later).id == second)
+        #expect(keys.signing(beside: .none(), now: made).id == second)
+    }
+
+    private static func times(_ microseconds: Int64) -> [timespec] {
+        let time = timespec(tv_sec: Int(microseconds / 1_000_000), tv_nsec: 0)
+        return [time, time]
+    }
+
     /// `sudo sealkit admin token-keys rotate`, for a server that is not root.
     @Test(.enabled(if: geteuid() == 0)) func aKeyThatRootMakesIsTheServers() throws {
         let folder = TemporaryFolder()

@@ -20,9 +20,9 @@ struct AccountDeletionController: Sendable {
     ) async throws -> Sealkit_V1_DeleteAccountResponse {
         let proof = try LoginProof(message)
         try proof.check(loginTerms)
-        try await proof.spendChallenge(loginTerms)
+        let claim = try await proof.claimChallenge(loginTerms)
         let now = loginTerms.clock()
-        let closed = try await transactions.write(at: .everything) {
+        let closed = try await claim.write(transactions) {
             try AccountDeletion.close(proof.loginKey, now: now, in: $0)
         }
         for account in closed { sessions.forget(account: account) }

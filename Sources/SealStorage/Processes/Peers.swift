@@ -1,0 +1,47 @@
+import SealSystem
+import Synchronization
+
+/// The server processes that serve one database at the same time, as far as this one knows.
+///
+/// What it knows is some seconds old at most, and good for shares of limits and for what may be remembered. Whoever has
+/// to know it exactly asks in a transaction (`SQLConnection.processes`).
+package final class Peers: Sendable {
+    /// This process's number: random, of one start.
+    package let own = Int64(Int32.random(in: 1...Int32.max))
+    /// The same as a holder of jobs is noted.
+    package var holder: [UInt8] { Self.holder(own) }
+    private let others = Mutex<Set<Int64>>([])
+    private let heardUntil: Atomic<Int64>
+    private let clock: @Sendable () -> Int64
+
+    /// Of a database that one process has to itself.
+    package static func none() -> Peers { Peers(heardUntil: .max, clock: steadyClock) }
+
+    /// - Parameters:
+    ///   - heardUntil: by `clock`.
+    ///   - clock: microseconds, which only go forward.
+    init(heardUntil: Int64, clock: @escaping @Sendable () -> Int64) {
+        self.heardUntil = Atomic(heardUntil)
+        self.clock = clock
+    }
+
+    /// How many there are, with this one.
+    package var count: Int { others.withLock(\.count) + 1 }
+
+    /// Whether this process hears what others announce. While it does not, nothing may be remembered that another one
+    /// may end.
+    package var areHeard: Bool { clock() < heardUntil.load(ordering: .acquiring) }
+
+    /// Whether nobody else can have changed anything: nothing happens that this process does not know of.
+    package var isAlone: Bool { areHeard && others.withLock(\.isEmpty) }
+
+    static func holder(_ process: Int64) -> [UInt8] { withUnsafeBytes(of: process.littleEndian) { Array($0) } }
+
+    func note(_ processes: Set<Int64>, heardUntil: Int64) {
+        others.withLock { $0 = processes.subtracting([own]) }
+        self.heardUntil.store(heardUntil, ordering: .releasing)
+    }
+
+    /// Who is there is not known any more: they count as before, and are not heard.
+    func loseHearing() { heardUntil.store(.min, ordering: .releasing) }
+}
