@@ -4,7 +4,7 @@ CONFIGURATION ?= debug
 # Of `make fuzz`: how long each target runs, and which (all where none is named).
 SECONDS ?= 60
 TARGETS ?=
-# Of `make torture`: kills, steps of the model, and the seed of all choices (a new one where none is named); with STEPS=… in
+# Of `make torture` and `make torture-cluster`: kills, steps of the model, and the seed of all choices (a new one where none is named); with STEPS=… in
 # the environment the model plays only the steps that a failure named.
 ROUNDS ?= 100
 MODEL ?= 10000
@@ -23,7 +23,7 @@ DESTDIR ?=
 # Which command is installed and packaged.
 BINARY ?= .build/release/sealkit
 
-.PHONY: help setup build release demo test test-postgres test-s3 attacks parity cloudkit torture soak bench fuzz proofs vectors web web-check web-core web-library web-test bench-web protobuf docs format clean
+.PHONY: help setup build release demo test test-postgres test-s3 attacks parity cloudkit torture torture-cluster soak bench fuzz proofs vectors web web-check web-core web-library web-test bench-web protobuf docs format clean
 .PHONY: install uninstall deb package-check deploy-test
 
 help: ## Lists these targets
@@ -102,6 +102,9 @@ bench: ## Measures the core against bare libsodium and age, the server against b
 fuzz: setup ## Feeds every decoder of the core hostile bytes, SECONDS=60 each; TARGETS="value statement" for some
 	@/usr/bin/python3 Fuzz/fuzz.py --seconds $(SECONDS) $(TARGETS)
 
+torture-cluster: build ## Kills servers, primaries and their nodes ROUNDS=100 times under load: two servers before PostgreSQL under Patroni; SEED=… repeats
+	@SEALKIT=$(SEALKIT) ROUNDS=$(ROUNDS) SEED=$(SEED) Tests/Deploy/cluster
+
 proofs: ## Runs the symbolic proofs of the protocol, by ProVerif (opam has it; PROVERIF=path/to/proverif where it is not on the PATH)
 	@/usr/bin/python3 -B Proofs/run.py
 
@@ -131,7 +134,7 @@ bench-web: web ## Measures the web client: opening records, from a click to reco
 	@python=$$(Tests/Support/browser) && \
 	    MINUTES=$${MINUTES:-10} $$python -B Tests/Web/bench.py --sealkit .build/release/sealkit --bench .build/release/SealBench
 
-deploy-test: build ## Runs the server behind Debian's nginx and Caddy, and with certificates of an ACME authority, by the files of Examples/deploy
+deploy-test: build ## Runs the server behind Debian's nginx and Caddy, with certificates of an ACME authority, and two servers on a replicated database
 	@SEALKIT=$(SEALKIT) Tests/Deploy/run
 
 protobuf: setup ## Generates Sources/SealWire/*.pb.swift again

@@ -1,0 +1,269 @@
+"""Two servers before PostgreSQL under Patroni: whatever is killed, nothing that was acknowledged is lost.
+
+Each round something ends without notice: a server, the primary's processes, or the primary's whole node with what watches over it. People save all
+the while, each in a zone of their own and one in a zone that all see. At the end every record that was said to be saved is there, once, and whoever
+watches is told of the next one.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import pwd
+import queue
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+# It knows where to find what both use.
+from tests import PATIENCE, Failure, Saves, World, free_port, nginx_files, that, until
+
+PEOPLE = 3
+# Seconds that a node has to be silent for before another one takes its place; Patroni has no less.
+SILENCE = 20
+
+
+class Node:
+    """A PostgreSQL, and the Patroni that watches over it."""
+
+    def __init__(self, cluster, number):
+        self.cluster, self.name = cluster, f"node{number}"
+        self.port, self.rest = free_port(), free_port()
+        self.folder = cluster.folder / self.name
+        self.folder.mkdir(mode=0o700)
+        self.data = self.folder / "data"
+        self.process = None
+
+    def settings(self):
+        # Whoever is let in by trust needs no password, and Patroni wants one to be named.
+        people = {role: {"username": name, "password": "none"} for role, name in (("superuser", "postgres"), ("replication", "replicator"))}
+        return {
+            "scope": "sealkit", "name": self.name, "restapi": {"listen": f"127.0.0.1:{self.rest}"},
+            "etcd3": {"host": f"127.0.0.1:{self.cluster.etcd}"},
+            "bootstrap": {
+                "dcs": {"ttl": SILENCE, "loop_wait": 1, "retry_timeout": 3, "synchronous_mode": True, "master_start_timeout": 0,
+                        "postgresql": {"use_pg_rewind": True, "parameters": {"max_connections": 200, "wal_log_hints": "on"}}},
+                "initdb": [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"],
+                "users": {"replicator": {"password": "none", "options": ["replication"]}}},
+            "postgresql": {
+                "listen": f"127.0.0.1:{self.port}", "data_dir": str(self.data), "bin_dir": str(self.cluster.postgres), "authentication": people,
+                "pgpass": str(self.folder / "pgpass"), "parameters": {"unix_socket_directories": str(self.folder)},
+                "pg_hba": ["local all all trust", "host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust"]}}
+
+    def start(self):
+        file = self.folder / "patroni.yml"
+        # JSON is YAML.
+        file.write_text(json.dumps(self.settings()))
+        self.cluster.give(self.folder, file)
+        self.process = self.cluster.start(self.name, "/usr/bin/python3", "-B", self.cluster.programs / "bin/patroni", file)
+
+    def postmaster(self):
+        """The number of PostgreSQL's first process."""
+        return int((self.data / "postmaster.pid").read_text().split()[0])
+
+    def kill_postgres(self):
+        os.kill(self.postmaster(), signal.SIGKILL)
+
+    def kill(self):
+        """All of it, as with its machine."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        with contextlib.suppress(OSError, ValueError):
+            self.kill_postgres()
+
+
+class Cluster:
+    """Two nodes, and the etcd that says which of them is the primary."""
+
+    def __init__(self, world, programs, folder):
+        self.world, self.programs, self.folder, self.etcd = world, programs.resolve(), folder, free_port()
+        found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+        that(found, "there is no PostgreSQL below /usr/lib/postgresql")
+        self.postgres = found[-1].parent
+        # PostgreSQL does not run as root; its user may not be let in where the programs are, nor where tests begin.
+        self.user = pwd.getpwnam("postgres") if os.geteuid() == 0 else None
+        shutil.copytree(self.programs, folder / "programs", symlinks=True)
+        self.programs = folder / "programs"
+        self.give(folder)
+        peer = free_port()
+        world.start("etcd", self.programs / "bin/etcd", "--data-dir", world.folder / "etcd", "--listen-client-urls", f"http://127.0.0.1:{self.etcd}",
+                    "--advertise-client-urls", f"http://127.0.0.1:{self.etcd}", "--listen-peer-urls", f"http://127.0.0.1:{peer}",
+                    "--initial-advertise-peer-urls", f"http://127.0.0.1:{peer}", "--initial-cluster", f"default=http://127.0.0.1:{peer}")
+        self.nodes = [Node(self, number) for number in range(2)]
+        for node in self.nodes:
+            node.start()
+        self.wait_until_whole()
+
+    def give(self, *paths):
+        for path in paths:
+            if self.user:
+                os.chown(path, self.user.pw_uid, self.user.pw_gid)
+
+    def start(self, name, *command):
+        as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if self.user else []
+        return self.world.start(name, *as_user, "env", f"--chdir={self.folder}", *command, LC_ALL="C", HOME=str(self.folder), TMPDIR=str(self.folder),
+                                PYTHONPATH=str(self.programs / "lib/python3/dist-packages"))
+
+    def members(self):
+        """By their names, of those that anybody can say something of."""
+        for node in self.nodes:
+            with contextlib.suppress(OSError, ValueError, urllib.error.URLError):
+                with urllib.request.urlopen(f"http://127.0.0.1:{node.rest}/cluster", timeout=5) as answer:
+                    return {member["name"]: member for member in json.load(answer)["members"]}
+        return {}
+
+    def is_whole(self):
+        """Whether there is a primary, and a standby that has all that the primary has acknowledged."""
+        members = self.members().values()
+        roles = sorted((member["role"], member["state"]) for member in members)
+        return len(roles) == 2 and roles[0] == ("leader", "running") and roles[1][0] == "sync_standby" and roles[1][1] in ("running", "streaming")
+
+    def wait_until_whole(self):
+        for _ in range(3):
+            with contextlib.suppress(Failure):
+                return until(self.is_whole, "not whole yet")
+        raise Failure(f"the database did not become whole again: {self.members()}; {self.world.log('node0')[-1500:]}")
+
+    def leader(self):
+        def named():
+            return [name for name, member in self.members().items() if member["role"] == "leader"]
+
+        name = until(named, "there is no primary")[0]
+        return next(node for node in self.nodes if node.name == name)
+
+
+class Servers:
+    def __init__(self, world, cluster):
+        self.world = world
+        self.port, *self.ports = (free_port() for _ in range(3))
+        self.origin = f"https://localhost:{self.port}"
+        hosts = ",".join(f"127.0.0.1:{node.port}" for node in cluster.nodes)
+        leader = cluster.leader()
+        subprocess.run([cluster.postgres / "createdb", "--host=127.0.0.1", f"--port={leader.port}", "--username=postgres", "--template=template0",
+                        "--encoding=UTF8", "--locale=C", "sealkit"], check=True, capture_output=True, timeout=PATIENCE)
+        credentials = pathlib.Path(os.environ["SEALKIT_TEST_S3_FOLDER"]) / "credentials"
+        self.options = ["--origin", self.origin, "--behind-proxy", "--shutdown-grace", "2", "--database-url", f"postgresql://postgres@{hosts}/sealkit",
+                        "--blobs", os.environ["SEALKIT_TEST_S3"], "--s3-credentials", credentials]
+        self.running = [self.serve(0)]
+        shutil.copytree(world.folder / "server0.secrets", world.folder / "server1.secrets")
+        self.running.append(self.serve(1))
+        certificate, key = world.authority.sign("servers")
+        files = nginx_files(world, self.port, self.ports, certificate, key)
+        world.start("nginx-program", world.programs / "sbin/nginx", "-p", files, "-e", files / "error.log", "-c", files / "nginx.conf")
+        trusted = ["--cacert", str(world.authority.certificate)]
+        until(lambda: subprocess.run(["curl", "--silent", "--output", "/dev/null", *trusted, f"{self.origin}/health"]).returncode == 0,
+              "nginx does not answer")
+
+    def serve(self, number):
+        return self.world.serve(f"server{number}", *self.options, listen=f"127.0.0.1:{self.ports[number]}")[1]
+
+    def kill(self, number):
+        self.running[number].kill()
+        self.running[number].wait()
+
+    def start(self, number):
+        self.running[number] = self.serve(number)
+
+
+def play(world, cluster, servers, rounds, chance):
+    people = [f"person{number}" for number in range(PEOPLE)]
+    for person in people:
+        world.sealkit(person, "account", "create", "--server", servers.origin)
+        world.sealkit(person, "zone", "create", "Trip")
+    device = "watcher"
+    shutil.copy(world.folder / f"{people[0]}.json", world.folder / f"{device}.json")
+    world.sealkit(people[0], "subscription", "create", "everything")
+    lines = world.watch(device, "watch")
+    saves = [Saves(world, person) for person in people]
+
+    def go_on(text):
+        for each in saves:
+            each.more(1, f"{each.person} saves nothing {text}: {each.failures[-1:]}")
+
+    go_on("at the beginning")
+    counts, longest = {}, 0.0
+    for number in range(rounds):
+        cluster.wait_until_whole()
+        kind = chance.choice(["server", "both servers", "primary", "node"])
+        counts[kind] = counts.get(kind, 0) + 1
+        began = time.monotonic()
+        if kind == "server":
+            which = chance.randrange(2)
+            servers.kill(which)
+            go_on(f"with one server, in round {number}")
+            servers.start(which)
+        elif kind == "both servers":
+            for which in range(2):
+                servers.kill(which)
+            for which in range(2):
+                servers.start(which)
+        elif kind == "primary":
+            cluster.leader().kill_postgres()
+        else:
+            node = cluster.leader()
+            node.kill()
+            go_on(f"without the node that was the primary, in round {number}")
+            node.start()
+        go_on(f"after round {number}, {kind}")
+        longest = max(longest, time.monotonic() - began)
+        print(f"round {number + 1}: {kind}, {sum(len(each.saved) for each in saves)} saves, after {time.monotonic() - began:.0f} s", flush=True)
+    for each in saves:
+        each.end()
+    cluster.wait_until_whole()
+    others = [failure for each in saves for failure in each.failures if "ended with 69" not in failure]
+    that(not others, f"a save failed in another way than with a server that is away: {others[:1]}")
+    saved = lost = 0
+    for each in saves:
+        rows = world.sealkit(each.person, "record", "list", "--zone", "Trip")
+        names = [row["record"]["recordName"] for row in rows if "record" in row]
+        that(len(names) == len(set(names)), f"{each.person} has a record twice")
+        saved += len(each.saved)
+        lost += len(set(each.saved) - set(names))
+    that(not lost, f"{lost} of {saved} saved records are not there")
+    while not lines.empty():
+        lines.get()
+    world.sealkit(people[0], "record", "save", "--zone", "Trip", "--type", "Note", "--name", "last", "--seal", "title=x")
+    try:
+        lines.get(timeout=PATIENCE)
+    except queue.Empty:
+        raise Failure("whoever watches is told nothing any more") from None
+    refused = sum(len(each.failures) for each in saves)
+    print(f"{rounds} rounds ({', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}): {saved} saves, {lost} lost; {refused} were told "
+          f"that the server is away; {longest:.0f} s at most until all saved again", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sealkit", required=True, type=pathlib.Path)
+    parser.add_argument("--programs", required=True, type=pathlib.Path)
+    parser.add_argument("--cluster", required=True, type=pathlib.Path)
+    parser.add_argument("--rounds", required=True, type=int)
+    parser.add_argument("--seed", required=True)
+    arguments = parser.parse_args()
+    seed = arguments.seed or str(random.randrange(1 << 32))
+    print(f"SEED={seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="sealkit-deploy-") as folder, tempfile.TemporaryDirectory(prefix="sealkit-cluster-") as shared:
+        world = World(arguments.sealkit.resolve(), arguments.programs.resolve(), pathlib.Path(folder))
+        cluster = None
+        try:
+            cluster = Cluster(world, arguments.cluster, pathlib.Path(shared))
+            play(world, cluster, Servers(world, cluster), arguments.rounds, random.Random(seed))
+        except (Failure, OSError, subprocess.SubprocessError) as error:
+            print(f"error: {error}\nSEED={seed} ROUNDS={arguments.rounds}", flush=True)
+            sys.exit(1)
+        finally:
+            for node in cluster.nodes if cluster else []:
+                with contextlib.suppress(ProcessLookupError):
+                    node.kill()
+            world.processes.close()
+
+
+if __name__ == "__main__":
+    main()
