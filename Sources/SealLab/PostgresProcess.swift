@@ -62,6 +62,11 @@ public final class PostgresProcess: Sendable {
         guard try await service.tell(["--restart", dataFolder, mode.rawValue]) else { throw StartFailure() }
     }
 
+    /// The small disk is none any more.
+    public func makeRoom() async throws {
+        guard try await service.tell(["--room", dataFolder]) else { throw StartFailure() }
+    }
+
     /// SIGKILL: its processes notice that it is gone, and end.
     public func kill() throws {
         let text = try String(contentsOfFile: dataFolder + "/postmaster.pid", encoding: .utf8)
