@@ -1,4 +1,5 @@
 import Foundation
+import SealKitTesting
 import SealWire
 import SwiftProtobuf
 import Synchronization
@@ -130,6 +131,35 @@ extension SyncEngineTests {
         try await device.engine.fetchChanges(.init(scope: .zoneIDs([zones[1]])))
         #expect(device.engine.state.zoneIDsWithUnfetchedServerChanges.isEmpty)
         #expect(device.disk.notes.count == 3)
+    }
+
+    /// A zone whose feed has two parts, of which the second is asked for while the first is read. Where it does not
+    /// verify, the zone's place stays before it.
+    @Test func aPartThatWasAskedForAheadIsReadLikeAnother() async throws {
+        let ann = try await Person()
+        try await ann.own.save(RecordZone(zoneID: zone))
+        let notes = (0..<440).map { ann.note(in: zone, "body", name: "note-\($0)") }
+        for part in [notes.prefix(400), notes.dropFirst(400)] {
+            let results = try await ann.own.modifyRecords(saving: Array(part)).saveResults
+            for result in results.values { _ = try result.get() }
+        }
+        let network = try HostileNetwork(ann.server)
+        let device = try SyncDevice(ann, network: { _ in network })
+        let first = Countdown(1)
+        network.rewrite("changes/zone", Sealkit_V1_ZonesRecordChangesResponse.self) { answer in
+            guard !first.isLeft(), !answer.zones.isEmpty, !answer.zones[0].changes.records.isEmpty else { return }
+            answer.zones[0].changes.records[0].proof.signature = Data(repeating: 1, count: 64)
+        }
+        await #expect(throws: SealKitError.self) { try await device.engine.fetchChanges() }
+        #expect(device.disk.notes.count == 439)
+        #expect(network.sent(to: "changes/zone").count == 2)
+        #expect(device.engine.state.zoneIDsWithUnfetchedServerChanges == [zone])
+        network.beHonest()
+        network.forget()
+        try await device.engine.fetchChanges()
+        #expect(device.disk.notes.count == 440)
+        // From its place, and not from the beginning.
+        #expect(network.sent(to: "changes/zone").count == 1)
     }
 
     @Test func moreZonesThanOneRequestAsksForAreFetchedOnceEach() async throws {

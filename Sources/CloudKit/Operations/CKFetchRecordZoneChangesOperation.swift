@@ -135,10 +135,12 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         ) { first, _ in first }
         var outcomes: [(CKRecordZone.ID, Result<Void, CKError>)] = []
         let database = try chosenDatabase
+        let ahead = fetchAllChanges ? FeedAhead() : nil
         while !asked.isEmpty {
             let request = asked
             let (sealed, answers) = try await calling {
-                let sealed = try await database.sealed()
+                var sealed = try await database.sealed()
+                if let ahead { sealed = sealed.readingAhead(ahead) }
                 return (sealed, try await sealed.recordZoneChanges(inZonesWith: request))
             }
             asked = [:]

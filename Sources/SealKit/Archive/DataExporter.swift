@@ -29,7 +29,7 @@ struct DataExporter {
         database: Database, zoneID: RecordZone.ID, writer: ExportFolder, folder: String,
         progress: @escaping @Sendable (_ records: Int, _ assets: Int) -> Void
     ) {
-        self.database = database.fetchingAssets(.onDemand)
+        self.database = database.fetchingAssets(.onDemand).readingAhead()
         (self.zoneID, self.writer, self.folder, self.progress) = (zoneID, writer, folder, progress)
     }
 

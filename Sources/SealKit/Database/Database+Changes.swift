@@ -64,21 +64,15 @@ extension Database {
         inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken? = nil, desiredKeys: [String]? = nil,
         resultsLimit: Int? = nil
     ) async throws(SealKitError) -> RecordZoneChanges {
-        let (request, known) = try await request(
-            zoneID,
-            ZoneChangesConfiguration(
-                previousServerChangeToken: token, resultsLimit: resultsLimit, desiredKeys: desiredKeys))
-        let response: Wire.RecordChangesResponse
-        do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
-            throw await confirmed(error, zoneID)
-        }
-        return try await changes(
-            in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reader(of: known, since: token)
-        )
+        try await changes(
+            in: try await page(
+                zoneID,
+                ZoneChangesConfiguration(
+                    previousServerChangeToken: token, resultsLimit: resultsLimit, desiredKeys: desiredKeys)))
     }
 
     /// What is asked of one zone among many: CloudKit's `ZoneConfiguration`.
-    public struct ZoneChangesConfiguration: Sendable {
+    public struct ZoneChangesConfiguration: Sendable, Hashable {
         /// nil for everything.
         public var previousServerChangeToken: ServerChangeToken?
         /// nil lets the server decide; it may give fewer.
@@ -114,47 +108,26 @@ extension Database {
                 remedy: "ask in parts")
         }
         try await core.requireAccount(for: scope)
-        var results: [RecordZone.ID: Result<RecordZoneChanges, SealKitError>] = [:]
-        var zones = ZoneOutcomes()
-        var asked: [(zoneID: RecordZone.ID, known: ZoneGround)] = []
-        var message = Sealkit_V1_ZonesRecordChangesRequest()
-        let moment = try await core.trust.moment()
-        for (zoneID, configuration) in configurations {
-            do {
-                let (request, known) = try await request(zoneID, configuration, asked: moment)
-                message.zones.append(request)
-                asked.append((zoneID, known))
-                zones.succeeded()
+        let answer = try await answer(to: configurations, by: .together)
+        var results = answer.unasked.mapValues { Result<RecordZoneChanges, SealKitError>.failure($0) }
+        // The rosters of all first: what is asked ahead may not fall behind them.
+        var pages: [FeedPage] = []
+        for (index, zone) in answer.zones.enumerated() {
+            do throws(SealKitError) {
+                pages.append(
+                    try await page(
+                        zone, configurations[zone.zoneID] ?? ZoneChangesConfiguration(),
+                        kind: index > 0 ? .recordsBesideOthers : .records))
             } catch {
-                zones.failed(error)
-                results[zoneID] = .failure(error)
+                results[zone.zoneID] = .failure(error)
             }
         }
-        try zones.throwCommonFailure()
-        guard !asked.isEmpty else { return results }
-        let response: Wire.ZonesRecordChangesResponse = try await core.call(
-            scope, Endpoints.records.changesOfZones, message)
-        guard response.zones.count == asked.count else {
-            throw SealKitError(
-                .serverRejectedRequest, "the server answered \(response.zones.count) of \(asked.count) zones")
-        }
-        for (index, ((zoneID, known), zone)) in zip(asked, response.zones).enumerated() {
+        askAhead(after: pages, of: configurations, by: .together)
+        for page in pages {
             do throws(SealKitError) {
-                let changes: Wire.RecordChangesResponse
-                switch zone.outcome {
-                case .changes(let given): changes = given
-                case .failure(let failure): throw await confirmed(SealKitError(failure), zoneID)
-                case nil:
-                    throw SealKitError(.serverRejectedRequest, "the server's answer says nothing of the zone \(zoneID)")
-                }
-                let configuration = configurations[zoneID]
-                let token = configuration?.previousServerChangeToken
-                results[zoneID] = .success(
-                    try await self.changes(
-                        in: changes, zoneID, since: token, desiredKeys: configuration?.desiredKeys, asked: known,
-                        reader(of: known, since: token), kind: index > 0 ? .recordsBesideOthers : .records))
+                results[page.zoneID] = .success(try await changes(in: page))
             } catch {
-                results[zoneID] = .failure(error)
+                results[page.zoneID] = .failure(error)
             }
         }
         return results
@@ -180,32 +153,14 @@ extension Database {
         return (request, known)
     }
 
-    private func reader(of ground: ZoneGround, since token: ServerChangeToken?) -> FeedReader {
-        core.readers.reader(of: ground.zoneID.hex, at: token?.bytes, isWhole: token?.isFromBeginning ?? false)
-    }
-
     /// Verifies a zone's answer, and remembers how far it was read.
-    /// - Parameters:
-    ///   - reader: of what the answer is a part of.
-    ///   - marking: whether the app reads; what the SDK reads for itself leaves the app's place in the feed as it is.
-    func changes(
-        in response: Wire.RecordChangesResponse, _ zoneID: RecordZone.ID, since token: ServerChangeToken?,
-        desiredKeys: [String]?, asked known: ZoneGround, _ reader: FeedReader, kind: FeedReading.Part.Kind = .records,
-        marking: Bool = true
-    ) async throws(SealKitError) -> RecordZoneChanges {
-        let part = reader.part(
-            response.records, from: token?.bytes, to: Data(response.token), isMoreComing: response.moreComing, kind)
-        try reader.check(part)
-        let ground = try await known.settled(by: response.scopes.map { Sealkit_V1_ScopeHead($0) }, core)
-
-        let isToGoOn = reader.isWhole && response.moreComing
-        let beginning = token == nil ? known.asked : token?.beganAt
+    /// - Parameter marking: whether the app reads; what the SDK reads for itself leaves the app's place in the feed as
+    ///   it is.
+    func changes(in page: FeedPage, marking: Bool = true) async throws(SealKitError) -> RecordZoneChanges {
+        let (zoneID, response, ground, reader) = (page.zoneID, page.response, page.ground, page.reader)
+        let (token, desiredKeys) = (page.configuration.previousServerChangeToken, page.configuration.desiredKeys)
         var changes = RecordZoneChanges(
-            modifications: [], deletions: [],
-            changeToken: ServerChangeToken(
-                bytes: Data(response.token), zone: ground.zoneID.hex, isFromBeginning: isToGoOn ? true : nil,
-                beganAt: isToGoOn ? beginning : nil),
-            moreComing: response.moreComing)
+            modifications: [], deletions: [], changeToken: page.end, moreComing: response.moreComing)
         let outcomes = try await read(
             response.records, zone: zoneID, desiredKeys: desiredKeys, ground: .zone(ground),
             notesCycles: true)
@@ -232,7 +187,7 @@ extension Database {
         if reader.isWhole, !response.moreComing {
             // Before the mark: a deletion that has left the feed is one of its past.
             for one in try await missing(
-                from: reader, and: part, since: beginning, zoneID, desiredKeys: desiredKeys, in: ground)
+                from: reader, and: page.part, since: page.beganAt, zoneID, desiredKeys: desiredKeys, in: ground)
             {
                 switch one.outcome {
                 case .success(.record(let record)): changes.modifications.append((one.id, await materialize(record)))
@@ -243,7 +198,7 @@ extension Database {
             }
         }
         guard marking else {
-            reader.take(part)
+            reader.take(page.part)
             return changes
         }
         // Caught up: whatever the server later shows under an epoch before this one, unseen, is back-dated.
@@ -251,7 +206,7 @@ extension Database {
             zone: ground.place.scope, incarnation: ground.place.incarnation, since: token?.bytes,
             token: Data(response.token),
             caughtUp: ground.caughtUp(by: response))
-        core.readers.take(part, reader, of: ground.zoneID.hex)
+        core.readers.take(page.part, reader, of: ground.zoneID.hex)
         if scope == .private { core.unsettled.note(ground.zone.id, response.unsettled) }
         return changes
     }

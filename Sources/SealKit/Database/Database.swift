@@ -34,6 +34,8 @@ public struct Database: Sendable {
     let scope: Scope
     /// Of everything that is fetched through this value: records by name, changes, queries, late records.
     public var assetFetching: AssetFetching = .automatic
+    /// Of a reading that goes on to the end of its feeds; nil for one that may stop anywhere.
+    var ahead: FeedAhead?
 
     init(core: ContainerCore, scope: Scope) {
         self.core = core

@@ -107,23 +107,16 @@ extension Database {
         var failures = 0
         while true {
             if Task.isCancelled { throw .cancelled }
-            let (request, known) = try await request(
-                zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: []))
-            let response: Wire.RecordChangesResponse
-            do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
-                throw await confirmed(error, zoneID)
-            }
-            let changes = try await changes(
-                in: response, zoneID, since: token, desiredKeys: [], asked: known, reader, marking: false)
+            let page = try await page(
+                zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: []), reader)
+            let changes = try await changes(in: page, marking: false)
             token = changes.changeToken
             failures += changes.modifications.count { if case .failure = $0.result { true } else { false } }
             guard failures <= Database.mostUnreadable else { throw Database.endless(zoneID) }
             guard !changes.moreComing else { continue }
-            let ground = try await known.settled(by: response.scopes.map { Sealkit_V1_ScopeHead($0) }, core)
             return try await core.trust.noteCaughtUp(
-                zone: ground.place.scope, incarnation: ground.place.incarnation, from: start,
-                to: changes.changeToken.bytes,
-                caughtUp: ground.caughtUp(by: response))
+                zone: page.ground.place.scope, incarnation: page.ground.place.incarnation, from: start,
+                to: changes.changeToken.bytes, caughtUp: page.ground.caughtUp(by: page.response))
         }
     }
 }

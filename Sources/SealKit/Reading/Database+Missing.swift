@@ -88,7 +88,7 @@ extension Database {
     /// - Throws: what concerns the whole zone; `serverRejectedRequest` for a server that gives what nobody has signed
     ///   without end.
     func failuresOfReading(_ zoneID: RecordZone.ID) async throws(SealKitError) -> [SealKitError] {
-        let database = fetchingAssets(.onDemand)
+        let database = fetchingAssets(.onDemand).readingAhead()
         let reader = FeedReader(isWhole: true)
         var failures: [SealKitError] = []
         var token: ServerChangeToken?
@@ -119,13 +119,9 @@ extension Database {
         inZoneWith zoneID: RecordZone.ID, since token: ServerChangeToken?, desiredKeys: [String]? = nil,
         _ reader: FeedReader
     ) async throws(SealKitError) -> RecordZoneChanges {
-        let (request, known) = try await request(
-            zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: desiredKeys))
-        let response: Wire.RecordChangesResponse
-        do { response = try await core.call(scope, Endpoints.records.changes, request) } catch {
-            throw await confirmed(error, zoneID)
-        }
-        return try await changes(
-            in: response, zoneID, since: token, desiredKeys: desiredKeys, asked: known, reader, marking: false)
+        try await changes(
+            in: try await page(
+                zoneID, ZoneChangesConfiguration(previousServerChangeToken: token, desiredKeys: desiredKeys), reader),
+            marking: false)
     }
 }

@@ -8,7 +8,7 @@ extension SyncEngine {
         let offer = FetchChangesContext(reason: reason, options: given)
         let options = try await ask { [self] in await $0.nextFetchChangesOptions(offer, syncEngine: self) }
         let context = FetchChangesContext(reason: reason, options: options)
-        let run = Run(database: database, group: options.operationGroup)
+        let run = Run(database: database.readingAhead(), group: options.operationGroup)
         try await tell(.willFetchChanges(Event.WillFetchChanges(context: context)))
         var failures: [SealKitError] = []
         var end: SealKitError?

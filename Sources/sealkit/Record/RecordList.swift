@@ -26,7 +26,8 @@ struct RecordList: AccountHolderCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ client: Client) async throws {
-        let (database, zoneID) = zone.resolve(client)
+        let (chosen, zoneID) = zone.resolve(client)
+        let database = chosen.readingAhead()
         var token = try savedToken()
         var shown = ShownRecords()
         var isMore = true
