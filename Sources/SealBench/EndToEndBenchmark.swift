@@ -46,15 +46,11 @@ struct EndToEndBenchmark {
             let fresh = try Container("org.sealkit.bench", account: account).privateDatabase.fetchingAssets(.onDemand)
             _ = try await fresh.recordZone(for: zone)
             let start = ContinuousClock.now
-            var token: ServerChangeToken?
             var count = 0
-            while true {
-                let page = try await fresh.recordZoneChanges(inZoneWith: zone, since: token)
+            for try await page in fresh.allRecordZoneChanges(inZoneWith: zone) {
                 for (_, result) in page.modifications where try result.get().encryptedValues.allKeys().count == 10 {
                     count += 1
                 }
-                token = page.changeToken
-                if !page.moreComing { break }
             }
             guard count == Self.records else { throw Mismatch(found: count) }
             fetching = min(fetching, (ContinuousClock.now - start) / .seconds(1))
