@@ -140,6 +140,22 @@ import Testing
         #expect(try challenges.spend(next(later), by: .account, now: later))
     }
 
+    /// Servers of one database take each other's challenges, though their clocks differ by seconds.
+    @Test func aChallengeIsGoodAtAServerWhoseClockDiffers() throws {
+        var random = SystemRandom()
+        let secret = SecretBytes(random: &random)
+        let (one, other) = (
+            LoginChallenges(key: secret, start: randomBytes(8)), LoginChallenges(key: secret, start: randomBytes(8))
+        )
+        let key = try TestClient.newKey().verificationKey
+        let challenge = one.make(for: key, now: 30_000_000, nonce: randomBytes(8)).challenge
+        #expect(one.isOwn(challenge) && !other.isOwn(challenge))
+        for now in [0, 30_000_000, 149_999_999] as [Int64] { #expect(other.isGood(challenge, for: key, now: now)) }
+        for now in [-31_000_000, 150_000_000] as [Int64] { #expect(!other.isGood(challenge, for: key, now: now)) }
+        let stranger = LoginChallenges(key: SecretBytes(random: &random), start: randomBytes(8))
+        #expect(!stranger.isGood(challenge, for: key, now: 30_000_000))
+    }
+
     @Test func aStrangersChallengeIsSpentForItsAccountToo() async throws {
         try await RunningServer.with { server in
             let client = try TestClient(server)

@@ -32,7 +32,10 @@ struct KeyRotationController: Sendable {
         let claim = try await rotation.login.verify(loginTerms, as: known == nil ? .stranger : .account)
         let now = clock()
         let client = call.context.client
-        try await rates.countGuesses(rotation.bundles, by: [.client(client)] + (known.map { [.account($0.id)] } ?? []))
+        try await claim.checking(transactions) {
+            try await rates.countGuesses(
+                rotation.bundles, by: [.client(client)] + (known.map { [.account($0.id)] } ?? []))
+        }
         let token = randomBytes(32)
         let (answer, account) = try await claim.write(transactions) { connection in
             let account = try rotation.run(now: now, in: connection)

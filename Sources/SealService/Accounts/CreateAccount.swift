@@ -35,7 +35,9 @@ package struct CreateAccount: Sendable {
         let now = terms.clock()
         try await rates.countForAll(.accountCreation, .client(client))
         let claim = try await login.verify(terms, as: .account)
-        if let bundle { try await rates.countGuesses([bundle], by: [.client(client)]) }
+        if let bundle {
+            try await claim.checking(transactions) { try await rates.countGuesses([bundle], by: [.client(client)]) }
+        }
         let (token, name) = (randomBytes(32), Hex.encode(randomBytes(16)))
         return try await claim.write(transactions) { [registration] connection in
             let account: Accounts.Row

@@ -12,6 +12,8 @@ import Synchronization
 /// have no account, and neither memory nor rows are theirs to fill.
 package final class LoginChallenges: Sendable {
     package static let lifetime: Int64 = 120_000_000
+    /// By which the clocks of two servers may differ.
+    private static let clockTolerance: Int64 = 60_000_000
     private static let nonceBytes = 16
     /// Of the nonce: says which start of a server made it.
     private static let startBytes = 8
@@ -62,7 +64,7 @@ package final class LoginChallenges: Sendable {
         guard constantTimeEqual(Array(challenge.suffix(32)), mac(stated, loginKey)) else { return false }
         var reader = CanonicalReader(Array(stated.suffix(8)))
         guard let expires = try? reader.number(Int64.self) else { return false }
-        return expires > now && expires <= now + Self.lifetime
+        return expires > now && expires <= now + Self.lifetime + Self.clockTolerance
     }
 
     /// Whether this process made the challenge: it remembers whether it was used.
@@ -71,10 +73,24 @@ package final class LoginChallenges: Sendable {
     /// Uses the challenge up in a transaction.
     /// - Returns: false when it was used before, by whichever server.
     package static func spend(_ challenge: [UInt8], now: Int64, in connection: any SQLConnection) throws -> Bool {
-        try connection.dropSome(of: "spent_challenge", key: "challenge", where: "expires <= $1", [.integer(now)])
+        // For as long as any server may take it for good, whatever their clocks are.
+        let expires = now + lifetime + 3 * clockTolerance
         return try connection.execute(
             "INSERT INTO spent_challenge (challenge, expires) VALUES ($1, $2) ON CONFLICT (challenge) DO NOTHING",
-            [.blob(Array(challenge.prefix(nonceBytes + 8))), .integer(now + lifetime)]) == 1
+            [.blob(name(of: challenge)), .integer(expires)]) == 1
+    }
+
+    /// What a transaction is at home in that uses up a challenge and does nothing else.
+    static func home(of challenge: [UInt8]) -> Home { .limit(name(of: challenge)) }
+
+    private static func name(of challenge: [UInt8]) -> [UInt8] { Array(challenge.prefix(nonceBytes + 8)) }
+
+    /// Forgets some that nobody takes any more.
+    /// - Returns: whether there may be more.
+    @discardableResult
+    package static func sweep(now: Int64, in connection: any SQLConnection) throws -> Bool {
+        try connection.dropSome(of: "spent_challenge", key: "challenge", where: "expires <= $1", [.integer(now)])
+            == droppedAtOnce
     }
 
     /// Uses the challenge up as far as this process knows; false when it was used before.

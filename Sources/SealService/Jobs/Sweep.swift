@@ -24,6 +24,7 @@ package struct Sweep: Sendable {
             try await turn.step { try NotificationFeed.dropWebhooks(idle, in: $0) }
         }
         try await turn.steps { try Sessions.sweep(now: now, in: $0) }
+        try await turn.steps { try LoginChallenges.sweep(now: now, in: $0) }
         try await turn.steps { try SharedLimits.sweep(now: now, in: $0) }
         try await turn.steps { try Enrolments.sweep(now: now, in: $0) }
         try await turn.steps { try ServerKeys.sweep(now: now, in: $0) }

@@ -9,8 +9,8 @@ package struct SharedLimits: Sendable {
     private let key: SecretBytes
     private let peers: Peers
 
-    /// Microseconds that the clocks of two servers may differ by.
-    private static let clockTolerance: Int64 = 60_000_000
+    /// Microseconds that the clocks of two servers may differ by: more than they ever should.
+    private static let clockTolerance: Int64 = 3_600_000_000
 
     package init(key: SecretBytes, among peers: Peers) {
         self.key = key

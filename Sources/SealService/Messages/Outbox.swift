@@ -43,7 +43,7 @@ package final class Outbox: Sendable {
         waits: [Duration] = defaultWaits, capacity: Int = 2_000, metrics: ServerMetrics = .off
     ) {
         self.messengers = messengers
-        self.rows = OutgoingMessages(key: key, sender: sender)
+        self.rows = OutgoingMessages(key: key, sender: sender, kinds: Set(messengers.keys))
         self.database = database
         self.origin = origin
         self.clock = clock
@@ -95,8 +95,8 @@ package final class Outbox: Sendable {
 
     /// Returns at once.
     package func send(_ message: WaitingMessage) {
-        // Closed: the next start sends it.
-        guard !state.withLock(\.isClosed) else { return }
+        // Closed: the next start sends it. One that came back is being sent still.
+        guard !state.withLock({ $0.isClosed || $0.tasks[message.id] != nil }) else { return }
         // Detached: its writes are the server's own, not in the turn and budget of whoever asked.
         let task = Task.detached {
             await self.deliver(message)
@@ -117,7 +117,7 @@ package final class Outbox: Sendable {
     package func resume(_ turn: JobTurn) async throws {
         let (now, rows) = (turn.now, rows)
         let waiting = try await turn.step { try rows.takeOver(now: now, in: $0) }
-        for message in waiting where carries(message.kind) { send(message) }
+        for message in waiting { send(message) }
     }
 
     /// Stops trying, and waits a little for what is on its way. What was not sent is sent after the next start.
@@ -185,7 +185,7 @@ package final class Outbox: Sendable {
                 }
                 await store { try $0.countAttempt(waiting.id, in: $1) }
                 if isToBeTried { await tryOut(waiting.kind, messenger) }
-                guard await pause(attempts), await !isTaken(waiting.id) else { return }
+                guard await pause(attempts), await isOwn(waiting.id) else { return }
             }
         }
         metrics.count(.messages, "\(waiting.kind)", "given-up")
@@ -201,9 +201,9 @@ package final class Outbox: Sendable {
     }
 
     /// Where nobody can tell, it is sent: rather twice than never.
-    private func isTaken(_ id: ID16) async -> Bool {
+    private func isOwn(_ id: ID16) async -> Bool {
         let rows = rows
-        return (try? await database.read { try rows.isTaken(id, in: $0) }) ?? false
+        return (try? await database.read { try rows.isOwn(id, in: $0) }) ?? true
     }
 
     /// Notes how a message stands. Where that fails the message is sent once more, after the next start.

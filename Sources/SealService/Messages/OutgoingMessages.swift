@@ -26,6 +26,8 @@ struct OutgoingMessages: Sendable {
     let key: SecretBytes
     /// The process that sends what it stores: `Peers.own`.
     let sender: Int64
+    /// What this process can send.
+    let kinds: Set<Address.Kind>
 
     func insert(_ waiting: WaitingMessage, in connection: any SQLConnection) throws {
         let sealed = waiting.message.sealed(
@@ -43,10 +45,11 @@ struct OutgoingMessages: Sendable {
             "UPDATE outgoing_message SET attempts = attempts + 1 WHERE id = $1", [.blob(id.bytes)])
     }
 
-    /// Whether another process has taken a message over, since this one was not to be seen for a moment.
-    func isTaken(_ id: ID16, in connection: any SQLConnection) throws -> Bool {
+    /// False where another process has taken a message over, and may have sent it, since this one was not to be seen
+    /// for a moment.
+    func isOwn(_ id: ID16, in connection: any SQLConnection) throws -> Bool {
         try connection.exists(
-            "SELECT 1 FROM outgoing_message WHERE id = $1 AND sender <> $2", [.blob(id.bytes), .integer(sender)])
+            "SELECT 1 FROM outgoing_message WHERE id = $1 AND sender = $2", [.blob(id.bytes), .integer(sender)])
     }
 
     func delete(_ id: ID16, in connection: any SQLConnection) throws {
@@ -54,13 +57,14 @@ struct OutgoingMessages: Sendable {
     }
 
     /// Those who stored something and are not there any more.
-    private func gone(in connection: any SQLConnection) throws -> [Int64] {
+    private func gone(in connection: any SQLConnection) throws -> Set<Int64> {
         let others = try connection.rows(
-            "SELECT DISTINCT sender FROM outgoing_message WHERE sender <> $1", [.integer(sender)]
-        ) { try $0.int64("sender") }
+            "SELECT DISTINCT sender, kind FROM outgoing_message WHERE sender <> $1", [.integer(sender)]
+        ) { (sender: try $0.int64("sender"), kind: Address.Kind(rawValue: try $0.text("kind"))) }
+        .filter { row in row.kind.map(kinds.contains) ?? true }.map(\.sender)
         guard !others.isEmpty else { return [] }
         let processes = try connection.processes()
-        return others.filter { !processes.contains($0) }
+        return Set(others).filter { !processes.contains($0) }
     }
 
     /// Whether something waits that nobody sends.
@@ -85,7 +89,9 @@ struct OutgoingMessages: Sendable {
             let (id, kind, expires) = (try ID16(row.bytes("id")), try row.text("kind"), try row.int64("expires"))
             let message = try? CodeMessage(
                 opening: try row.bytes("sealed"), under: key, associatedData: Self.place(id, kind, expires))
-            if let message, let known = Address.Kind(rawValue: kind) {
+            let known = Address.Kind(rawValue: kind)
+            if let known, !kinds.contains(known) { return true }
+            if let message, let known {
                 waiting.append(
                     WaitingMessage(
                         id: id, kind: known, message: message, attempts: Int(clamping: try row.int64("attempts")),
@@ -96,8 +102,10 @@ struct OutgoingMessages: Sendable {
             return true
         }
         for id in unreadable { try delete(id, in: connection) }
-        try connection.execute(
-            "UPDATE outgoing_message SET sender = $1 WHERE sender = $2", [.integer(sender), .integer(gone)])
+        for message in waiting {
+            try connection.execute(
+                "UPDATE outgoing_message SET sender = $1 WHERE id = $2", [.integer(sender), .blob(message.id.bytes)])
+        }
         return waiting
     }
 

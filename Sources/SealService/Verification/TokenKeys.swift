@@ -6,8 +6,7 @@ package import SealStorage
 import SealSystem
 import Synchronization
 
-/// The keys of verification tokens: the newest signs, all verify, so that rotating one never breaks a token under way,
-/// and beside other servers none of theirs.
+/// The keys of verification tokens: the newest signs, all verify, so that rotating one never breaks a token under way.
 ///
 /// They are the files `token-keys/000001.key`, `000002.key`, … in the secrets folder; the first is made at the first
 /// start. A running server notices when files come or go (`TokenKeyRotation`), at the next token that it signs or

@@ -33,11 +33,13 @@ package final class PostgresDatabase: EngineDatabase {
         self.readers = readers
         let opening = PostgresOpening()
         self.opening = opening
-        notices = try PostgresNotices(address, era)
+        let notices = try PostgresNotices(address, era, metrics)
+        self.notices = notices
         let server = PostgresServer(isAlone: false)
         let engines = (0..<Self.mostWriters).map { index in
             PostgresWriter(address, era, metrics) { session in
                 try server.prepareWriter(session)
+                if notices.isRunning { try PostgresServer.show(notices.peers.own, by: session) }
                 // The first one has to be; others leave what readers may need.
                 if index > 0 { try PostgresServer.requireRoom(Self.mostReaders - readers.counts.open, session) }
                 try opening.run(on: session)
@@ -78,7 +80,15 @@ package final class PostgresDatabase: EngineDatabase {
     }
 
     package var peers: Peers { notices.peers }
-    package func join() async throws { try await notices.join() }
+
+    package func join() async throws {
+        try await notices.join()
+        // It is there for as long as it can write, whatever becomes of the connection that tells and hears.
+        let own = peers.own
+        try await write(at: .everything) { connection in
+            _ = try connection.exists(PostgresServer.showing(own))
+        }
+    }
 
     package func whenReopened(_ body: @escaping @Sendable (any SQLConnection) throws -> Void) { opening.set(body) }
 

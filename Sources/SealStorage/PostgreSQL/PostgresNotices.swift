@@ -5,8 +5,8 @@ import Synchronization
 /// What this process tells the others on its database, and hears of them, by a connection of its own.
 ///
 /// They are hints: one that is lost costs time, never a change. They do not go with the commits that they are of, since
-/// PostgreSQL lets commits with a `NOTIFY` go one at a time only; they are gathered for some milliseconds. The
-/// connection shows too that the process is there (`PostgresServer.show`).
+/// PostgreSQL lets commits with a `NOTIFY` go one at a time only; they are gathered for some milliseconds. Whatever may
+/// have been lost with a connection or a process, everybody is told to look at everything.
 final class PostgresNotices: Sendable {
     /// Microseconds for which announcements are gathered.
     private static let gathering: Int64 = 5_000
@@ -29,7 +29,7 @@ final class PostgresNotices: Sendable {
         var joining: [CheckedContinuation<Void, any Error>] = []
         var isRunning = false
         var isStopped = false
-        var stopping: CheckedContinuation<Void, Never>?
+        var stopping: [CheckedContinuation<Void, Never>] = []
     }
 
     let peers: Peers
@@ -41,7 +41,8 @@ final class PostgresNotices: Sendable {
 
     /// - Parameter era: of the process's writers: where those are connected to another server, so is this.
     init(
-        _ address: PostgresAddress, _ era: PostgresEra, clock: @escaping @Sendable () -> Int64 = steadyClock
+        _ address: PostgresAddress, _ era: PostgresEra, _ metrics: ServerMetrics,
+        clock: @escaping @Sendable () -> Int64 = steadyClock
     ) throws {
         self.clock = clock
         alarm = try Alarm()
@@ -49,13 +50,15 @@ final class PostgresNotices: Sendable {
         self.peers = peers
         make = {
             PostgresSession(.reader, address, of: era) { session in
-                try PostgresServer.prepareReader(session)
-                // Nothing of it has to outlive a crash.
-                try session.runScript("SET synchronous_commit = off; LISTEN sealkit")
+                try PostgresServer.prepareNotices(session)
                 try PostgresServer.show(peers.own, by: session)
+                metrics.count(.connects, "notices")
             }
         }
     }
+
+    /// Whether the process serves the database, or begins to.
+    var isRunning: Bool { state.withLock(\.isRunning) }
 
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) {
         self.listener.withLock { $0 = listener }
@@ -98,7 +101,7 @@ final class PostgresNotices: Sendable {
         await withCheckedContinuation { continuation in
             let isRunning = state.withLock { state in
                 state.isStopped = true
-                if state.isRunning { state.stopping = continuation }
+                if state.isRunning { state.stopping.append(continuation) }
                 return state.isRunning
             }
             if isRunning { alarm.ring() } else { continuation.resume() }
@@ -125,18 +128,22 @@ final class PostgresNotices: Sendable {
             }
         }
         session.close()
-        let (joining, stopping) = state.withLock { ($0.joining, $0.stopping) }
+        let (joining, stopping) = state.withLock { state in
+            defer { (state.joining, state.stopping, state.isRunning) = ([], [], false) }
+            return (state.joining, state.stopping)
+        }
         for waiting in joining { waiting.resume(throwing: StorageError.closed) }
-        stopping?.resume()
+        for waiting in stopping { waiting.resume() }
     }
 
     /// Tells and hears until told to stop.
     /// - Throws: `unavailable` where the connection is lost.
     private func serve(_ session: PostgresSession) throws {
-        try lookAround(session)
-        try tell([Self.change], session)
-        // What was announced before this connection was there.
+        // What was announced before this connection was there: first, since nothing is remembered before the look.
         hear([.anything])
+        try lookAround(session)
+        // And what this process could not tell.
+        try tell([Self.change, Announcement.anything.word], session)
         var looksAt = clock() + Self.look
         while true {
             let joining = state.withLock { state in
@@ -144,6 +151,8 @@ final class PostgresNotices: Sendable {
                 return state.joining
             }
             for waiting in joining { waiting.resume() }
+            // The writers may be connected to another server by now.
+            guard session.isConnected else { throw StorageError.unavailable(message: "no connection") }
             let now = clock()
             let (words, next, isStopped) = takeDue(now)
             if !words.isEmpty { try tell(words, session) }
@@ -185,7 +194,12 @@ final class PostgresNotices: Sendable {
 
     private func lookAround(_ session: PostgresSession) throws {
         let began = clock()
-        peers.note(try PostgresServer.processes(session), heardUntil: began + Self.heard)
+        let processes = try PostgresServer.processes(session)
+        let (came, went) = peers.note(processes, heardUntil: began + Self.heard)
+        // They may have remembered something before this process knew that it has to tell them.
+        if came { try tell([Announcement.anything.word], session) }
+        // What they announced last may be lost.
+        if went { hear([.anything]) }
     }
 
     private func hearNotices(_ session: PostgresSession) throws {

@@ -34,6 +34,11 @@ struct PostgresServer {
 
     static func prepareReader(_ session: PostgresSession) throws { try session.runScript(settings) }
 
+    /// Nothing that it writes has to outlive a crash.
+    static func prepareNotices(_ session: PostgresSession) throws {
+        try session.runScript(settings + vigilance + "SET synchronous_commit = off; LISTEN sealkit;")
+    }
+
     /// - Throws: `unsuitable`.
     func prepareWriter(_ session: PostgresSession) throws {
         guard session.serverVersion >= Self.oldest else {
@@ -95,6 +100,8 @@ struct PostgresServer {
             guard let pause = pauses.popFirst() else { throw StorageError.unsuitable(message: inUse(session.name)) }
             Thread.sleep(forTimeInterval: pause)
         }
+        // One that writes nothing at the moment may have no connection to write by.
+        if isAlone, try !Self.processes(session).isEmpty { throw StorageError.unsuitable(message: inUse(session.name)) }
         session.note(
             try Self.first(Self.own, session) {
                 PostgresSession.Process(id: try $0.int64("pid"), began: try $0.text("began"))
@@ -166,8 +173,10 @@ struct PostgresServer {
 
     /// Makes a session show that its process serves the database, for as long as it is connected.
     static func show(_ process: Int64, by session: PostgresSession) throws {
-        try session.runScript("SELECT pg_advisory_lock_shared(\(presence), \(process))")
+        try session.runScript(showing(process))
     }
+
+    static func showing(_ process: Int64) -> String { "SELECT pg_advisory_lock_shared(\(presence), \(process))" }
 
     /// Whose sessions show that.
     static func processes(_ session: PostgresSession) throws -> Set<Int64> {

@@ -32,14 +32,21 @@ package final class Peers: Sendable {
     /// may end.
     package var areHeard: Bool { clock() < heardUntil.load(ordering: .acquiring) }
 
-    /// Whether nobody else can have changed anything: nothing happens that this process does not know of.
+    /// Whether nobody else is there, as far as this process knows.
     package var isAlone: Bool { areHeard && others.withLock(\.isEmpty) }
 
     static func holder(_ process: Int64) -> [UInt8] { withUnsafeBytes(of: process.littleEndian) { Array($0) } }
 
-    func note(_ processes: Set<Int64>, heardUntil: Int64) {
-        others.withLock { $0 = processes.subtracting([own]) }
+    /// - Returns: whether some are there that were not, and whether some are not that were.
+    @discardableResult
+    func note(_ processes: Set<Int64>, heardUntil: Int64) -> (came: Bool, went: Bool) {
+        let now = processes.subtracting([own])
+        let before = others.withLock { others in
+            defer { others = now }
+            return others
+        }
         self.heardUntil.store(heardUntil, ordering: .releasing)
+        return (!now.isSubset(of: before), !before.isSubset(of: now))
     }
 
     /// Who is there is not known any more: they count as before, and are not heard.

@@ -68,7 +68,7 @@ import Testing
             }
             #expect(try await Self.take(at: ahead + 10_000_000, limits, database))
             // One that was set back by hours does not stop it.
-            let long: Int64 = 7_200_000_000
+            let long: Int64 = 36_000_000_000
             #expect(try await Self.take(4, at: long, limits, database))
             #expect(try await Self.take(4, at: 0, limits, database))
             #expect(try await !Self.take(at: 0, limits, database))
@@ -91,9 +91,9 @@ import Testing
             }
             #expect(try await !sweep(10_000_000))
             #expect(try await count() == 150)
-            #expect(try await sweep(80_000_000))
+            #expect(try await sweep(3_680_000_000))
             #expect(try await count() == 50)
-            #expect(try await !sweep(80_000_000))
+            #expect(try await !sweep(3_680_000_000))
             #expect(try await count() == 0)
         }
     }

@@ -53,7 +53,10 @@ import Testing
         try await RunningServer.with { server in
             var random = SystemRandom()
             let key = SecretBytes(random: &random)
-            let (rows, next) = (OutgoingMessages(key: key, sender: 1), OutgoingMessages(key: key, sender: 2))
+            let (rows, next) = (
+                OutgoingMessages(key: key, sender: 1, kinds: [.email]),
+                OutgoingMessages(key: key, sender: 2, kinds: [.email])
+            )
             let now = server.clock.now
             let waiting = WaitingMessage(
                 id: ID16(random: &random), kind: .email,
@@ -62,6 +65,10 @@ import Testing
             let left = try await server.services.database.write(at: .everything) { connection in
                 try rows.insert(waiting, in: connection)
                 for _ in 0..<2 { try rows.countAttempt(waiting.id, in: connection) }
+                // Whoever cannot send it leaves it to others.
+                let texts = OutgoingMessages(key: key, sender: 3, kinds: [.phone])
+                #expect(try !texts.areLeftOver(in: connection))
+                #expect(try texts.takeOver(now: now, in: connection).isEmpty)
                 let left = try next.takeOver(now: now, in: connection)
                 // They are its own from now on.
                 #expect(try next.takeOver(now: now, in: connection).isEmpty)
@@ -287,6 +294,7 @@ import Testing
                     id: ID16.random(), kind: .email,
                     message: CodeMessage(recipient: "a@example.org", code: "12345678", language: "en"), attempts: 0,
                     expires: server.clock.now + 60_000_000)
+                try await server.services.database.write(at: .everything) { try outbox.store(waiting, in: $0) }
                 outbox.send(waiting)
                 try await waitUntil("it was given up") { outbox.count == 0 }
             }
