@@ -9,7 +9,8 @@ import Testing
 @testable import SealStorage
 
 /// Several servers on one database, with the same secrets and one store of assets.
-@Suite(.withPostgres, .timeLimit(.minutes(60))) struct PostgresServersTests {
+/// One after the other: each has two servers, of which only so many run at once.
+@Suite(.withPostgres, .serialized, .timeLimit(.minutes(60))) struct PostgresServersTests {
     private let folder = TemporaryFolder()
     private let other = TemporaryFolder()
 
