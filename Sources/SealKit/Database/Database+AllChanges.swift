@@ -3,7 +3,9 @@ extension Database {
     ///
     /// ```swift
     /// for try await changes in database.allRecordZoneChanges(inZoneWith: zoneID, since: token) {
-    ///     try await store(changes)
+    ///     for (recordID, result) in changes.modifications {
+    ///         print(recordID.recordName, try result.get().recordType)
+    ///     }
     ///     token = changes.changeToken
     /// }
     /// ```
