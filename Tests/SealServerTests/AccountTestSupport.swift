@@ -95,6 +95,21 @@ struct Refusal: Error, CustomStringConvertible {
     var description: String { "\(status) \(failure.code): \(failure.reason)" }
 }
 
+extension Sealkit_V1_CreateAccountRequest {
+    /// With the proof of a login.
+    init(_ login: Sealkit_V1_LoginRequest) {
+        self.init()
+        loginKey = login.loginKey
+        challenge = login.challenge
+        time = login.time
+        signature = login.signature
+        deviceID = login.deviceID
+        deviceName = login.deviceName
+        deviceAdded = login.deviceAdded
+        deviceSignature = login.deviceSignature
+    }
+}
+
 /// A client: one login key, and an identity in one container.
 struct TestClient: Sendable {
     static let container = "org.example.notes"
@@ -200,19 +215,9 @@ struct TestClient: Sendable {
     func create(recovery: Sealkit_V1_RecoveryBundle? = nil, registrationCode: String = "") async throws
         -> Sealkit_V1_SessionResponse
     {
-        let login = try await loginRequest()
-        let request = Sealkit_V1_CreateAccountRequest.with {
-            $0.loginKey = login.loginKey
-            $0.challenge = login.challenge
-            $0.time = login.time
-            $0.signature = login.signature
-            $0.deviceID = login.deviceID
-            $0.deviceName = login.deviceName
-            $0.deviceAdded = login.deviceAdded
-            $0.deviceSignature = login.deviceSignature
-            if let recovery { $0.recovery = recovery }
-            $0.registrationCode = registrationCode
-        }
+        var request = Sealkit_V1_CreateAccountRequest(try await loginRequest())
+        if let recovery { request.recovery = recovery }
+        request.registrationCode = registrationCode
         return try await call("/1/accounts/create", request, as: Sealkit_V1_SessionResponse.self)
     }
 

@@ -163,16 +163,7 @@ import Testing
             try await expectRefusal(.unknownItem) { try await client.login(request) }
             try await expectRefusal(.notAuthenticated) { try await client.login(request) }
             // Who overheard it cannot make the account with it, nor log in once it is made.
-            let create = Sealkit_V1_CreateAccountRequest.with {
-                $0.loginKey = request.loginKey
-                $0.challenge = request.challenge
-                $0.time = request.time
-                $0.signature = request.signature
-                $0.deviceID = request.deviceID
-                $0.deviceName = request.deviceName
-                $0.deviceAdded = request.deviceAdded
-                $0.deviceSignature = request.deviceSignature
-            }
+            let create = Sealkit_V1_CreateAccountRequest(request)
             try await expectRefusal(.notAuthenticated) {
                 try await client.call("/1/accounts/create", create, as: Sealkit_V1_SessionResponse.self)
             }

@@ -38,7 +38,7 @@ enum OpenedBlobs {
     static func confirm(_ configuration: ServerConfiguration, database: any EngineDatabase) async throws {
         let name = try configuration.blobs?.place().name
         let own = database.peers.own
-        var pauses = patience[...]
+        var pauses = Peers.patience[...]
         while true {
             let (noted, isAlone) = try await database.write(at: .everything) { connection in
                 (try BlobPlace.noted(in: connection), try connection.processes().subtracting([own]).isEmpty)
@@ -49,9 +49,6 @@ enum OpenedBlobs {
             try await Task.sleep(for: pause)
         }
     }
-
-    /// Of a server that was killed the database has to notice that first.
-    private static let patience: [Duration] = [50, 100, 200, 400, 800, 1_500].map { .milliseconds($0) }
 
     private static func elsewhere(_ name: String?, noted: String?) -> ConfigurationError {
         .blobsElsewhere(place: name ?? folder, noted: noted ?? folder)

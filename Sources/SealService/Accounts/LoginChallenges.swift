@@ -81,7 +81,7 @@ package final class LoginChallenges: Sendable {
     }
 
     /// What a transaction is at home in that uses up a challenge and does nothing else.
-    static func home(of challenge: [UInt8]) -> Home { .limit(name(of: challenge)) }
+    static func home(of challenge: [UInt8]) -> Home { .entry(name(of: challenge)) }
 
     private static func name(of challenge: [UInt8]) -> [UInt8] { Array(challenge.prefix(nonceBytes + 8)) }
 

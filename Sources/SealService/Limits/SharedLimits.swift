@@ -25,7 +25,7 @@ package struct SharedLimits: Sendable {
 
     /// What a transaction that counts is at home in.
     package func home(_ kind: RateLimiter.Kind, _ subject: RateLimiter.Subject) -> Home {
-        .limit(hash(kind, subject))
+        .entry(hash(kind, subject))
     }
 
     /// Takes `amount` from the subject's bucket, in a transaction that has `home`, or all that the subject changes, to

@@ -73,13 +73,13 @@ struct OutgoingMessages: Sendable {
     /// What nobody sends any more becomes this process's. What cannot be opened, has expired, or lives longer than any
     /// message does (a clock was set back since) goes.
     func takeOver(now: Int64, in connection: any SQLConnection) throws -> [WaitingMessage] {
-        try gone(in: connection).flatMap { try takeOver(of: $0, now: now, in: connection) }
-    }
-
-    private func takeOver(of gone: Int64, now: Int64, in connection: any SQLConnection) throws -> [WaitingMessage] {
         try connection.execute(
             "DELETE FROM outgoing_message WHERE expires <= $1 OR expires > $2",
             [.integer(now), .integer(now + CodeMessage.lifetime + CodeMessage.clockTolerance)])
+        return try gone(in: connection).flatMap { try takeOver(of: $0, in: connection) }
+    }
+
+    private func takeOver(of gone: Int64, in connection: any SQLConnection) throws -> [WaitingMessage] {
         var waiting: [WaitingMessage] = []
         var unreadable: [ID16] = []
         try connection.run(
@@ -87,10 +87,10 @@ struct OutgoingMessages: Sendable {
             [.integer(gone)]
         ) { row in
             let (id, kind, expires) = (try ID16(row.bytes("id")), try row.text("kind"), try row.int64("expires"))
-            let message = try? CodeMessage(
-                opening: try row.bytes("sealed"), under: key, associatedData: Self.place(id, kind, expires))
             let known = Address.Kind(rawValue: kind)
             if let known, !kinds.contains(known) { return true }
+            let message = try? CodeMessage(
+                opening: try row.bytes("sealed"), under: key, associatedData: Self.place(id, kind, expires))
             if let message, let known {
                 waiting.append(
                     WaitingMessage(

@@ -31,7 +31,7 @@ enum PostgresHomes {
         case .account(let account): words = ["account", "\(account)"]
         case .bill(let account): words = ["bill", "\(account)"]
         case .container(let name, let environment): words = ["container", "\(environment)", name]
-        case .limit(let hash): words = ["limit", "\(hash)"]
+        case .entry(let key): words = ["entry", "\(key)"]
         }
         return SHA256.hash(data: Data(words.joined(separator: " ").utf8)).prefix(8).reduce(0) { $0 << 8 | Int64($1) }
     }

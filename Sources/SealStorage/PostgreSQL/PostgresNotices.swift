@@ -34,19 +34,17 @@ final class PostgresNotices: Sendable {
 
     let peers: Peers
     private let make: @Sendable () -> PostgresSession
-    private let clock: @Sendable () -> Int64
+    private let clock = steadyClock
     private let alarm: Alarm
     private let state = Mutex(State())
     private let listener = Mutex<(@Sendable (Set<Announcement>) -> Void)?>(nil)
 
     /// - Parameter era: of the process's writers: where those are connected to another server, so is this.
     init(
-        _ address: PostgresAddress, _ era: PostgresEra, _ metrics: ServerMetrics,
-        clock: @escaping @Sendable () -> Int64 = steadyClock
+        _ address: PostgresAddress, _ era: PostgresEra, _ metrics: ServerMetrics
     ) throws {
-        self.clock = clock
         alarm = try Alarm()
-        let peers = Peers(heardUntil: .min, clock: clock)
+        let peers = Peers(heardUntil: .min, clock: steadyClock)
         self.peers = peers
         make = {
             PostgresSession(.reader, address, of: era) { session in
@@ -118,22 +116,25 @@ final class PostgresNotices: Sendable {
                 try serve(session)
             } catch {
                 peers.loseHearing()
-                let joining = state.withLock { state in
-                    defer { state.joining = [] }
-                    return state.joining
-                }
-                for waiting in joining { waiting.resume(throwing: error) }
+                for waiting in takeJoining() { waiting.resume(throwing: error) }
                 session.close()
                 alarm.wait(for: nil, until: clock() + Self.pause, clock)
             }
         }
         session.close()
-        let (joining, stopping) = state.withLock { state in
-            defer { (state.joining, state.stopping, state.isRunning) = ([], [], false) }
-            return (state.joining, state.stopping)
+        for waiting in takeJoining() { waiting.resume(throwing: StorageError.closed) }
+        let stopping = state.withLock { state in
+            defer { (state.stopping, state.isRunning) = ([], false) }
+            return state.stopping
         }
-        for waiting in joining { waiting.resume(throwing: StorageError.closed) }
         for waiting in stopping { waiting.resume() }
+    }
+
+    private func takeJoining() -> [CheckedContinuation<Void, any Error>] {
+        state.withLock { state in
+            defer { state.joining = [] }
+            return state.joining
+        }
     }
 
     /// Tells and hears until told to stop.
@@ -146,11 +147,7 @@ final class PostgresNotices: Sendable {
         try tell([Self.change, Announcement.anything.word], session)
         var looksAt = clock() + Self.look
         while true {
-            let joining = state.withLock { state in
-                defer { state.joining = [] }
-                return state.joining
-            }
-            for waiting in joining { waiting.resume() }
+            for waiting in takeJoining() { waiting.resume() }
             // The writers may be connected to another server by now.
             guard session.isConnected else { throw StorageError.unavailable(message: "no connection") }
             let now = clock()

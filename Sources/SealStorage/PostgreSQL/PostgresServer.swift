@@ -89,23 +89,24 @@ struct PostgresServer {
         try first("SELECT \(started) AS started", session) { try $0.text("started") } ?? ""
     }
 
-    /// Of a process that was killed, the database has to notice that first.
-    private static let patience: [TimeInterval] = [0.05, 0.1, 0.2, 0.4, 0.8, 1.5]
-
     private func takeLock(_ session: PostgresSession) throws {
         if let former = session.former { try Self.end(former, session) }
-        let take = "SELECT pg_try_advisory_lock\(isAlone ? "" : "_shared")\(Self.use) AS taken"
-        var pauses = Self.patience[...]
-        while try Self.first(take, session, { try $0.bool("taken") }) != true {
+        var pauses = Peers.patience[...]
+        while try !takeLockOnce(session) {
             guard let pause = pauses.popFirst() else { throw StorageError.unsuitable(message: inUse(session.name)) }
-            Thread.sleep(forTimeInterval: pause)
+            Thread.sleep(forTimeInterval: pause / .seconds(1))
         }
-        // One that writes nothing at the moment may have no connection to write by.
-        if isAlone, try !Self.processes(session).isEmpty { throw StorageError.unsuitable(message: inUse(session.name)) }
         session.note(
             try Self.first(Self.own, session) {
                 PostgresSession.Process(id: try $0.int64("pid"), began: try $0.text("began"))
             })
+    }
+
+    private func takeLockOnce(_ session: PostgresSession) throws -> Bool {
+        // One that writes nothing at the moment may have no connection to write by.
+        if isAlone, try !Self.processes(session).isEmpty { return false }
+        let take = "SELECT pg_try_advisory_lock\(isAlone ? "" : "_shared")\(Self.use) AS taken"
+        return try Self.first(take, session) { try $0.bool("taken") } == true
     }
 
     private func inUse(_ name: String) -> String {

@@ -6,6 +6,9 @@ import Synchronization
 /// What it knows is some seconds old at most, and good for shares of limits and for what may be remembered. Whoever has
 /// to know it exactly asks in a transaction (`SQLConnection.processes`).
 package final class Peers: Sendable {
+    /// Between looks whether a process is gone that was killed: the database has to notice that first.
+    package static let patience: [Duration] = [50, 100, 200, 400, 800, 1_500].map { .milliseconds($0) }
+
     /// This process's number: random, of one start.
     package let own = Int64(Int32.random(in: 1...Int32.max))
     /// The same as a holder of jobs is noted.

@@ -19,8 +19,9 @@ package enum Home: Hashable, Sendable {
     /// How much an account has stored. Whoever has it beside their home changes it, so that they have it to themselves:
     /// held before anything else is changed, it leaves nothing that two zones' writes change in different orders.
     case bill(Int64)
-    /// What all servers count of one subject, by its hash.
-    case limit([UInt8])
+    /// One row that all servers share and nothing else goes with, by its key: a challenge, what one subject is counted
+    /// by.
+    case entry([UInt8])
 
     /// Whether several may have it beside their homes.
     var isShared: Bool { if case .bill = self { false } else { true } }

@@ -116,16 +116,7 @@ import Testing
             let ben = try TestClient(first)
             let early = try await ben.loginRequest(origin: first.origin)
             try await expectRefusal(.unknownItem) { try await ben.login(early) }
-            let create = Sealkit_V1_CreateAccountRequest.with {
-                $0.loginKey = early.loginKey
-                $0.challenge = early.challenge
-                $0.time = early.time
-                $0.signature = early.signature
-                $0.deviceID = early.deviceID
-                $0.deviceName = early.deviceName
-                $0.deviceAdded = early.deviceAdded
-                $0.deviceSignature = early.deviceSignature
-            }
+            let create = Sealkit_V1_CreateAccountRequest(early)
             try await expectRefusal(.notAuthenticated) {
                 try await ben.at(second).call(
                     "/1/accounts/create", create, as: Sealkit_V1_SessionResponse.self)
@@ -271,18 +262,23 @@ import Testing
         }
     }
 
+    /// Each place is refused: the other server's assets are elsewhere.
+    private func expectElsewhere(_ places: [BlobsConfiguration?]) async throws {
+        for place in places {
+            let refusal = try await refused(place)
+            guard case .blobsElsewhere = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                continue
+            }
+        }
+    }
+
     @Test func serversHaveOneStoreOfAssets() async throws {
         let (store, another) = (try await ScriptedStore(), try await ScriptedStore())
         let database = try database()
         try await RunningServer.with(folder: folder, database: database, blobs: Self.place(store)) { _ in
             try copySecrets()
-            for place in [nil, Self.place(another)] {
-                let refusal = try await refused(place)
-                guard case .blobsElsewhere = refusal else {
-                    Issue.record("\(String(describing: refusal))")
-                    continue
-                }
-            }
+            try await expectElsewhere([nil, Self.place(another)])
             #expect(try await refused(Self.place(store)) == nil)
         }
         await store.stop()
@@ -294,13 +290,7 @@ import Testing
         let store = try await ScriptedStore()
         try await RunningServer.with(folder: folder, database: try database()) { first in
             try copySecrets()
-            for place in [nil, Self.place(store)] {
-                let refusal = try await refused(place)
-                guard case .blobsElsewhere = refusal else {
-                    Issue.record("\(String(describing: refusal))")
-                    continue
-                }
-            }
+            try await expectElsewhere([nil, Self.place(store)])
             let anna = try await Person.ready(first)
             _ = try await anna.save([Write("a")], in: try await anna.makeZone())
         }
