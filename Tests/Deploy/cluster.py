@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import pwd
-import queue
 import random
 import shutil
 import signal
@@ -22,8 +21,8 @@ import time
 import urllib.error
 import urllib.request
 
-# It knows where to find what both use.
-from tests import PATIENCE, Failure, Saves, World, free_port, nginx_files, that, until
+from servers import Saves, Servers, Watcher
+from world import PATIENCE, Failure, World, free_port, that, until
 
 PEOPLE = 3
 # Seconds that a node has to be silent for before another one takes its place; Patroni has no less.
@@ -138,49 +137,18 @@ class Cluster:
         name = until(named, "there is no primary")[0]
         return next(node for node in self.nodes if node.name == name)
 
-
-class Servers:
-    def __init__(self, world, cluster):
-        self.world = world
-        self.port, *self.ports = (free_port() for _ in range(3))
-        self.origin = f"https://localhost:{self.port}"
-        hosts = ",".join(f"127.0.0.1:{node.port}" for node in cluster.nodes)
-        leader = cluster.leader()
-        subprocess.run([cluster.postgres / "createdb", "--host=127.0.0.1", f"--port={leader.port}", "--username=postgres", "--template=template0",
+    def database(self):
+        """The URL of a new one."""
+        subprocess.run([self.postgres / "createdb", "--host=127.0.0.1", f"--port={self.leader().port}", "--username=postgres", "--template=template0",
                         "--encoding=UTF8", "--locale=C", "sealkit"], check=True, capture_output=True, timeout=PATIENCE)
-        credentials = pathlib.Path(os.environ["SEALKIT_TEST_S3_FOLDER"]) / "credentials"
-        self.options = ["--origin", self.origin, "--behind-proxy", "--shutdown-grace", "2", "--database-url", f"postgresql://postgres@{hosts}/sealkit",
-                        "--blobs", os.environ["SEALKIT_TEST_S3"], "--s3-credentials", credentials]
-        self.running = [self.serve(0)]
-        shutil.copytree(world.folder / "server0.secrets", world.folder / "server1.secrets")
-        self.running.append(self.serve(1))
-        certificate, key = world.authority.sign("servers")
-        files = nginx_files(world, self.port, self.ports, certificate, key)
-        world.start("nginx-program", world.programs / "sbin/nginx", "-p", files, "-e", files / "error.log", "-c", files / "nginx.conf")
-        trusted = ["--cacert", str(world.authority.certificate)]
-        until(lambda: subprocess.run(["curl", "--silent", "--output", "/dev/null", *trusted, f"{self.origin}/health"]).returncode == 0,
-              "nginx does not answer")
-
-    def serve(self, number):
-        return self.world.serve(f"server{number}", *self.options, listen=f"127.0.0.1:{self.ports[number]}")[1]
-
-    def kill(self, number):
-        self.running[number].kill()
-        self.running[number].wait()
-
-    def start(self, number):
-        self.running[number] = self.serve(number)
+        return f"postgresql://postgres@{','.join(f'127.0.0.1:{node.port}' for node in self.nodes)}/sealkit"
 
 
-def play(world, cluster, servers, rounds, chance):
+def play(world, cluster, both, rounds, chance):
     people = [f"person{number}" for number in range(PEOPLE)]
     for person in people:
-        world.sealkit(person, "account", "create", "--server", servers.origin)
-        world.sealkit(person, "zone", "create", "Trip")
-    device = "watcher"
-    shutil.copy(world.folder / f"{people[0]}.json", world.folder / f"{device}.json")
-    world.sealkit(people[0], "subscription", "create", "everything")
-    lines = world.watch(device, "watch")
+        both.make_account(person)
+    watcher = Watcher(world, people[0])
     saves = [Saves(world, person) for person in people]
 
     def go_on(text):
@@ -196,14 +164,14 @@ def play(world, cluster, servers, rounds, chance):
         began = time.monotonic()
         if kind == "server":
             which = chance.randrange(2)
-            servers.kill(which)
+            both.kill(which)
             go_on(f"with one server, in round {number}")
-            servers.start(which)
+            both.start(which)
         elif kind == "both servers":
             for which in range(2):
-                servers.kill(which)
+                both.kill(which)
             for which in range(2):
-                servers.start(which)
+                both.start(which)
         elif kind == "primary":
             cluster.leader().kill_postgres()
         else:
@@ -217,26 +185,12 @@ def play(world, cluster, servers, rounds, chance):
     for each in saves:
         each.end()
     cluster.wait_until_whole()
-    others = [failure for each in saves for failure in each.failures if "ended with 69" not in failure]
-    that(not others, f"a save failed in another way than with a server that is away: {others[:1]}")
-    saved = lost = 0
     for each in saves:
-        rows = world.sealkit(each.person, "record", "list", "--zone", "Trip")
-        names = [row["record"]["recordName"] for row in rows if "record" in row]
-        that(len(names) == len(set(names)), f"{each.person} has a record twice")
-        saved += len(each.saved)
-        lost += len(set(each.saved) - set(names))
-    that(not lost, f"{lost} of {saved} saved records are not there")
-    while not lines.empty():
-        lines.get()
-    world.sealkit(people[0], "record", "save", "--zone", "Trip", "--type", "Note", "--name", "last", "--seal", "title=x")
-    try:
-        lines.get(timeout=PATIENCE)
-    except queue.Empty:
-        raise Failure("whoever watches is told nothing any more") from None
+        each.check()
+    watcher.check()
     refused = sum(len(each.failures) for each in saves)
-    print(f"{rounds} rounds ({', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}): {saved} saves, {lost} lost; {refused} were told "
-          f"that the server is away; {longest:.0f} s at most until all saved again", flush=True)
+    print(f"{rounds} rounds ({', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}): {sum(len(each.saved) for each in saves)} saves, "
+          f"none lost; {refused} were told that the server is away; {longest:.0f} s at most until all saved again", flush=True)
 
 
 def main():
@@ -247,6 +201,8 @@ def main():
     parser.add_argument("--rounds", required=True, type=int)
     parser.add_argument("--seed", required=True)
     arguments = parser.parse_args()
+    # What it has started goes with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     seed = arguments.seed or str(random.randrange(1 << 32))
     print(f"SEED={seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="sealkit-deploy-") as folder, tempfile.TemporaryDirectory(prefix="sealkit-cluster-") as shared:
@@ -254,7 +210,7 @@ def main():
         cluster = None
         try:
             cluster = Cluster(world, arguments.cluster, pathlib.Path(shared))
-            play(world, cluster, Servers(world, cluster), arguments.rounds, random.Random(seed))
+            play(world, cluster, Servers(world, cluster.database()), arguments.rounds, random.Random(seed))
         except (Failure, OSError, subprocess.SubprocessError) as error:
             print(f"error: {error}\nSEED={seed} ROUNDS={arguments.rounds}", flush=True)
             sys.exit(1)

@@ -8,147 +8,23 @@ import os
 import pathlib
 import queue
 import re
-import shutil
 import signal
 import socket
 import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Demo"))
-
-from processes import environment, free_port, stop  # noqa: E402
-
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-FILES = REPOSITORY / "Examples/deploy"
-# Longer than anything takes here; what is waited for ends the waiting.
-PATIENCE = 60
-
-
-class Failure(Exception):
-    """Something is not as the manual says."""
-
-
-def that(condition, text):
-    if not condition:
-        raise Failure(text)
-
-
-def until(condition, text):
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if found := condition():
-            return found
-        time.sleep(0.05)
-    raise Failure(text)
-
-
-class Authority:
-    """Signs certificates for localhost."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        folder.mkdir()
-        self.certificate = folder / "authority.pem"
-        self.run("req", "-x509", "-subj", "/CN=An authority of tests", "-days", "2", "-keyout", folder / "authority.key", "-out", self.certificate,
-                 "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign")
-
-    def run(self, command, *arguments):
-        options = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc"] if command == "req" else []
-        subprocess.run(["openssl", command, *options, *arguments], check=True, capture_output=True)
-
-    def sign(self, name):
-        certificate, key, request = (self.folder / f"{name}.{kind}" for kind in ("pem", "key", "csr"))
-        extensions = self.folder / "extensions"
-        extensions.write_text("subjectAltName=DNS:localhost\nextendedKeyUsage=serverAuth\n")
-        self.run("req", "-subj", "/CN=localhost", "-keyout", key, "-out", request)
-        self.run("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.folder / "authority.key", "-CAcreateserial", "-days", "1",
-                 "-extfile", extensions, "-out", certificate)
-        return certificate, key
-
-
-class World:
-    def __init__(self, binary, programs, folder):
-        self.binary, self.programs, self.folder = binary, programs, folder
-        (folder / "home").mkdir()
-        self.authority = Authority(folder / "authority")
-        self.processes = contextlib.ExitStack()
-
-    def environment(self, **more):
-        return environment(self.folder / "home", self.folder, **more)
-
-    def start(self, name, *command, output=None, **environment):
-        log = (self.folder / f"{name}.log").open("ab")
-        process = subprocess.Popen(
-            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=output or log, stderr=log, env=self.environment(**environment),
-            cwd=self.folder, start_new_session=True)
-        self.processes.callback(stop, process)
-        return process
-
-    def log(self, name):
-        return (self.folder / f"{name}.log").read_text(errors="replace")
-
-    def serve(self, name, *options, listen="127.0.0.1:0"):
-        """The port that a server listens at, and its process."""
-        process = self.start(
-            name, self.binary, "serve", "--data", self.folder / name, "--listen", listen, *options, output=subprocess.PIPE)
-        line = process.stdout.readline().decode().strip()
-        that(line.startswith("listening on http"), f"the server did not start: {self.log(name)[-500:]}")
-        return int(line.rsplit(":", 1)[1]), process
-
-    def sealkit(self, person, *arguments, certificates=None, code=0):
-        command = [str(self.binary), *(str(one) for one in arguments), "--json", "--key-file", str(self.folder / f"{person}.json"),
-                   "--ca-file", str(certificates or self.authority.certificate)]
-        done = subprocess.run(command, capture_output=True, env=self.environment(), timeout=300)
-        that(done.returncode == code, f"sealkit {' '.join(command[1:3])} ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
-        return [json.loads(line) for line in done.stdout.decode().splitlines()]
-
-    def curl(self, *arguments):
-        done = subprocess.run(["curl", "--silent", "--show-error", "--max-time", str(PATIENCE), *arguments], capture_output=True, timeout=2 * PATIENCE)
-        that(done.returncode == 0, f"curl {arguments}: {done.stderr.decode()}")
-        return done.stdout.decode(errors="replace")
-
-    def watch(self, person, name):
-        """What `sealkit watch` prints, line by line."""
-        process = self.start(name, self.binary, "watch", "--json", "--key-file", self.folder / f"{person}.json", "--ca-file",
-                             self.authority.certificate, output=subprocess.PIPE)
-        lines = queue.Queue()
-        threading.Thread(target=lambda: [lines.put(json.loads(line)) for line in process.stdout], daemon=True).start()
-        return lines
+from servers import servers
+from world import FILES, PATIENCE, Failure, World, adapted, free_port, nginx_files, start_nginx, stop, that, until
 
 
 # MARK: Proxies
 
 
-def adapted(file, replacements):
-    text = (FILES / file).read_text()
-    for old, new in replacements:
-        that(old in text, f"{file} does not say {old} any more")
-        text = text.replace(old, new)
-    return text
-
-
 def nginx(world, port, server_port, certificate, key):
-    folder = nginx_files(world, port, [server_port], certificate, key)
-    # Without another user: this is whoever runs the tests.
-    return world.start("nginx-program", world.programs / "sbin/nginx", "-p", folder, "-e", folder / "error.log", "-c", folder / "nginx.conf")
-
-
-def nginx_files(world, port, server_ports, certificate, key, down=()):
-    folder = world.folder / "nginx-files"
-    folder.mkdir(exist_ok=True)
-    first, *others = (f"127.0.0.1:{each}{' down' if each in down else ''};" for each in server_ports)
-    site = adapted("nginx.conf", [
-        ("127.0.0.1:8080;\n    # Several", f"{first}\n    # Several"), ("# server 10.0.0.2:8080;", " ".join(f"server {each}" for each in others)), ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"), ("notes.example.org;", "localhost;"),
-        ("/etc/letsencrypt/live/notes.example.org/fullchain.pem", str(certificate)), ("/etc/letsencrypt/live/notes.example.org/privkey.pem", str(key))])
-    temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    (folder / "nginx.conf").write_text(
-        f"daemon off; pid {folder}/pid; error_log {folder}/error.log; events {{}}\n"
-        f"http {{ access_log {folder}/access.log; {temporary}\n{site}\n}}\n")
-    return folder
+    return start_nginx(world, nginx_files(world, port, [server_port], certificate, key))
 
 
 def caddy(world, port, server_port, certificate, key):
@@ -254,151 +130,6 @@ def behind(world, name, program):
     print(f"behind {name}: HTTP/2, a file of 40 MiB, an event stream, a restart, and clients by their addresses", flush=True)
 
 
-# MARK: Several servers
-
-
-class Postgres:
-    """The one that Tests/Support/postgres runs beside this, with a standby that waits for each commit."""
-
-    def __init__(self):
-        url = os.environ["SEALKIT_TEST_POSTGRES"]
-        self.socket = url.split("host=")[1]
-        self.data = pathlib.Path(os.environ["SEALKIT_TEST_POSTGRES_DATA"])
-        # Acknowledged means: on two disks.
-        self.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
-        self.run("SELECT pg_reload_conf()")
-        self.run("CREATE DATABASE sealkit TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
-        self.url = f"postgresql://postgres@/sealkit?host={self.socket},{self.socket}/standby"
-
-    def run(self, statement):
-        subprocess.run(["psql", "--no-psqlrc", "--quiet", "--host", self.socket, "--username", "postgres", "--command", statement], check=True,
-                       capture_output=True, timeout=PATIENCE)
-
-    def fail_over(self):
-        """The primary is killed, and the standby takes its place."""
-        os.kill(int((self.data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
-        subprocess.run([REPOSITORY / "Tests/Support/postgres", "--promote", self.data.parent / "standby"], check=True, capture_output=True,
-                       timeout=PATIENCE)
-
-
-class Saves:
-    """Somebody who saves records one after the other, and goes on whatever happens: what was said to be saved has to be there."""
-
-    def __init__(self, world, person):
-        self.world, self.person = world, person
-        self.saved, self.failures, self.isEnding = [], [], threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
-
-    def run(self):
-        number = 0
-        while not self.isEnding.is_set():
-            number += 1
-            try:
-                self.world.sealkit(
-                    self.person, "record", "save", "--zone", "Trip", "--type", "Note", "--name", f"s{number}", "--seal", f"title={number}")
-                self.saved.append(f"s{number}")
-            except Failure as failure:
-                self.failures.append(str(failure))
-
-    def more(self, count, text):
-        before = len(self.saved)
-        until(lambda: len(self.saved) >= before + count, text)
-
-    def end(self):
-        self.isEnding.set()
-        self.thread.join(timeout=2 * PATIENCE)
-
-
-def servers(world):
-    postgres = Postgres()
-    credentials = pathlib.Path(os.environ["SEALKIT_TEST_S3_FOLDER"]) / "credentials"
-    port, *ports = (free_port() for _ in range(3))
-    origin = f"https://localhost:{port}"
-    certificate, key = world.authority.sign("servers")
-    options = ["--origin", origin, "--behind-proxy", "--shutdown-grace", "2", "--database-url", postgres.url, "--blobs",
-               os.environ["SEALKIT_TEST_S3"], "--s3-credentials", credentials]
-
-    def serve(number):
-        return world.serve(f"server{number}", *options, listen=f"127.0.0.1:{ports[number]}")[1]
-
-    running = [serve(0)]
-    # As the manual has it: the second one has the secrets of the first.
-    shutil.copytree(world.folder / "server0.secrets", world.folder / "server1.secrets")
-    running.append(serve(1))
-    files = nginx_files(world, port, ports, certificate, key)
-    proxy = world.start("nginx-program", world.programs / "sbin/nginx", "-p", files, "-e", files / "error.log", "-c", files / "nginx.conf")
-
-    def workers():
-        return set(pathlib.Path(f"/proc/{proxy.pid}/task/{proxy.pid}/children").read_text().split())
-
-    def hand_to(down):
-        """The proxy gives requests to the others alone."""
-        nginx_files(world, port, ports, certificate, key, down)
-        before = workers()
-        proxy.send_signal(signal.SIGHUP)
-        until(lambda: workers() - before, "nginx did not read its settings again")
-        # What it is handing over by the former ones.
-        time.sleep(1)
-
-    trusted = ["--cacert", str(world.authority.certificate)]
-    until(lambda: subprocess.run(["curl", "--silent", "--output", "/dev/null", *trusted, f"{origin}/health"]).returncode == 0, "nginx does not answer")
-
-    person, device = "servers-anna", "servers-second"
-    world.sealkit(person, "account", "create", "--server", origin)
-    world.sealkit(person, "zone", "create", "Trip")
-    large = world.folder / "servers-large"
-    large.write_bytes(os.urandom(20 << 20))
-    world.sealkit(person, "record", "save", "--zone", "Trip", "--type", "Note", "--name", "scan", "--asset", f"file={large}")
-    (world.folder / f"{device}.json").write_bytes((world.folder / f"{person}.json").read_bytes())
-    os.chmod(world.folder / f"{device}.json", 0o600)
-    world.sealkit(person, "subscription", "create", "everything")
-    lines = world.watch(device, "servers-watch")
-
-    saves = Saves(world, person)
-    saves.more(3, "nothing is saved")
-    for number in (0, 1):
-        # One is killed, and comes back; the other goes on meanwhile.
-        running[number].kill()
-        running[number].wait()
-        saves.more(3, f"nothing is saved without server {number}")
-        running[number] = serve(number)
-        saves.more(2, f"nothing is saved once server {number} is back")
-    for number in (0, 1):
-        # As for an upgrade: one after the other, taken out of the proxy before, and nobody is refused.
-        before = len(saves.failures)
-        hand_to(down=[ports[number]])
-        stop(running[number])
-        saves.more(3, f"nothing is saved while server {number} is upgraded")
-        running[number] = serve(number)
-        hand_to(down=[])
-        that(len(saves.failures) == before, f"somebody was refused while server {number} was upgraded: {saves.failures[-1:]}")
-    postgres.fail_over()
-    saves.more(3, "nothing is saved after the database has failed over")
-    saves.end()
-    # For as long as the command tries again, and no longer, the server may be away.
-    others = [failure for failure in saves.failures if "ended with 69" not in failure]
-    that(not others, f"a save failed in another way than with a server that is away: {others[:1]}")
-    that(all(each.poll() is None for each in running), "a server has ended")
-    rows = world.sealkit(person, "record", "list", "--zone", "Trip")
-    names = {row["record"]["recordName"] for row in rows if "record" in row}
-    lost = [name for name in saves.saved if name not in names]
-    that(not lost, f"{len(lost)} of {len(saves.saved)} saved records are not there: {lost[:5]}")
-    back = world.folder / "servers-back"
-    world.sealkit(person, "record", "asset", "scan", "file", "--zone", "Trip", "--output", back)
-    that(back.read_bytes() == large.read_bytes(), "the file came back as another one")
-    # The stream was cut with its server, and goes on at the other.
-    while not lines.empty():
-        lines.get()
-    world.sealkit(person, "record", "save", "--zone", "Trip", "--type", "Note", "--name", "last", "--seal", "title=x")
-    try:
-        lines.get(timeout=PATIENCE)
-    except queue.Empty:
-        raise Failure("the event stream said nothing after all that") from None
-    print(f"two servers on a replicated database: {len(saves.saved)} saves, none lost, while both were killed, upgraded, and the database failed over",
-          flush=True)
-
-
 # MARK: ACME
 
 
@@ -465,6 +196,8 @@ def main():
     parser.add_argument("--programs", required=True, type=pathlib.Path)
     parser.add_argument("--only", choices=["nginx", "caddy", "acme", "servers"])
     arguments = parser.parse_args()
+    # What it has started goes with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failures = 0
     with tempfile.TemporaryDirectory(prefix="sealkit-deploy-") as folder:
         world = World(arguments.sealkit.resolve(), arguments.programs.resolve(), pathlib.Path(folder))
