@@ -51,6 +51,7 @@ import Testing
     /// Restarts give a relay that is out of order no more tries than it has.
     @Test func howOftenItWasTriedOutlivesARestart() async throws {
         try await RunningServer.with { server in
+            try await waitUntil("nobody looks for what was left over any more") { server.services.jobs.areIdle }
             var random = SystemRandom()
             let key = SecretBytes(random: &random)
             let (rows, next) = (
@@ -283,6 +284,7 @@ import Testing
     /// After an outage, say, that was mended with a sender whom the relay refuses.
     @Test func whatFailedOnTheWayCountsWhenItIsRefusedLater() async throws {
         try await RunningServer.with { server in
+            try await waitUntil("nobody looks for what was left over any more") { server.services.jobs.areIdle }
             let relay = CapturingMessenger(canBeTried: true)
             let outbox = Outbox(
                 messengers: [.email: relay], key: SecretBytes(copying: [UInt8](repeating: 1, count: 32)),
