@@ -27,7 +27,7 @@ extension Query {
 
     static func checkKey(_ key: String) throws(QueryError) {
         guard
-            Query.SystemField(rawValue: key) != nil || (Names.isIdentifier(key) && !Names.reservedFields.contains(key))
+            Query.SystemField(rawValue: key) != nil || (Names.isIdentifier(key) && !Names.isReservedField(key))
         else {
             throw QueryError(
                 "a key is neither a field's name nor a system field that can be asked for",

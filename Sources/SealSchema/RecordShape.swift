@@ -1,7 +1,7 @@
 public import SealStatements
 
 /// What a record has, as far as a schema says something about it: its type, and its fields' names and kinds.
-public struct RecordShape: Sendable {
+public struct RecordShape: Sendable, Hashable {
     public let type: String
     public var fields: [Field]
 

@@ -25,6 +25,16 @@ public enum StoredField: Sendable, Hashable {
         return StoredField.digest(name, class: form.class, tag: form.tag, form.bytes)
     }
 
+    /// The same of an encrypted value whose bytes lie among others.
+    public static func digest(ofEncrypted sealed: ArraySlice<UInt8>, _ tag: ValueTag, name: String) -> Digest {
+        var pae = PAE(.field, pieces: 4, capacity: sealed.count + name.utf8.count + 80)
+        pae.add(name)
+        pae.add(UInt8(2))
+        pae.add(tag.byte)
+        pae.add(sealed)
+        return Hash.digest(pae)
+    }
+
     fileprivate static func digest(_ name: String, class fieldClass: UInt8, tag: UInt8, _ stored: [UInt8]) -> Digest {
         var pae = PAE(.field, pieces: 4, capacity: stored.count + name.utf8.count + 80)
         pae.add(name)

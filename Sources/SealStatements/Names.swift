@@ -39,6 +39,12 @@ public enum Names {
         "modificationDate", "lastModifiedUserRecordID", "parent", "share", "encryptedValues",
     ]
 
+    /// Whether it is one of `reservedFields`.
+    public static func isReservedField(_ name: String) -> Bool {
+        let count = name.utf8.count
+        return reservedFields.contains { $0.utf8.count == count && $0 == name }
+    }
+
     private static func isLetter(_ byte: UInt8) -> Bool {
         (byte >= 0x41 && byte <= 0x5A) || (byte >= 0x61 && byte <= 0x7A)
     }

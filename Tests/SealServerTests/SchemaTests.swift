@@ -175,7 +175,7 @@ import Testing
                 let caller = try Caller(
                     Session(accountID: account, tokenHash: []), container: TestClient.container, in: connection)
                 let basis = SaveBasis(caller: caller, judge: .rosters(ZoneRosters(zone.roster)), schema: old)
-                return try RecordBatch(request, basis)
+                return try RecordBatch(SaveMessage(request), basis)
             }
             func additions(_ batch: RecordBatch) -> SchemaAdditions? {
                 guard case .success(let content) = batch.items[0].outcome else { return nil }

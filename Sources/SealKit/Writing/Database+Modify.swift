@@ -152,7 +152,7 @@ enum RecordRules {
             guard Names.isIdentifier(key) else {
                 throw refuse("\"\(key)\" is not a field name", "use a letter, then letters, digits and underscores")
             }
-            guard !Names.reservedFields.contains(key) else {
+            guard !Names.isReservedField(key) else {
                 throw refuse("the field name \(key) is CloudKit's own", "choose another name")
             }
             switch state {

@@ -93,7 +93,7 @@ extension SchemaParser {
                 "a field's name begins with a letter and has letters, digits and underscores, up to 255; the system's are "
                     + SystemField.allCases.map(\.rawValue).joined(separator: ", "))
         }
-        guard !Names.reservedFields.contains(name) else {
+        guard !Names.isReservedField(name) else {
             throw place.error("this is the name of a property that every record has")
         }
         if let builtIn = Schema.builtIn.types[type]?.fields[name],

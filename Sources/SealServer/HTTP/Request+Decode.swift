@@ -18,12 +18,25 @@ extension Request {
     func message<Access, M: Message, Answer>(
         of endpoint: Endpoint<Access, M, Answer>, _ context: SealRequestContext, _ transactions: Transactions
     ) async throws -> M {
-        let message: M = try await read(context, transactions)
+        let message: M = try await read(context, transactions, protobuf: M.init(measured:)) { $0 }
         try context.meter?.count(endpoint.work.rate, endpoint.work.amount(message))
         return message
     }
 
-    private func read<M: Message>(_ context: SealRequestContext, _ transactions: Transactions) async throws -> M {
+    /// The same, in a form of its own.
+    func message<Access, Form: MessageForm, Answer>(
+        of endpoint: Endpoint<Access, Form.Message, Answer>, as _: Form.Type, _ context: SealRequestContext,
+        _ transactions: Transactions
+    ) async throws -> Form {
+        let form = try await read(context, transactions, protobuf: Form.init(protobuf:), Form.init)
+        try context.meter?.count(endpoint.work.rate, max(1, form.workAmount))
+        return form
+    }
+
+    private func read<M: Message, Form>(
+        _ context: SealRequestContext, _ transactions: Transactions, protobuf: (Data) throws -> Form,
+        _ form: (M) -> Form
+    ) async throws -> Form {
         guard let encoding = WireEncoding(bodyOf: self) else {
             throw ServerError(
                 .invalidArguments, "The body's content type must be \(WireEncoding.acceptedTypes).",
@@ -35,10 +48,10 @@ extension Request {
             switch encoding {
             case .protobuf:
                 try context.pass?.take(try DecodedSize.measure(M.self, protobuf: body))
-                return try M(measured: body)
+                return try protobuf(body)
             case .json:
                 try context.pass?.take(try DecodedSize.measure(json: body))
-                return try M(measuredJSON: body)
+                return form(try M(measuredJSON: body))
             }
         } catch let error as ServerError {
             throw error

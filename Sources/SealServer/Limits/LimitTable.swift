@@ -19,7 +19,7 @@ enum LimitTable {
             row("memoryPerByte", DecodedSize.perByte, "bytes", .limitExceeded),
             row("requestSeconds", TransferPace.messageSeconds, "seconds", .limitExceeded),
             row("itemsPerRequest", Limits.itemsPerRequest, "items", .limitExceeded),
-            row("requestRecordBytes", Sealkit_V1_ModifyRecordsRequest.largest, "bytes", .limitExceeded),
+            row("requestRecordBytes", SaveMessage.largest, "bytes", .limitExceeded),
             row("rostersPerRequest", RosterTails.most, "items", .limitExceeded),
             row("sharesPerRequest", ShareChanges.most, "items", .limitExceeded),
             row("zonesPerRequest", Limits.zonesPerRequest, "items", .limitExceeded),

@@ -12,7 +12,7 @@ struct RecordsController: Sendable {
     let schemas: SchemaStore
 
     func addRoutes(to router: EndpointRouter) {
-        router.on(Endpoints.records.modify) { message, call in
+        router.on(Endpoints.records.modify, as: SaveMessage.self) { message, call in
             let answer = try await modification.run(message, by: call.session, call.path) { codes in
                 for code in codes { call.context.note.refuses(code.rawValue) }
             }

@@ -78,27 +78,3 @@ package struct RepeatableOperation: Sendable {
 
     private static let sweptAtOnce: Int64 = 1_000
 }
-
-extension Sealkit_V1_ModifyRecordsRequest {
-    /// What the request asks for, without its values: each statement covers its record's.
-    package var operationContent: [UInt8] {
-        var content = WireWriter(capacity: records.count * 1_024 + 256)
-        content.text(1, zone.ownerName)
-        content.text(2, zone.zoneName)
-        content.number(3, atomic ? 1 : 0)
-        content.blob(4, [UInt8](signature))
-        content.number(8, rekeying ? 1 : 0)
-        if restoring { content.number(10, 1) }
-        for record in records {
-            content.text(5, record.recordName)
-            content.text(6, record.changeTag)
-            content.blob(7, [UInt8](record.statement))
-        }
-        for opening in openings {
-            content.blob(8, [UInt8](opening.open.signature))
-            if opening.hasFollowing { content.blob(10, (try? opening.following.serializedBytes()) ?? []) }
-        }
-        for closing in closings { content.blob(9, [UInt8](closing.close.signature)) }
-        return content.bytes
-    }
-}

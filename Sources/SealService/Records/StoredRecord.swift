@@ -123,9 +123,14 @@ extension WireWriter {
 
 /// Writes `Record.fields`, one after another. Only what this version knows is written, so nothing else is ever stored.
 struct FieldEncoder {
-    private var writer = WireWriter(capacity: 2048)
+    private var writer: WireWriter
+
+    init(capacity: Int = 2048) { writer = WireWriter(capacity: capacity) }
 
     var bytes: [UInt8] { writer.bytes }
+
+    /// An encrypted value that is written as `append` would write it (`SentField.Content.encrypted`).
+    mutating func append(element: ArraySlice<UInt8>) { writer.raw(element) }
 
     mutating func append(_ name: String, _ field: WireField) throws {
         guard case .stored(.encrypted(let tag, let sealed), _) = field else {

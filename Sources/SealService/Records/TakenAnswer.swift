@@ -12,7 +12,7 @@ package struct TakenAnswer {
     /// with the others' records; one whose own are more is refused.
     package static let answerBytes = 16 * 1024 * 1024
 
-    package let message: Sealkit_V1_ModifyRecordsRequest
+    package let message: SaveMessage
     package let zone: ZoneRow
     package let user: UserID
     package let rosters: RosterCache
@@ -20,7 +20,7 @@ package struct TakenAnswer {
     package var answerBytes: Int
 
     package init(
-        message: Sealkit_V1_ModifyRecordsRequest, zone: ZoneRow, user: UserID, rosters: RosterCache,
+        message: SaveMessage, zone: ZoneRow, user: UserID, rosters: RosterCache,
         connection: any SQLConnection, answerBytes: Int = TakenAnswer.answerBytes
     ) {
         self.message = message
@@ -43,7 +43,7 @@ package struct TakenAnswer {
         var references = ReferenceReader(zone: zone, connection)
         var room = answerBytes
         for index in wanted {
-            guard let deletion = try? Statement(canonicalBytes: [UInt8](message.records[index].statement)),
+            guard let deletion = try? Statement(canonicalBytes: message.records[index].statement),
                 case .found(let along) = try references.takenAlong(
                     with: deletion, staying: staying, scope: try scope(of: deletion), &dependents)
             else { continue }

@@ -1,5 +1,4 @@
-import Foundation
-import NIOCore
+import SealPrimitives
 
 /// Writes protobuf by hand, for the two places that carry every byte of every record: what is stored is what travels,
 /// so that reading a record copies its fields and neither parses nor builds them.
@@ -42,6 +41,13 @@ package struct WireWriter {
         guard !content.isEmpty else { return }
         head(field, count: content.count)
         bytes.append(contentsOf: content)
+    }
+
+    /// Digests, one after another; none are left out.
+    mutating func digests(_ field: UInt64, _ content: [Digest]) {
+        guard !content.isEmpty else { return }
+        head(field, count: content.count * Digest.byteCount)
+        for digest in content { digest.append(to: &bytes) }
     }
 
     package mutating func text(_ field: UInt64, _ content: String) {

@@ -75,7 +75,7 @@ import Testing
                         return bare
                     }
                     let answer = TakenAnswer(
-                        message: request, zone: row, user: anna.user, rosters: server.services.rosters,
+                        message: SaveMessage(request), zone: row, user: anna.user, rosters: server.services.rosters,
                         connection: connection,
                         answerBytes: room)
                     try answer.add(to: &response)

@@ -30,6 +30,20 @@ final class EndpointRouter {
         add(endpoint) { request, message, call in try Response(try await handler(message, call), for: request) }
     }
 
+    /// The same, where the message is read in a form of its own.
+    func on<Access: ServedAccess, Form: MessageForm, Answer: Message>(
+        _ endpoint: Endpoint<Access, Form.Message, Answer>, as form: Form.Type,
+        writing handler: @escaping @Sendable (Form, Access.Call) async throws -> WrittenMessage<Answer>
+    ) {
+        let door = door
+        register(endpoint.route) { request, context in
+            let call = try await endpoint.access.admit(request, context, door)
+            let message = try await request.message(of: endpoint, as: form, call.context, door.transactions)
+            try await endpoint.access.bodyCame(call, door)
+            return try Response(try await handler(message, call), for: request)
+        }
+    }
+
     /// No body, answered by a message.
     func on<Access: ServedAccess, Answer: Message>(
         _ endpoint: Endpoint<Access, NoContent, Answer>,

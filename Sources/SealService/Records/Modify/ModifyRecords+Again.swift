@@ -23,15 +23,15 @@ extension ModifyRecords {
     /// - Returns: the answer; nil where nothing was written and the other way is to be taken.
     /// - Throws: what the storage throws.
     func saveAgain(_ request: SaveRequest) async throws -> [UInt8]? {
-        let (message, session, path) = (request.message, request.session, request.path)
-        guard request.carrying.isEmpty, message.openings.isEmpty, message.closings.isEmpty,
+        let (head, session, path) = (request.message.head, request.session, request.path)
+        guard request.carrying.isEmpty, head.openings.isEmpty, head.closings.isEmpty,
             let ground = grounds.find(request.groundKey),
             let roster = rosters.remembered(owner: ground.owner, zone: ground.zone),
             let known = schemas.remembered(path.container, path.environment)
         else { return nil }
         let caller = Caller(id: ground.callerID, userID: ground.userID, session: session)
         let basis = SaveBasis(caller: caller, judge: .rosters(ZoneRosters(roster)), schema: known)
-        guard let batch = try? RecordBatch(message, basis), batch.isWhole else { return nil }
+        guard let batch = try? RecordBatch(request.message, basis), batch.isWhole else { return nil }
         let now = clock()
         do {
             let result = try await transactions.write(
@@ -41,7 +41,7 @@ extension ModifyRecords {
                 ]
             ) { [self] connection in
                 try sessions.recheck(session, now: now, in: connection)
-                let zone = try Zones.writable(message.zone, by: caller, path, in: connection)
+                let zone = try Zones.writable(head.zone, by: caller, path, in: connection)
                 // Another zone may have the name by now.
                 guard zone.owner == ground.owner, zone.number == ground.zone else { throw Doubt() }
                 guard zone.head == roster.head, zone.shares == 0 else { throw Doubt() }

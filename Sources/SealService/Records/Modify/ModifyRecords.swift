@@ -47,7 +47,7 @@ package final class ModifyRecords: Sendable {
     ///   repeated.
     /// - Returns: a serialized `ModifyRecordsResponse`.
     package func run(
-        _ message: Sealkit_V1_ModifyRecordsRequest, by session: Session, _ path: DatabasePath,
+        _ message: SaveMessage, by session: Session, _ path: DatabasePath,
         refused: ([ErrorCode]) -> Void
     ) async throws -> [UInt8] {
         let request = try SaveRequest(message, session, path)
@@ -102,14 +102,14 @@ package final class ModifyRecords: Sendable {
             let zone =
                 try path.database == .public
                 ? PublicZone.open(path, in: connection)
-                : Zones.writable(request.message.zone, by: caller, path, in: connection)
+                : Zones.writable(request.message.head.zone, by: caller, path, in: connection)
             // Things may have moved on since they were looked at.
             try batch.judge.recheck(caller, zone, rosters, in: connection)
             try basis.shareChanges.recheck(in: zone, connection)
             let schema = try schemas.schema(path.container, path.environment, in: connection)
             let save = RecordSave(
                 batch: batch.fitting(schema),
-                isAtomic: request.message.atomic && zone.isAtomic || !basis.shareChanges.isEmpty,
+                isAtomic: request.message.head.atomic && zone.isAtomic || !basis.shareChanges.isEmpty,
                 caller: caller, zone: zone, schema: schema,
                 rights: try PublicRights.of(request.session, path, schemas, in: connection),
                 shareChanges: basis.shareChanges, rosters: rosters, quotas: quotas, now: now, connection: connection)
@@ -126,7 +126,7 @@ package final class ModifyRecords: Sendable {
         let path = request.path
         return try await transactions.read { [rosters, schemas] connection in
             let caller = try Caller(request.session, container: path.container, in: connection)
-            guard let (zone, goneSince) = try Zones.seen(request.message.zone, by: caller, path, in: connection),
+            guard let (zone, goneSince) = try Zones.seen(request.message.head.zone, by: caller, path, in: connection),
                 goneSince == nil
             else { return answer }
             let rights = try PublicRights.of(request.session, path, schemas, in: connection)

@@ -8,15 +8,16 @@ extension RecordBatch {
     /// Refuses the records that do not fit, and notes what the others add. Deletions fit always.
     mutating func fit(_ schema: StoredSchema) {
         var judge = schema.judge
+        // Most records have the fields of the one before, and add nothing.
+        var fitting: RecordShape?
         for index in items.indices {
-            guard case .success(var content) = items[index].outcome, content.statement.kind == .save else { continue }
+            guard case .success(let content) = items[index].outcome, content.statement.kind == .save else { continue }
+            let shape = content.fields.shape
+            if content.additions.isEmpty, shape == fitting { continue }
             do throws(SchemaViolation) {
-                let additions = try judge.judge(content.shape)
-                // Most records add nothing, and stay where they are.
-                if additions != content.additions {
-                    content.additions = additions
-                    items[index].outcome = .success(content)
-                }
+                let additions = try judge.judge(shape)
+                if additions.isEmpty { fitting = shape }
+                if additions != content.additions { items[index].outcome = .success(content.adding(additions)) }
             } catch {
                 items[index].outcome = .failure(ServerError(error))
             }

@@ -14,23 +14,33 @@ struct RecordBatch: Sendable {
         var outcome: Result<Content, ServerError>
     }
 
-    struct Content: Sendable {
+    /// An object: it goes through all stages, and every copy of its statement would cost.
+    final class Content: Sendable {
         let statement: Statement
-        let statementBytes: Data
+        let statementBytes: [UInt8]
         let hash: Digest
         /// The tag that the client saw; empty for a new record.
         let changeTag: String
-        var proof: [UInt8]
-        let fields: [UInt8]
-        let assets: [AssetClaim]
-        let deleteReferences: [DeleteReference]
-        /// `RecordFields.words`.
-        let words: [String: Set<String>]
-        /// A field was to be carried over from a predecessor that the server did not have when it looked.
-        let lacksPredecessor: Bool
-        let shape: RecordShape
+        /// A serialized `StatementProof`.
+        let proof: [UInt8]
+        let fields: RecordFields
         /// What the schema needs for this record; empty where it fits as it is.
-        var additions = SchemaAdditions()
+        let additions: SchemaAdditions
+
+        init(
+            _ statement: Statement, _ statementBytes: [UInt8], hash: Digest, changeTag: String, proof: [UInt8],
+            fields: RecordFields, additions: SchemaAdditions = SchemaAdditions()
+        ) {
+            (self.statement, self.statementBytes, self.hash) = (statement, statementBytes, hash)
+            (self.changeTag, self.proof, self.fields, self.additions) = (changeTag, proof, fields, additions)
+        }
+
+        /// The same, under another schema.
+        func adding(_ additions: SchemaAdditions) -> Content {
+            Content(
+                statement, statementBytes, hash: hash, changeTag: changeTag, proof: proof, fields: fields,
+                additions: additions)
+        }
     }
 
     var items: [Item]
@@ -44,8 +54,8 @@ struct RecordBatch: Sendable {
 
     /// - Throws: `invalidArguments` for a record named twice; `permissionFailure`, `rotationDue`, `staleEpoch`;
     ///   `integrityFailure` when the signature does not cover these statements in this order.
-    init(_ message: Sealkit_V1_ModifyRecordsRequest, _ basis: SaveBasis) throws {
-        let (caller, judge) = (basis.caller, basis.judge)
+    init(_ message: SaveMessage, _ basis: SaveBasis) throws {
+        let (caller, judge, head) = (basis.caller, basis.judge, message.head)
         var names: Set<String> = []
         for record in message.records {
             guard names.insert(record.recordName).inserted else {
@@ -54,72 +64,37 @@ struct RecordBatch: Sendable {
             }
         }
         try judge.checkRights(of: caller)
-        var leaves: [Digest] = []
-        leaves.reserveCapacity(message.records.count)
+        let proofs = try BatchProofs(message)
         var items: [Item] = []
         items.reserveCapacity(message.records.count)
         var signer: VerificationKey?
-        for record in message.records {
-            let bytes = [UInt8](record.statement)
-            let hash = Statement.hash(bytes)
-            leaves.append(hash)
+        for (index, record) in message.records.enumerated() {
             do {
                 let (content, key) = try Self.content(
-                    record, bytes, hash, caller: caller, judge: judge,
+                    record, proofs, index, caller: caller, judge: judge,
                     predecessor: basis.predecessors[record.recordName])
-                guard signer == nil || signer == key else { throw Self.unsigned }
+                guard signer == nil || signer == key else { throw BatchProofs.unsigned }
                 signer = key
                 items.append(Item(name: record.recordName, outcome: .success(content)))
             } catch let error as ServerError where error.code != .staleEpoch && error.code != .rotationDue {
                 items.append(Item(name: record.recordName, outcome: .failure(error)))
             }
         }
-        if let signer {
-            let tree = try ServerError.checking("The request") { () throws(SealError) in
-                try StatementTree(leaves: leaves)
-            }
-            let signature = [UInt8](message.signature)
-            do {
-                try signer.verify(
-                    signature, over: StatementTree.signedBytes(root: tree.root, leafCount: tree.leafCount))
-            } catch {
-                throw Self.unsigned
-            }
-            items = items.enumerated().map { index, item in
-                item.with(proof: Self.proof(signature, tree, index: index))
-            }
-        }
+        if let signer { try proofs.check(signer) }
         self.items = items
         self.judge = judge
-        isRekeying = message.rekeying
-        isRestoring = message.restoring
+        isRekeying = head.rekeying
+        isRestoring = head.restoring
         schemaVersion = basis.schema.version
         fit(basis.schema)
     }
 
-    private static let unsigned = ServerError(
-        .integrityFailure, "The signature does not cover these statements in this order.",
-        remedy: "Sign the root of the tree over all statements of the request, in their order.")
-
-    /// `StatementProof { signature = 1, leaf_count = 2, index = 3, path = 4 }`.
-    private static func proof(_ signature: [UInt8], _ tree: StatementTree, index: Int) -> [UInt8] {
-        var writer = WireWriter(capacity: 400)
-        writer.blob(1, signature)
-        writer.number(2, UInt64(tree.leafCount))
-        writer.number(3, UInt64(index))
-        var path: [UInt8] = []
-        path.reserveCapacity(288)
-        for node in tree.path(to: index) { node.append(to: &path) }
-        writer.blob(4, path)
-        return writer.bytes
-    }
-
     private static func content(
-        _ record: Sealkit_V1_Record, _ bytes: [UInt8], _ hash: Digest, caller: Caller, judge: SaveJudge,
+        _ record: SentRecord, _ proofs: BatchProofs, _ index: Int, caller: Caller, judge: SaveJudge,
         predecessor: StoredRecord?
     ) throws -> (Content, VerificationKey) {
         let statement = try ServerError.checking("The statement") { () throws(SealError) in
-            try Statement(canonicalBytes: bytes)
+            try Statement(canonicalBytes: record.statement)
         }
         guard statement.author == caller.userID else {
             throw ServerError(
@@ -144,22 +119,8 @@ struct RecordBatch: Sendable {
                 remedy: "Send every field, or its digest where it stays as it is.")
         }
         let content = Content(
-            statement: statement, statementBytes: record.statement, hash: hash, changeTag: record.changeTag, proof: [],
-            fields: fields.bytes, assets: fields.assets, deleteReferences: fields.deleteReferences,
-            words: fields.words,
-            lacksPredecessor: fields.lacksPredecessor, shape: fields.shape)
+            statement, record.statement, hash: proofs.hashes[index], changeTag: record.changeTag,
+            proof: proofs.proof(of: index), fields: fields)
         return (content, key)
-    }
-}
-
-extension RecordBatch.Item {
-    fileprivate func with(proof: [UInt8]) -> Self {
-        RecordBatch.Item(
-            name: name,
-            outcome: outcome.map { content in
-                var content = content
-                content.proof = proof
-                return content
-            })
     }
 }

@@ -1,12 +1,12 @@
 import SealStorage
 import SealWire
 
-extension Sealkit_V1_ModifyRecordsRequest {
+extension SaveMessage {
     /// What a request's records may take, assets not counted.
     package static let largest = 2 * 1024 * 1024
 
     /// - Throws: `limitExceeded`.
-    package func checkBytes() throws(ServerError) {
+    func checkBytes() throws(ServerError) {
         var room = Self.largest
         for record in records {
             room -= record.recordName.utf8.count + record.statement.count
@@ -20,8 +20,17 @@ extension Sealkit_V1_ModifyRecordsRequest {
     }
 }
 
-extension Sealkit_V1_Field {
+extension SentField {
     /// What an author decides of it: name and value.
+    fileprivate var storedBytes: Int {
+        switch content {
+        case .encrypted(_, let sealed, _): name.utf8.count + sealed.count
+        case .message(let field): field.storedBytes
+        }
+    }
+}
+
+extension Sealkit_V1_Field {
     fileprivate var storedBytes: Int {
         let content =
             switch content {

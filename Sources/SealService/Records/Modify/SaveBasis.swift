@@ -21,9 +21,9 @@ struct SaveBasis: Sendable {
         addresses: AddressHasher, in connection: any SQLConnection
     ) throws {
         let (message, path) = (request.message, request.path)
-        let zone = try Zones.writable(message.zone, by: caller, path, in: connection)
+        let zone = try Zones.writable(message.head.zone, by: caller, path, in: connection)
         predecessors = try Self.predecessors(request.carrying, in: zone, connection)
-        let changes = try ShareChanges(message, zone, caller, path, rosters, quotas, addresses, connection)
+        let changes = try ShareChanges(message.head, zone, caller, path, rosters, quotas, addresses, connection)
         judge = try SaveJudge(message, changes, zone, caller, path, rosters, in: connection)
         schema = try schemas.schema(path.container, path.environment, in: connection)
         ground =

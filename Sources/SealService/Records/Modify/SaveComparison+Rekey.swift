@@ -10,9 +10,9 @@ extension SaveComparison {
         guard statement.isKeyCarried || batch.isRekeying, statement.parent == known.parent,
             let before = known.statement.decoded, before.share == statement.share
         else { return false }
-        if statement.isKeyCarried { return content.fields == known.fields }
+        if statement.isKeyCarried { return content.fields.bytes == known.fields }
         return try (before.epochContext != statement.epochContext || before.isKeyCarried)
-            && Self.showsTheSame(content.fields, as: known.fields)
+            && Self.showsTheSame(content.fields.bytes, as: known.fields)
     }
 
     /// See `AcceptedRecord.isKeyKnown`.

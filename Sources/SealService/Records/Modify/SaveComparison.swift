@@ -60,7 +60,7 @@ package struct SaveComparison {
             return try tombstoneRefusal(content, found, in: share) ?? accept(content, after: found, in: share, &claims)
         }
         guard content.changeTag == ChangeTag.text(live.tag), continues(statement, live, in: share),
-            !content.lacksPredecessor
+            !content.fields.lacksPredecessor
         else {
             return Self.refused(
                 .serverRecordChanged,
@@ -113,11 +113,11 @@ package struct SaveComparison {
         _ claims: inout AssetClaims
     ) throws -> SaveOutcomes.Outcome {
         let statement = content.statement
-        guard !content.lacksPredecessor else {
+        guard !content.fields.lacksPredecessor else {
             return Self.refused(
                 .integrityFailure, "A new record cannot carry fields over.", "Send the fields' bytes.")
         }
-        if let error = try claims.check(content.assets, of: statement.recordName) { return .refused(error) }
+        if let error = try claims.check(content.fields.assets, of: statement.recordName) { return .refused(error) }
         // What is refused costs no look at what the record holds.
         let predecessor =
             try needsFields(before: statement)

@@ -13,7 +13,7 @@ enum SaveJudge: Sendable {
     /// For one caller in one place, from the snapshot that the caller was found in.
     /// - Parameter changes: the shares that the save opens or closes.
     init(
-        _ message: Sealkit_V1_ModifyRecordsRequest, _ changes: ShareChanges, _ zone: ZoneRow, _ caller: Caller,
+        _ message: SaveMessage, _ changes: ShareChanges, _ zone: ZoneRow, _ caller: Caller,
         _ path: DatabasePath, _ rosters: RosterCache, in connection: any SQLConnection
     ) throws {
         guard path.database == .public else {
@@ -71,6 +71,18 @@ enum SaveJudge: Sendable {
         }
     }
 
+    /// Why encrypted values do not belong here; nil where they do.
+    var refusalOfEncrypted: ServerError? {
+        switch self {
+        case .rosters: nil
+        case .identity: Self.encryptedInPublic
+        }
+    }
+
+    private static let encryptedInPublic = ServerError(
+        .invalidArguments, "The public database takes no encrypted values: whoever may read has no key.",
+        remedy: "Store the value in a private database, or as a plain field.")
+
     /// Whether a field of this form belongs here.
     func check(_ field: WireField) throws(ServerError) {
         switch (self, field) {
@@ -79,10 +91,7 @@ enum SaveJudge: Sendable {
             throw ServerError(
                 .invalidArguments, "An asset that is not sealed is for the public database only.",
                 remedy: "Seal the asset.")
-        case (.identity, .stored(.encrypted, _)):
-            throw ServerError(
-                .invalidArguments, "The public database takes no encrypted values: whoever may read has no key.",
-                remedy: "Store the value in a private database, or as a plain field.")
+        case (.identity, .stored(.encrypted, _)): throw Self.encryptedInPublic
         case (.identity, .stored(.asset, _)):
             throw ServerError(
                 .invalidArguments, "The public database takes no sealed assets: whoever may read has no key.",
@@ -99,9 +108,9 @@ enum SaveJudge: Sendable {
     }
 }
 
-extension Sealkit_V1_ModifyRecordsRequest {
+extension SaveMessage {
     /// The ids of the scopes that its statements name, as far as they can be read.
     fileprivate var citedScopes: Set<Digest> {
-        Set(records.compactMap { try? Statement(canonicalBytes: [UInt8]($0.statement)).scopeID })
+        Set(records.compactMap { try? Statement(canonicalBytes: $0.statement).scopeID })
     }
 }

@@ -63,7 +63,7 @@ extension SaveReferences {
         for (index, record) in outcomes.accepted where !record.isDeletion {
             guard
                 besides.contains(record.name)
-                    || record.content.deleteReferences.contains(where: { gone.contains($0.target) })
+                    || record.content.fields.deleteReferences.contains(where: { gone.contains($0.target) })
             else { continue }
             outcomes.refuse(index, Cascade.waiting)
         }
@@ -77,7 +77,7 @@ extension SaveReferences {
         let names = Set(placed.names)
         var sources: [String: Set<String>] = [:]
         for (index, record) in placed.accepted {
-            let targets = Set(record.content.deleteReferences.map(\.target))
+            let targets = Set(record.content.fields.deleteReferences.map(\.target))
             for target in targets where sources[target] == nil {
                 // What this request saves is counted as it will be.
                 let stored = try DeleteReference.sources(of: target, in: zone, connection).map(\.source)

@@ -42,7 +42,7 @@ extension SaveWriting {
     private func keepTaken(by deletion: WrittenRecord, _ count: Int) throws {
         // `Record { statement = 7, proof = 8 }`
         var tombstone = WireWriter(capacity: 1024)
-        tombstone.blob(7, [UInt8](deletion.accepted.content.statementBytes))
+        tombstone.blob(7, deletion.accepted.content.statementBytes)
         tombstone.blob(8, deletion.accepted.content.proof)
         try connection.execute(
             "INSERT INTO taken_deletion (owner, zone, deletion, records, tombstone) VALUES ($1, $2, $3, $4, $5)",

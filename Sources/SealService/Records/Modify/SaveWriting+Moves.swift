@@ -40,7 +40,7 @@ extension SaveWriting {
     private func noteOrigin(_ accepted: AcceptedRecord) throws {
         // `SignedMove { statement = 1, proof = 2 }`
         var writer = WireWriter(capacity: 1024)
-        writer.blob(1, [UInt8](accepted.content.statementBytes))
+        writer.blob(1, accepted.content.statementBytes)
         writer.blob(2, accepted.content.proof)
         try connection.execute(
             "UPDATE record SET move = $4, move_hash = $5 WHERE owner = $1 AND zone = $2 AND name = $3",
@@ -63,7 +63,7 @@ extension SaveWriting {
                 .integer(before.share), .text(accepted.name), .text(accepted.statement.recordType),
                 .integer(record.position),
                 .integer(accepted.created(now: now)), .integer(accepted.modified(now: now)), .blob(content.hash.bytes),
-                .data(content.statementBytes), .blob(content.proof), .blob([]),
+                .blob(content.statementBytes), .blob(content.proof), .blob([]),
                 // What was deleted in an earlier life of the share left it with that.
                 .integer(before.isDeleted ? before.tag : .max),
             ])

@@ -69,7 +69,7 @@ struct SaveWriting {
         try noteMove(record)
         let hadAssets = (accepted.predecessor?.assets ?? 0) > 0
         if try Blobs.attach(
-            accepted.content.assets, to: accepted.name, hadAssets: hadAssets, zone: zone, in: connection)
+            accepted.content.fields.assets, to: accepted.name, hadAssets: hadAssets, zone: zone, in: connection)
         {
             written.leftGarbage = true
         }
@@ -96,14 +96,15 @@ struct SaveWriting {
                 .integer(record.position), .integer(Int64(bitPattern: statement.revision)), .blob(content.hash.bytes),
                 .blob(statement.creator.id.bytes), .optional(statement.parent), .integer(accepted.created(now: now)),
                 .integer(accepted.modified(now: now)), .bool(accepted.isDeletion),
-                .integer(Int64(content.assets.count)),
-                .data(content.statementBytes), .blob(content.proof), .blob(content.fields),
-                .integer(record.tag), .integer(Int64(content.deleteReferences.count)),
+                .integer(Int64(content.fields.assets.count)),
+                .blob(content.statementBytes), .blob(content.proof), .blob(content.fields.bytes),
+                .integer(record.tag), .integer(Int64(content.fields.deleteReferences.count)),
                 .integer(accepted.scopeNumber), .bool(accepted.isKeyKnown),
             ])
         let had = (accepted.predecessor?.deleteReferences ?? 0) > 0
-        if had || !content.deleteReferences.isEmpty {
-            try DeleteReference.store(content.deleteReferences, of: accepted.name, hadSome: had, in: zone, connection)
+        if had || !content.fields.deleteReferences.isEmpty {
+            try DeleteReference.store(
+                content.fields.deleteReferences, of: accepted.name, hadSome: had, in: zone, connection)
         }
     }
 

@@ -22,7 +22,7 @@ struct WrittenRecord {
             type: statement.recordType,
             position: position, creator: statement.creator, author: statement.author,
             created: accepted.created(now: now), modified: accepted.modified(now: now),
-            fields: accepted.content.fields, words: accepted.content.words,
+            fields: accepted.content.fields.bytes, words: accepted.content.fields.words,
             formerFields: predecessor?.fields ?? [], formerBytes: predecessor?.fieldBytes ?? 0,
             isNewRow: predecessor == nil,
             shares: shares,
