@@ -213,6 +213,12 @@ public nonisolated struct Sealkit_V1_ServerUsageResponse: @unchecked Sendable {
     set {_uniqueStorage()._containers = newValue}
   }
 
+  /// how many there are beside those
+  public var moreContainers: UInt64 {
+    get {_storage._moreContainers}
+    set {_uniqueStorage()._moreContainers = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -856,7 +862,7 @@ nonisolated extension Sealkit_V1_ServerUsageRequest: SwiftProtobuf.Message, Swif
 
 nonisolated extension Sealkit_V1_ServerUsageResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ServerUsageResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}account\0\u{1}accounts\0\u{1}suspended\0\u{1}zones\0\u{1}records\0\u{1}assets\0\u{3}asset_bytes\0\u{1}bytes\0\u{1}rows\0\u{3}public_bytes\0\u{1}containers\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}account\0\u{1}accounts\0\u{1}suspended\0\u{1}zones\0\u{1}records\0\u{1}assets\0\u{3}asset_bytes\0\u{1}bytes\0\u{1}rows\0\u{3}public_bytes\0\u{1}containers\0\u{3}more_containers\0")
 
   fileprivate class _StorageClass {
     var _account: Sealkit_V1_OperatedAccount? = nil
@@ -870,6 +876,7 @@ nonisolated extension Sealkit_V1_ServerUsageResponse: SwiftProtobuf.Message, Swi
     var _rows: UInt64 = 0
     var _publicBytes: UInt64 = 0
     var _containers: [Sealkit_V1_ContainerUsage] = []
+    var _moreContainers: UInt64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -891,6 +898,7 @@ nonisolated extension Sealkit_V1_ServerUsageResponse: SwiftProtobuf.Message, Swi
       _rows = source._rows
       _publicBytes = source._publicBytes
       _containers = source._containers
+      _moreContainers = source._moreContainers
     }
   }
 
@@ -920,6 +928,7 @@ nonisolated extension Sealkit_V1_ServerUsageResponse: SwiftProtobuf.Message, Swi
         case 9: try { try decoder.decodeSingularUInt64Field(value: &_storage._rows) }()
         case 10: try { try decoder.decodeSingularUInt64Field(value: &_storage._publicBytes) }()
         case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._containers) }()
+        case 12: try { try decoder.decodeSingularUInt64Field(value: &_storage._moreContainers) }()
         default: break
         }
       }
@@ -965,6 +974,9 @@ nonisolated extension Sealkit_V1_ServerUsageResponse: SwiftProtobuf.Message, Swi
       if !_storage._containers.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._containers, fieldNumber: 11)
       }
+      if _storage._moreContainers != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._moreContainers, fieldNumber: 12)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -985,6 +997,7 @@ nonisolated extension Sealkit_V1_ServerUsageResponse: SwiftProtobuf.Message, Swi
         if _storage._rows != rhs_storage._rows {return false}
         if _storage._publicBytes != rhs_storage._publicBytes {return false}
         if _storage._containers != rhs_storage._containers {return false}
+        if _storage._moreContainers != rhs_storage._moreContainers {return false}
         return true
       }
       if !storagesAreEqual {return false}

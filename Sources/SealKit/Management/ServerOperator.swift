@@ -142,8 +142,10 @@ public struct ServerOperator: Sendable {
         public let bytes: UInt64
         /// Rows of the database that count against quotas.
         public let rows: UInt64
-        /// The same by container and environment.
+        /// The same by container and environment: of the 1,000 that have the most bytes, largest first.
         public let containers: [Container]
+        /// How many there are beside those.
+        public let moreContainers: UInt64
 
         /// One container's part, in one environment.
         public struct Container: Sendable, Hashable {
@@ -165,6 +167,7 @@ public struct ServerOperator: Sendable {
             (zones, records) = (wire.zones, wire.records)
             (assets, assetBytes) = (wire.assets, wire.assetBytes)
             (bytes, rows) = (wire.bytes, wire.rows)
+            moreContainers = wire.moreContainers
             containers = wire.containers.map {
                 Container(
                     containerIdentifier: $0.container, environment: $0.environment, zones: $0.zones,

@@ -6,7 +6,12 @@ import SwiftProtobuf
 package struct ServerUsage: Sendable {
     private let accounts: OperatedAccounts
 
-    package init(accounts: OperatedAccounts) { self.accounts = accounts }
+    /// Of the containers' environments, those that an answer has: anybody may make containers.
+    private let mostContainers: Int
+
+    package init(accounts: OperatedAccounts, mostContainers: Int = 1_000) {
+        (self.accounts, self.mostContainers) = (accounts, mostContainers)
+    }
 
     /// From a snapshot. Rows and assets are counted one by one: of the whole server that reads an index of each table.
     /// - Throws: `invalidArguments`, `unknownItem`.
@@ -18,7 +23,7 @@ package struct ServerUsage: Sendable {
             return try ofAccount(id, in: connection)
         }
         var usage = try Self.totals(in: connection)
-        usage.containers = try StorageUsage.containers(of: nil, in: connection)
+        try addContainers(of: nil, to: &usage, in: connection)
         usage.publicBytes = UInt64(
             clamping: try connection.first(
                 """
@@ -57,8 +62,17 @@ package struct ServerUsage: Sendable {
             // What an account has beside its identities lies under its own number.
             rows: "IN (SELECT id FROM identity WHERE account = $1 UNION ALL SELECT $1)", [.integer(id)], into: &usage,
             in: connection)
-        usage.containers = try StorageUsage.containers(of: id, in: connection)
+        try addContainers(of: id, to: &usage, in: connection)
         return usage
+    }
+
+    private func addContainers(
+        of account: Int64?, to usage: inout Sealkit_V1_ServerUsageResponse, in connection: any SQLConnection
+    ) throws {
+        usage.containers = try StorageUsage.containers(of: account, largest: mostContainers, in: connection)
+        guard usage.containers.count == mostContainers else { return }
+        let count = try StorageUsage.containerCount(of: account, in: connection)
+        usage.moreContainers = UInt64(clamping: count - Int64(mostContainers))
     }
 
     /// - Parameters:

@@ -168,6 +168,19 @@ package enum StorageUsage {
         ) { (bytes: try $0.int64("bytes"), quota: try $0.optionalInt64("quota")) } ?? (bytes: 0, quota: nil)
     }
 
+    /// How many environments of containers there are with something in them.
+    /// - Parameter account: nil for all.
+    package static func containerCount(of account: Int64?, in connection: any SQLConnection) throws -> Int64 {
+        try connection.first(
+            """
+            SELECT COUNT(*) AS count FROM (
+                SELECT DISTINCT z.container, z.environment
+                FROM storage_usage u JOIN zone z ON z.owner = u.owner AND z.zone = u.zone
+                WHERE \(account == nil ? "" : "u.account = $1 AND ")u.owner <> 0) AS found
+            """, account.map { [.integer($0)] } ?? []
+        ) { try $0.int64("count") } ?? 0
+    }
+
     /// By name.
     /// - Parameters:
     ///   - account: nil for all.

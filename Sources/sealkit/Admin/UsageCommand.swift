@@ -44,6 +44,7 @@ struct UsageCommand: AdministeringCommand {
             "\($0.containerIdentifier.escaped) \($0.environment.escaped)  \(Int(clamping: $0.zones).counted("zone")), "
                 + "\(Int(clamping: $0.records).counted("record")), \(OperatedAccountText.text($0.bytes))"
         }
+        if usage.moreContainers > 0 { lines.append("and \(usage.moreContainers) smaller ones") }
         return lines.joined(separator: "\n")
     }
 
@@ -60,6 +61,7 @@ struct UsageCommand: AdministeringCommand {
                     ])
                 }),
         ]
+        if usage.moreContainers > 0 { fields["moreContainers"] = number(usage.moreContainers) }
         if let account = usage.account {
             fields["account"] = .object(OperatedAccountText.json(account))
         } else {

@@ -77,6 +77,31 @@ import Testing
         }
     }
 
+    @Test func theLargestContainersAreNamedAndTheOthersCounted() async throws {
+        try await RunningServer.with(hasOperator: true) { server in
+            let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
+            _ = try await anna.save([Write("a")], in: try await anna.makeZone())
+            _ = try await bert.save([Write("a"), Write("b"), Write("c")], in: try await bert.makeZone())
+            let accounts = server.services.operatedAccounts
+            func usage(most: Int) async throws -> Sealkit_V1_ServerUsageResponse {
+                try await server.services.database.read { connection in
+                    try ServerUsage(accounts: accounts, mostContainers: most).run(.init(), in: connection)
+                }
+            }
+            try await server.services.database.write(at: .everything) { connection in
+                try connection.execute(
+                    "UPDATE zone SET container = 'org.sealkit.other' WHERE owner = (SELECT MAX(owner) FROM zone)")
+            }
+            let all = try await usage(most: 3)
+            #expect(all.containers.count == 2)
+            #expect(all.moreContainers == 0)
+            #expect(all.containers[0].bytes > all.containers[1].bytes)
+            let largest = try await usage(most: 1)
+            #expect(largest.containers == [all.containers[0]])
+            #expect(largest.moreContainers == 1)
+        }
+    }
+
     @Test func sumsAreOfTheWholeServer() async throws {
         try await RunningServer.with(hasOperator: true) { server in
             let (anna, bert) = (try await Person.ready(server), try await Person.ready(server))
