@@ -102,8 +102,8 @@ bench: ## Measures the core against bare libsodium and age, the server against b
 fuzz: setup ## Feeds every decoder of the core hostile bytes, SECONDS=60 each; TARGETS="value statement" for some
 	@/usr/bin/python3 Fuzz/fuzz.py --seconds $(SECONDS) $(TARGETS)
 
-torture-cluster: build ## Kills servers, primaries and their nodes ROUNDS=100 times under load: two servers before PostgreSQL under Patroni; SEED=… repeats
-	@SEALKIT=$(SEALKIT) ROUNDS=$(ROUNDS) SEED=$(SEED) Tests/Deploy/cluster
+torture-cluster: build ## Kills KILLS=3 servers and a primary, its node or both servers ROUNDS=100 times under load: PostgreSQL under Patroni; SEED=… repeats
+	@SEALKIT=$(SEALKIT) ROUNDS=$(ROUNDS) KILLS=$(KILLS) SEED=$(SEED) Tests/Deploy/cluster
 
 proofs: ## Runs the symbolic proofs of the protocol, by ProVerif (opam has it; PROVERIF=path/to/proverif where it is not on the PATH)
 	@/usr/bin/python3 -B Proofs/run.py

@@ -1,7 +1,7 @@
 """Two servers before PostgreSQL under Patroni: whatever is killed, nothing that was acknowledged is lost.
 
-Each round something ends without notice: a server, the primary's processes, or the primary's whole node with what watches over it. People save all
-the while, each in a zone of their own and one in a zone that all see. At the end every record that was said to be saved is there, once, and whoever
+Each round some servers are killed, one after the other, and then both servers at once, the primary's processes, or the primary's whole node with what
+watches over it. People save all the while, each in a zone of their own. At the end every record that was said to be saved is there, once, and whoever
 watches is told of the next one.
 """
 
@@ -144,7 +144,7 @@ class Cluster:
         return f"postgresql://postgres@{','.join(f'127.0.0.1:{node.port}' for node in self.nodes)}/sealkit"
 
 
-def play(world, cluster, both, rounds, chance):
+def play(world, cluster, both, rounds, kills, chance):
     people = [f"person{number}" for number in range(PEOPLE)]
     for person in people:
         both.make_account(person)
@@ -159,15 +159,17 @@ def play(world, cluster, both, rounds, chance):
     counts, longest = {}, 0.0
     for number in range(rounds):
         cluster.wait_until_whole()
-        kind = chance.choice(["server", "both servers", "primary", "node"])
-        counts[kind] = counts.get(kind, 0) + 1
-        began = time.monotonic()
-        if kind == "server":
+        for kill in range(kills):
             which = chance.randrange(2)
             both.kill(which)
-            go_on(f"with one server, in round {number}")
+            counts["servers"] = counts.get("servers", 0) + 1
+            if kill == 0:
+                go_on(f"with one server, in round {number}")
             both.start(which)
-        elif kind == "both servers":
+        kind = chance.choice(["both servers", "primary", "node"])
+        counts[kind] = counts.get(kind, 0) + 1
+        began = time.monotonic()
+        if kind == "both servers":
             for which in range(2):
                 both.kill(which)
             for which in range(2):
@@ -189,7 +191,7 @@ def play(world, cluster, both, rounds, chance):
         each.check()
     watcher.check()
     refused = sum(len(each.failures) for each in saves)
-    print(f"{rounds} rounds ({', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}): {sum(len(each.saved) for each in saves)} saves, "
+    print(f"{rounds} rounds (killed: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}): {sum(len(each.saved) for each in saves)} saves, "
           f"none lost; {refused} were told that the server is away; {longest:.0f} s at most until all saved again", flush=True)
 
 
@@ -199,6 +201,7 @@ def main():
     parser.add_argument("--programs", required=True, type=pathlib.Path)
     parser.add_argument("--cluster", required=True, type=pathlib.Path)
     parser.add_argument("--rounds", required=True, type=int)
+    parser.add_argument("--kills", required=True, type=int, help="of servers, in each round")
     parser.add_argument("--seed", required=True)
     arguments = parser.parse_args()
     # What it has started goes with it.
@@ -210,9 +213,9 @@ def main():
         cluster = None
         try:
             cluster = Cluster(world, arguments.cluster, pathlib.Path(shared))
-            play(world, cluster, Servers(world, cluster.database()), arguments.rounds, random.Random(seed))
+            play(world, cluster, Servers(world, cluster.database()), arguments.rounds, arguments.kills, random.Random(seed))
         except (Failure, OSError, subprocess.SubprocessError) as error:
-            print(f"error: {error}\nSEED={seed} ROUNDS={arguments.rounds}", flush=True)
+            print(f"error: {error}\nSEED={seed} ROUNDS={arguments.rounds} KILLS={arguments.kills}", flush=True)
             sys.exit(1)
         finally:
             for node in cluster.nodes if cluster else []:

@@ -39,6 +39,8 @@ class Servers:
     def kill(self, number):
         self.running[number].kill()
         self.running[number].wait()
+        # Or a thousand of them would be open after as many kills.
+        self.running[number].stdout.close()
 
     def stop(self, number):
         stop(self.running[number])
