@@ -25,10 +25,11 @@ package final class Transactions: Sendable {
     /// - Throws: `sessionExpired` too.
     @discardableResult
     package func write<T: Sendable>(
-        as session: Session, at home: Home, _ body: @escaping @Sendable (any SQLConnection) throws -> T
+        as session: Session, at home: Home, beside others: Set<Home> = [],
+        _ body: @escaping @Sendable (any SQLConnection) throws -> T
     ) async throws -> T {
         let now = clock()
-        return try await write(at: home) { connection in
+        return try await write(at: home, beside: others) { connection in
             try Sessions.check(session, now: now, in: connection)
             return try body(connection)
         }

@@ -80,6 +80,7 @@ package struct PartedUpload: Sendable {
     package struct Part: Sendable {
         fileprivate let number: Int64
         fileprivate let upload: Uploads.Row
+        fileprivate let home: UploadHome
         fileprivate let range: Range<Int64>
 
         /// What is to come: the part's bytes, and a hash behind them.
@@ -88,12 +89,13 @@ package struct PartedUpload: Sendable {
 
     /// - Throws: `invalidArguments` for a part that there is not.
     package func part(_ number: Int64, of place: AssetPlace, by session: Session) async throws -> Part {
-        let row = try await transactions.read { connection in
+        let (row, home) = try await transactions.read { connection in
             let (uploads, caller) = try uploads(place, session, connection)
-            return try uploads.open(of: caller)
+            let row = try uploads.open(of: caller)
+            return (row, try UploadHome(uploads.zone, by: session, caller, in: connection))
         }
         guard number < row.layout.partCount else { throw Self.noSuchPart }
-        return Part(number: number, upload: row, range: row.layout.range(ofPart: number))
+        return Part(number: number, upload: row, home: home, range: row.layout.range(ofPart: number))
     }
 
     package static let noSuchPart = ServerError(
@@ -174,7 +176,7 @@ package struct PartedUpload: Sendable {
     /// Its bytes are on the disk.
     private func note(_ part: Part, _ leaves: [UInt8], _ place: AssetPlace, _ session: Session) async throws {
         let now = clock()
-        try await transactions.write(as: session, at: .everything) {
+        try await transactions.write(as: session, at: part.home.own, beside: part.home.beside) {
             try open(part.upload, place, session, $0).stored(part.number, leaves: leaves, now: now)
         }
     }
@@ -225,16 +227,17 @@ package struct PartedUpload: Sendable {
     /// - Parameter root: of the tree over all chunks.
     package func finish(_ place: AssetPlace, by session: Session, root: Digest) async throws {
         let found = try await transactions.read {
-            connection -> (row: Uploads.Row, leaves: [Digest], zone: ZoneRow)? in
+            connection -> (row: Uploads.Row, leaves: [Digest], home: UploadHome)? in
             let (uploads, caller) = try uploads(place, session, connection)
             guard let row = try uploads.find(of: caller) else {
                 // An answer that was lost costs nothing.
                 guard try uploads.isFinished(by: caller, root: root) else { throw Uploads.notOpen }
                 return nil
             }
-            return (row, try uploads.leaves(row), uploads.zone)
+            let home = try UploadHome(uploads.zone, by: session, caller, in: connection)
+            return (row, try uploads.leaves(row), home)
         }
-        guard let (row, leaves, zone) = found else { return }
+        guard let (row, leaves, home) = found else { return }
         guard try AssetTree.root(leaves) == root else {
             throw ServerError(
                 .assetFileModified, "The parts are not those of the asset with this root.",
@@ -251,16 +254,16 @@ package struct PartedUpload: Sendable {
             try await abandon(place, by: session)
             throw Uploads.notOpen
         }
-        try await note(row, root, place, session, zone)
+        try await note(row, root, place, session, home)
     }
 
     /// The whole file has its name: its row says so, or it goes.
     private func note(
-        _ row: Uploads.Row, _ root: Digest, _ place: AssetPlace, _ session: Session, _ zone: ZoneRow
+        _ row: Uploads.Row, _ root: Digest, _ place: AssetPlace, _ session: Session, _ home: UploadHome
     ) async throws {
         let now = clock()
         do {
-            try await transactions.write(as: session, at: .everything) { connection in
+            try await transactions.write(as: session, at: home.own, beside: home.beside) { connection in
                 let (uploads, caller) = try uploads(place, session, connection)
                 if try uploads.isFinished(by: caller, root: root) { return }
                 guard try uploads.open(of: caller).stored == row.stored else { throw Uploads.notOpen }
@@ -270,8 +273,8 @@ package struct PartedUpload: Sendable {
             // Given up while it was published: whoever removed it then may have come too early for the name that it has
             // now.
             do {
-                let isGone = try await transactions.write(at: .everything) {
-                    try Blobs.discardUnknown(place.id, stored: row.stored, in: zone, $0)
+                let isGone = try await transactions.write(at: home.own, beside: home.beside) {
+                    try Blobs.discardUnknown(place.id, stored: row.stored, in: home.zone, $0)
                 }
                 if isGone { jobs.wake(.garbage) }
             } catch {

@@ -40,13 +40,13 @@ package struct WholeUpload: Sendable {
         let layout = try UploadLayout(blobBytes: length, isSealed: place.path.database != .public)
         var generator = SystemRandomNumberGenerator()
         let stored = BlobID(random: &generator)
-        let (caller, zone) = try await transactions.write(as: session, at: .everything) {
-            [rosters, limits, quotas] connection -> (Caller, ZoneRow) in
+        let (caller, home) = try await transactions.write(as: session, at: .everything) {
+            [rosters, limits, quotas] connection -> (Caller, UploadHome) in
             let (caller, zone) = try place.writable(by: session, opens: true, rosters, connection)
             try Blobs.begin(
                 place.id, stored: stored, announced: length, content: nil, in: zone, by: caller, limits: limits,
                 quotas: quotas, now: now, connection)
-            return (caller, zone)
+            return (caller, try UploadHome(zone, by: session, caller, in: connection))
         }
         do {
             let check = AssetCheck(layout)
@@ -57,25 +57,29 @@ package struct WholeUpload: Sendable {
                     remedy: "Upload it again.")
             }
             let root = try check.root()
-            try await transactions.write(as: session, at: .everything) { [rosters] connection in
+            try await transactions.write(as: session, at: home.own, beside: home.beside) { [rosters] connection in
                 // A removal during the upload ends it, as the end of the session does.
                 let (current, _) = try place.writable(by: session, rosters, connection)
                 guard current.id == caller.id,
-                    try Blobs.finish(place.id, stored: stored, size: size, root: root, in: zone, connection)
+                    try Blobs.finish(place.id, stored: stored, size: size, root: root, in: home.zone, connection)
                 else { throw Zones.notFound }
             }
         } catch {
-            await discard(place.id, stored, zone)
+            await discard(place.id, stored, home)
             throw error
         }
     }
 
     /// Best effort: a row that stays is swept after a day, and what the store does not delete now is garbage.
-    private func discard(_ id: String, _ stored: BlobID, _ zone: ZoneRow) async {
+    private func discard(_ id: String, _ stored: BlobID, _ home: UploadHome) async {
         do {
-            try await transactions.write(at: .everything) { try Blobs.cancel(id, stored: stored, in: zone, $0) }
+            try await transactions.write(at: home.own, beside: home.beside) {
+                try Blobs.cancel(id, stored: stored, in: home.zone, $0)
+            }
             do { try await blobs.delete(stored) } catch {
-                try await transactions.write(at: .everything) { try Blobs.discard(id, stored: stored, in: zone, $0) }
+                try await transactions.write(at: home.own, beside: home.beside) {
+                    try Blobs.discard(id, stored: stored, in: home.zone, $0)
+                }
                 throw error
             }
         } catch {
