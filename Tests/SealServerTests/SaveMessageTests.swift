@@ -9,7 +9,7 @@ import Testing
 @testable import SealService
 
 /// Requests to modify records have two readers: by hand, and SwiftProtobuf. They read the same, or neither reads.
-@Suite struct SaveMessageTests {
+@Suite(.timeLimit(.minutes(60))) struct SaveMessageTests {
     private static let long = "a-name-that-is-longer-than-fifteen"
 
     private static func field(_ name: String, _ sealed: Int, kind: UInt32 = 3) -> Sealkit_V1_Field {

@@ -264,7 +264,8 @@ public struct Server: Sendable {
 
     private static func httpServer(_ certificate: ServerCertificate?) throws -> HTTPServerBuilder {
         let http1 = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [ContinueHandler(), LingerHandler()], idleTimeout: .seconds(120))
+            additionalChannelHandlers: [ReadBufferHandler(), ContinueHandler(), LingerHandler()],
+            idleTimeout: .seconds(120))
         guard let certificate else { return .http1(configuration: http1) }
         return try .http2Upgrade(
             tlsConfiguration: certificate.configuration,
