@@ -4,7 +4,8 @@
 OUT/bundle is the archive: the text `sealkit web bundle 1`, the hash of the manifest, the number of files, and of each its name, type,
 SHA-256, its bytes, the same by gzip and by brotli; text and bytes behind their LE32 length. OUT/manifest.txt is the manifest: of each
 file a line with its hash, its type and its name, ascending by name. No source is changed on the way, but that scripts go without their
-comments, and for what only packing knows: `{integrity NAME}` in the page, and bundle.mjs, which is written here.
+comments, that modules which run together are one script (`Joining`), and for what only packing knows: `{integrity NAME}` in the page, and
+bundle.mjs, which is written here.
 """
 
 import base64
@@ -25,8 +26,10 @@ TYPES = {
     ".wasm": "application/wasm",
 }
 PAGE = "share.html"
-# What a browser is told to load at first: what these import, and what is no script.
+# The scripts that a browser starts with, each of which has the modules that it imports in it: the page, and its workers.
 FIRST = ("share.mjs", "core.worker.mjs", "passphrase.worker.mjs")
+# Those that the page loads when they are asked for. What is in the page's script already they have from there.
+LATER = ("afterwards.mjs", "changes.mjs")
 
 
 def integrity(data: bytes) -> str:
@@ -37,12 +40,76 @@ def brotli(data: bytes) -> bytes:
     return subprocess.run(["brotli", "--best", "--stdout", "-"], input=data, stdout=subprocess.PIPE, check=True).stdout
 
 
-def script(source: bytes) -> bytes:
+def script(source: bytes) -> str:
     """A script without its comments: types are for whoever reads and checks the source. What is left has its line of the source still, and
     comments behind code stay. Tests/Web/bundle.test.mjs holds what is left against the source."""
     text = re.sub(r"^[ \t]*/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*$", lambda comment: "\n" * comment[0].count("\n"), source.decode(), flags=re.M)
     text = re.sub(r"^[ \t]*//.*$", "", text, flags=re.M)
-    return re.sub(r"/\*\* @(?:type|param) [^*\n]*\*/ ?", "", text).encode()
+    return re.sub(r"/\*\* @(?:type|param) [^*\n]*\*/ ?", "", text)
+
+
+class Joining:
+    """The modules of the client as scripts, of which a browser asks for few: a request costs it more than what most modules say.
+
+    A script begins with what it imports, each module in a function of its own, whose text is the source's but for lines of two kinds:
+    `import { a } from './b.mjs';` is `const { a } = modules['b.mjs'];`, and `export` is gone, since its function returns what it exported.
+    What the script is called after stands at its end, in no function. Tests/Web/bundle.test.mjs takes that apart again.
+    """
+
+    IMPORT = re.compile(r"^import (?:\* as (\w+)|(\{[^{}\n]*\})) from '\./([a-z.]+)';$", re.M)
+    EXPORT = re.compile(r"^export (?=(?:const|class|function\*?|async function\*?) (\w+)\b)", re.M)
+    NAMED = re.compile(r"^export \{ (\w+(?:, \w+)*) \};$", re.M)
+    WAITING = re.compile(r"^(?:const [^=\n]*= )?await ", re.M)
+
+    def __init__(self, modules: "dict[str, str]"):
+        self.modules = modules
+
+    def imported(self, name: str) -> "list[str]":
+        """What a module imports, and what that does, in the order in which it runs."""
+        found: "list[str]" = []
+        for one in (match[3] for match in self.IMPORT.finditer(self.modules[name])):
+            found += [inner for inner in (*self.imported(one), one) if inner not in found]
+        return found
+
+    def script(self, name: str, there: "tuple[str, ...]" = ()) -> str:
+        """With `there`, what the page's script has in it, a script that the page loads."""
+        scripts = (*FIRST, *LATER)
+        mine = [one for one in self.imported(name) if one not in there and one not in scripts]
+        text = self.having(name, scripts)
+        if there:
+            start = f"import {{ modules }} from './{FIRST[0]}';\n"
+        else:
+            start = "const modules = {};\n" if mine else ""
+            if name == FIRST[0]:
+                text += "export { modules };\n"
+        return start + "".join(self.within(one, scripts) for one in mine) + text
+
+    def having(self, name: str, scripts: "tuple[str, ...]") -> str:
+        """A module that has what it imports."""
+        def had(match: "re.Match[str]") -> str:
+            whole, some, other = match.groups()
+            if other in scripts:
+                return match[0]
+            return f"const {whole or some.replace(' as ', ': ')} = modules['{other}'];"
+
+        return self.IMPORT.sub(had, self.modules[name])
+
+    def within(self, name: str, scripts: "tuple[str, ...]") -> str:
+        """A module as a function that gives what it exports."""
+        text = self.having(name, scripts)
+        exported = self.EXPORT.findall(text) + [one for names in self.NAMED.findall(text) for one in names.split(", ")]
+        text = self.NAMED.sub("", self.EXPORT.sub("", text))
+        if left := re.search(r"^(?:im|ex)port\b.*", text, re.M):
+            sys.exit(f"bundle: {name} has a line that is joined with no other module: {left[0]}")
+        wait, kind = ("await ", "async ") if self.WAITING.search(text) else ("", "")
+        return f"modules['{name}'] = {wait}({kind}() => {{\n{text}return {{ {', '.join(exported)} }};\n}})();\n"
+
+    def scripts(self) -> "dict[str, str]":
+        page = tuple(self.imported(FIRST[0]))
+        made = {name: self.script(name) for name in FIRST} | {name: self.script(name, page) for name in LATER}
+        used = {*made, *(one for name in made for one in self.imported(name))}
+        # What no other module imports is loaded by its name, as the texts of a language are.
+        return made | {name: text for name, text in self.modules.items() if name not in used}
 
 
 def blob(data: bytes) -> bytes:
@@ -52,12 +119,10 @@ def blob(data: bytes) -> bytes:
 def main() -> None:
     client, module, out = (pathlib.Path(argument) for argument in sys.argv[1:])
     files = {path.name: path.read_bytes() for path in client.iterdir() if path.suffix in TYPES}
-    files = {name: script(data) if name.endswith(".mjs") else data for name, data in files.items()}
+    modules = {name: script(files.pop(name)) for name in sorted(files) if name.endswith(".mjs")}
     files["core.wasm"] = module.read_bytes()
-    files["bundle.mjs"] = (
-        "// Written by Web/bundle.py.\n"
-        f"export const moduleIntegrity = '{integrity(files['core.wasm'])}';\n"
-    ).encode()
+    modules["bundle.mjs"] = f"export const moduleIntegrity = '{integrity(files['core.wasm'])}';\n"
+    files |= {name: text.encode() for name, text in Joining(modules).scripts().items()}
     named = set()
 
     def fill(match: "re.Match[str]") -> str:

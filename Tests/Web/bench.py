@@ -199,8 +199,8 @@ class Bench:
 
     def enter(self, page, url, title, shown=None):
         """Somebody without account who opens a link that is good for everybody, in a worker that is watched."""
-        script = (REPOSITORY / "Web/client/core.worker.mjs").read_text() + WATCHED
-        page.context.route("**/core.worker.mjs", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+        page.context.route(
+            "**/core.worker.mjs", lambda route: route.fulfill(body=route.fetch().text() + WATCHED, content_type="text/javascript"))
         page.goto(url)
         page.get_by_role("button", name="Only for this visit").click()
         page.context.unroute("**/core.worker.mjs")

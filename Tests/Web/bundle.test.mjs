@@ -1,4 +1,4 @@
-// node --test bundle.test.mjs: what Web/bundle.py packs of the page's scripts is the sources, but for their comments.
+// node --test bundle.test.mjs: what Web/bundle.py packs of the page's scripts is the sources, but for their comments, in few scripts.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -10,9 +10,20 @@ import { fileURLToPath } from 'node:url';
 
 const ts = createRequire(import.meta.url)('/usr/share/nodejs/typescript');
 const web = fileURLToPath(new URL('../../Web/', import.meta.url));
+const source = name => fs.readFileSync(path.join(web, 'client', name), 'utf8');
 
+const parsed = text => ts.createSourceFile('script.mjs', text, ts.ScriptTarget.ES2022, false, ts.ScriptKind.JS);
 /** A script as TypeScript prints it, from what it has understood: without comments, and in one form. */
-const printed = text => ts.createPrinter({ removeComments: true }).printFile(ts.createSourceFile('script.mjs', text, ts.ScriptTarget.ES2022, false, ts.ScriptKind.JS));
+const printed = text => ts.createPrinter({ removeComments: true }).printFile(parsed(text));
+/** The same of what exports nothing. */
+const unexported = text => printed(text).replace(/^export \{.*\};\n/gm, '').replace(/^export (?!default)/gm, '');
+
+/** What a module exports, by name. */
+const exported = text => parsed(text).statements.flatMap(statement => {
+    if (ts.isExportDeclaration(statement)) return statement.exportClause.elements.map(({ name }) => name.text);
+    if (!statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return [];
+    return statement.name ? [statement.name.text] : statement.declarationList.declarations.map(({ name }) => name.text);
+});
 
 /** What of an archive has a name, as Web/bundle.py writes it. */
 function unpacked(archive) {
@@ -34,23 +45,69 @@ function unpacked(archive) {
     return files;
 }
 
-test('scripts travel as they are, but for their comments', () => {
+function packed() {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'bundle-'));
     try {
         fs.writeFileSync(path.join(folder, 'core.wasm'), 'no module');
         execFileSync('/usr/bin/python3', ['-B', path.join(web, 'bundle.py'), path.join(web, 'client'), path.join(folder, 'core.wasm'), folder]);
-        const files = unpacked(fs.readFileSync(path.join(folder, 'bundle')));
-        const names = fs.readdirSync(path.join(web, 'client')).filter(name => name.endsWith('.mjs'));
-        assert.ok(names.length > 30);
-        for (const name of names) {
-            const source = fs.readFileSync(path.join(web, 'client', name), 'utf8');
-            const sent = files.get(name);
-            assert.equal(printed(sent), printed(source), name);
-            assert.equal(sent.split('\n').length, source.split('\n').length, name);
-            assert.doesNotMatch(sent, /\/\*\*|^\s*\/\//m, name);
-        }
-        assert.equal(files.has('bundle.d.mts'), false);
+        return unpacked(fs.readFileSync(path.join(folder, 'bundle')));
     } finally {
         fs.rmSync(folder, { recursive: true });
+    }
+}
+
+/** The modules of a script, each with what it says and gives, and at last the script's own; what a module imports as it stands in the source. */
+function apart(name, script) {
+    const parts = [];
+    const imports = text => text.replace(/^const (?:(\w+)|(\{.*\})) = modules\['([a-z.]+)'\];$/gm, (_, whole, some, other) =>
+        `import ${whole ? `* as ${whole}` : some.replaceAll(': ', ' as ')} from './${other}';`);
+    const own = script.replace(/^modules\['([a-z.]+)'\] = (await )?\((async )?\(\) => \{\n([^]*?)^return \{ (.*) \};\n\}\)\(\);\n/gm, (_, module, wait, kind, text, given) => {
+        assert.equal(wait === undefined, kind === undefined, module);
+        parts.push({ module, text: imports(text), given: given.split(', ') });
+        return '';
+    });
+    const text = own.replace(/^(const modules = \{\};|import \{ modules \} from '\.\/share\.mjs';)\n/, '').replace(/^export \{ modules \};\n/m, '');
+    return [...parts, { module: name, text: imports(text) }];
+}
+
+const files = packed();
+const scripts = [...files.keys()].filter(name => name.endsWith('.mjs'));
+
+test('scripts are the modules as they are, but for their comments', () => {
+    const seen = new Set();
+    for (const name of scripts) {
+        for (const { module, text, given } of apart(name, files.get(name))) {
+            seen.add(module);
+            // Written by Web/bundle.py.
+            if (module === 'bundle.mjs') continue;
+            const [was, place] = [source(module), `${module} in ${name}`];
+            assert.equal(given ? printed(text) : unexported(text), unexported(was), place);
+            if (given) assert.deepEqual(given.sort(), exported(was).sort(), place); else assert.deepEqual(exported(text), exported(was), place);
+            assert.equal(text.split('\n').length, was.split('\n').length, place);
+            assert.doesNotMatch(text, /\/\*\*|^\s*\/\//m, place);
+            assert.doesNotMatch(text, /\bmodules\b/, place);
+        }
+    }
+    const names = fs.readdirSync(path.join(web, 'client')).filter(name => name.endsWith('.mjs'));
+    assert.ok(names.length > 30);
+    assert.deepEqual([...seen].sort(), [...names, 'bundle.mjs'].sort());
+    assert.equal(files.has('bundle.d.mts'), false);
+});
+
+test('a module runs once, after those that it imports, and the fragment is taken before all else', () => {
+    const page = apart('share.mjs', files.get('share.mjs')).map(({ module }) => module);
+    assert.equal(page[0], 'first.mjs');
+    for (const name of scripts) {
+        const script = files.get(name);
+        const isLater = script.startsWith('import { modules }');
+        const there = new Set(isLater ? page : []);
+        for (const { module, text } of apart(name, script)) {
+            for (const [, other] of text.matchAll(/^import .* from '\.\/([a-z.]+)';$/gm)) {
+                // Of a script by itself there is one, whoever imports it.
+                assert.ok(there.has(other) || (isLater && scripts.includes(other)), `${module} in ${name}: ${other}`);
+            }
+            assert.equal(there.has(module), false, `${module} in ${name}`);
+            there.add(module);
+        }
     }
 });

@@ -28,7 +28,7 @@ from looks import looks  # noqa: E402
 from elsewhere import ElsewhereTests  # noqa: E402
 from hostile import HostileTests  # noqa: E402
 from library import LibraryTests  # noqa: E402
-from world import REPOSITORY, World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
+from world import World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
 
 from browser import add_authenticator, kept, launch  # noqa: E402
 
@@ -605,13 +605,13 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests):
         with self.guest("quin") as quin:
             # Nothing of a page can see the module's memory: this one's worker lets it. What is intercepted goes through Playwright, each byte
             # of it, so nothing is once that script is there.
-            script, loaded = (REPOSITORY / "Web/client/core.mjs").read_text(), "return { call, exports, memory };"
-            quin.context.route("**/core.mjs", lambda route: route.fulfill(
-                body=script.replace(loaded, f"self.coreMemory = memory;\n    {loaded}"), content_type="text/javascript"))
+            loaded = "return { call, exports, memory };"
+            quin.context.route("**/core.worker.mjs", lambda route: route.fulfill(
+                body=route.fetch().text().replace(loaded, f"self.coreMemory = memory;\n    {loaded}"), content_type="text/javascript"))
             quin.open(url)
             quin.press("Only for this visit")
             quin.accept("Films")
-            quin.context.unroute("**/core.mjs")
+            quin.context.unroute("**/core.worker.mjs")
             memory = lambda: max(worker.evaluate("self.coreMemory?.buffer.byteLength ?? 0") for worker in quin.page.workers)  # noqa: E731
             dialog = quin.page.locator("dialog")
             quin.page.get_by_role("button", name="film", exact=True).click()

@@ -1,6 +1,8 @@
 // One visitor and one share: what is asked of the server, and of the module, in which order.
 import { micros } from './account.mjs';
 import { codeOf } from './failure.mjs';
+import { callByMessage, newOperationId } from './messages.mjs';
+import { NotificationStream } from './notifications.mjs';
 import { Zone } from './zone.mjs';
 
 /**
@@ -177,7 +179,6 @@ export class Visit {
     async watch(_, tell) {
         if (!this.#place) throw new TypeError('there is no share yet');
         this.#stream?.close();
-        const [{ callByMessage, newOperationId }, { NotificationStream }] = await Promise.all([import('./messages.mjs'), import('./notifications.mjs')]);
         const place = { container: this.#container, environment: this.#environment };
         // One of the account's, the same at each visit.
         await callByMessage(this.#account, 'subscriptions/modify', { operationId: newOperationId(), saves: [{ subscriptionId: 'sealkit-page', kind: 3 }] },
