@@ -69,8 +69,16 @@ function awake() {
     sleep = setTimeout(() => state.account !== '' && location.reload(), idle);
 }
 
+/** What comes next is there. */
+function ready() {
+    clearTimeout(waiting);
+    waiting = undefined;
+    main.inert = false;
+}
+
 /** @param {string} title @param {...Child} content */
 function screen(title, ...content) {
+    ready();
     list = null;
     main.className = '';
     const heading = element('h1', { tabIndex: -1 }, title);
@@ -89,9 +97,23 @@ const choice = (text, hint, onclick, kind = '') => element(`button.button.choice
 /** @param {string} text @param {'check' | 'warning'} name */
 const note = (text, name = 'check', kind = '') => element(`div.note${kind && `.${kind}`}`, {}, icon(name), paragraph(text));
 
-/** @param {string} text */
+// What is there before anybody would have read that it is awaited is not announced: most steps are.
+const patience = 300;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let waiting;
+const doing = element('span');
+const spinner = element('div.busy', { role: 'status' }, element('span.spinner'), doing);
+
+/**
+ * Nothing of what is on the screen can be chosen any more; in a while it says what is awaited, for as long as that takes.
+ * @param {string} text
+ */
 function busy(text) {
-    screen(texts.title, element('div.busy', { role: 'status' }, element('span.spinner'), text));
+    doing.textContent = text;
+    if (waiting !== undefined || spinner.isConnected) return;
+    list = null;
+    main.inert = true;
+    waiting = setTimeout(() => screen(texts.title, spinner), patience);
 }
 
 /**
@@ -590,6 +612,7 @@ async function records(title) {
     } };
     made.show(await all(count), mayWrite);
     find.addEventListener('input', () => made.tables?.filter(find.value));
+    ready();
     main.className = 'wide';
     main.replaceChildren(
         element('div.head', {},
