@@ -5,27 +5,37 @@
  * @typedef {import('./visit.mjs').SharePlace} SharePlace
  */
 
-/** @returns {Promise<IDBDatabase>} */
-const open = () => new Promise((resolve, reject) => {
+/** @type {Promise<IDBDatabase> | undefined} */
+let opened;
+
+/** Once: it is open until somebody forgets all that it has, in this tab or another one. */
+const open = () => opened ??= /** @type {Promise<IDBDatabase>} */ (new Promise((resolve, reject) => {
     const request = indexedDB.open('sealkit', 1);
     request.onupgradeneeded = () => request.result.createObjectStore('kept');
-    request.onsuccess = () => resolve(request.result);
+    request.onsuccess = () => {
+        const database = request.result;
+        database.onclose = () => { opened = undefined; };
+        database.onversionchange = () => {
+            opened = undefined;
+            database.close();
+        };
+        resolve(database);
+    };
     request.onerror = () => reject(request.error);
+})).catch(error => {
+    opened = undefined;
+    throw error;
 });
 
 /** @param {IDBTransactionMode} mode @param {(store: IDBObjectStore) => IDBRequest} body @returns {Promise<unknown>} */
 async function run(mode, body) {
     const database = await open();
-    try {
-        return await new Promise((resolve, reject) => {
-            const transaction = database.transaction('kept', mode);
-            const request = body(transaction.objectStore('kept'));
-            transaction.oncomplete = () => resolve(request.result);
-            transaction.onerror = transaction.onabort = () => reject(transaction.error);
-        });
-    } finally {
-        database.close();
-    }
+    return new Promise((resolve, reject) => {
+        const transaction = database.transaction('kept', mode);
+        const request = body(transaction.objectStore('kept'));
+        transaction.oncomplete = () => resolve(request.result);
+        transaction.onerror = transaction.onabort = () => reject(transaction.error);
+    });
 }
 
 // A browser that keeps nothing, as in some private windows, is one that was never here.

@@ -197,8 +197,7 @@ function failed(error, step) {
 // 1. The URL
 
 async function arrive() {
-    state.way = await memory.way();
-    state.place = await memory.place(routing);
+    [state.way, state.place] = await Promise.all([memory.way(), memory.place(routing)]);
     if (secret !== '') {
         busy(texts.opening);
         const have = secret.length - 1;
