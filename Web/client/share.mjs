@@ -622,7 +622,8 @@ async function records(title) {
     list = made;
     leaveButton.hidden = false;
     heading.focus();
-    watch();
+    // The records are drawn before anything else is asked for.
+    requestAnimationFrame(() => setTimeout(watch));
 }
 
 /** @param {string} title @param {boolean} mayWrite @returns {Tools} */
