@@ -18,8 +18,16 @@ import { explain, texts } from './texts.mjs';
 const rowsAtOnce = 200;
 const mostColumns = 5;
 
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const when = (/** @type {number} */ milliseconds) => Number.isFinite(milliseconds) && Math.abs(milliseconds) < 8.64e15 ? dates.format(milliseconds) : '';
+const twoDigits = (/** @type {number} */ number) => String(number).padStart(2, '0');
+/**
+ * By the page's texts: the first use of the browser's own calendar costs as much as all of the tables.
+ * @param {number} milliseconds
+ */
+function when(milliseconds) {
+    if (!(Math.abs(milliseconds) < 8.64e15)) return '';
+    const date = new Date(milliseconds);
+    return texts.date(date.getDate(), date.getMonth(), date.getFullYear(), `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`);
+}
 
 /** @param {number} bytes */
 export function size(bytes) {

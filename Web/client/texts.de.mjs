@@ -1,3 +1,5 @@
+const months = 'Jan. Feb. März Apr. Mai Juni Juli Aug. Sept. Okt. Nov. Dez.'.split(' ');
+
 /** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Mit Ihnen geteilt',
@@ -39,6 +41,7 @@ export default {
     safety: 'Sicherheitsnummern vergleichen', safetyHint: 'Lesen Sie diese Ziffern dem Eigentümer am Telefon vor. Wenn beide dieselben sehen, steht niemand dazwischen.',
     accept: 'Annehmen', leave: 'Nicht jetzt', left: 'Nichts wurde angenommen. Sie können den Link wieder öffnen.',
     recordsTitle: 'Einträge', search: 'Suchen', count: count => count === 1 ? '1 Eintrag' : `${count} Einträge`, none: 'Noch ist nichts darin.', noneFound: 'Nichts passt.',
+    date: (day, month, year, time) => `${day}. ${months[month]} ${year}, ${time}`,
     sealedField: 'versiegelt: der Server kann es nicht lesen', changed: 'Geändert', author: 'Geändert von', name: 'Name', close: 'Schließen', more: 'Mehr zeigen', refresh: 'Nach Änderungen sehen',
     notBelieved: 'nicht gezeigt', refused: 'Dieser Eintrag hält der Prüfung nicht stand; nichts davon wird gezeigt.',
     asset: size => `Datei, ${size}`, openAsset: 'Öffnen', saveAsset: 'Sichern', assetTooLarge: 'Über 2 GiB: öffnen Sie sie in einer App oder mit der Befehlszeile.', openingAsset: 'Wird geöffnet…',

@@ -1,3 +1,5 @@
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+
 // What the page says. A text that takes something is a function of it.
 export default {
     title: 'Shared with you',
@@ -46,6 +48,7 @@ export default {
     accept: 'Accept', leave: 'Not now', left: 'Nothing was accepted. You can open the link again.',
 
     recordsTitle: 'Records', search: 'Search', count: (/** @type {number} */ count) => count === 1 ? '1 record' : `${count} records`, none: 'There is nothing in it yet.', noneFound: 'Nothing matches.',
+    date: (/** @type {number} */ day, /** @type {number} */ month, /** @type {number} */ year, /** @type {string} */ time) => `${day} ${months[month]} ${year}, ${time}`,
     sealedField: 'sealed: the server cannot read it', changed: 'Changed', author: 'Changed by', name: 'Name', close: 'Close', more: 'Show more', refresh: 'Look for changes',
     notBelieved: 'not shown', refused: 'This record does not verify, and nothing of it is shown.',
     asset: (/** @type {string} */ size) => `File, ${size}`, openAsset: 'Open', saveAsset: 'Save', assetTooLarge: 'Above 2 GiB: open it in an app, or with the command line.', openingAsset: 'Opening…',

@@ -1,3 +1,5 @@
+const months = 'ene feb mar abr may jun jul ago sept oct nov dic'.split(' ');
+
 /** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Compartido con usted',
@@ -39,6 +41,7 @@ export default {
     safety: 'Comparar números de seguridad', safetyHint: 'Lea estas cifras al propietario por teléfono. Si ambos ven las mismas, nadie está en medio.',
     accept: 'Aceptar', leave: 'Ahora no', left: 'No se aceptó nada. Puede abrir el enlace otra vez.',
     recordsTitle: 'Registros', search: 'Buscar', count: count => count === 1 ? '1 registro' : `${count} registros`, none: 'Todavía no hay nada.', noneFound: 'Nada coincide.',
+    date: (day, month, year, time) => `${day} ${months[month]} ${year}, ${time}`,
     sealedField: 'sellado: el servidor no puede leerlo', changed: 'Cambiado', author: 'Cambiado por', name: 'Nombre', close: 'Cerrar', more: 'Mostrar más', refresh: 'Buscar cambios',
     notBelieved: 'no se muestran', refused: 'Este registro no supera la comprobación, y no se muestra nada de él.',
     asset: size => `Archivo, ${size}`, openAsset: 'Abrir', saveAsset: 'Guardar', assetTooLarge: 'Más de 2 GiB: ábrelo en una app o con la línea de órdenes.', openingAsset: 'Abriendo…',

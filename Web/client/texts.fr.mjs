@@ -1,3 +1,5 @@
+const months = 'janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.'.split(' ');
+
 /** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Partagé avec vous',
@@ -39,6 +41,7 @@ export default {
     safety: 'Comparer les numéros de sécurité', safetyHint: 'Lisez ces chiffres au propriétaire par téléphone. Si vous voyez tous deux les mêmes, personne n’est entre vous.',
     accept: 'Accepter', leave: 'Pas maintenant', left: 'Rien n’a été accepté. Vous pouvez rouvrir le lien.',
     recordsTitle: 'Fiches', search: 'Chercher', count: count => count === 1 ? '1 fiche' : `${count} fiches`, none: 'Il n’y a encore rien.', noneFound: 'Rien ne correspond.',
+    date: (day, month, year, time) => `${day} ${months[month]} ${year}, ${time}`,
     sealedField: 'scellé : le serveur ne peut pas le lire', changed: 'Modifié', author: 'Modifié par', name: 'Nom', close: 'Fermer', more: 'Montrer plus', refresh: 'Voir les changements',
     notBelieved: 'non montrées', refused: 'Cette fiche ne résiste pas à la vérification, et rien n’en est montré.',
     asset: size => `Fichier, ${size}`, openAsset: 'Ouvrir', saveAsset: 'Enregistrer', assetTooLarge: 'Plus de 2 Gio : ouvrez-le dans une app ou avec la ligne de commande.', openingAsset: 'Ouverture…',

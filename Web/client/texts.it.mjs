@@ -1,3 +1,5 @@
+const months = 'gen feb mar apr mag giu lug ago set ott nov dic'.split(' ');
+
 /** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Condiviso con lei',
@@ -39,6 +41,7 @@ export default {
     safety: 'Confrontare i numeri di sicurezza', safetyHint: 'Legga queste cifre al proprietario per telefono. Se entrambi vedete le stesse, nessuno sta in mezzo.',
     accept: 'Accettare', leave: 'Non ora', left: 'Non è stato accettato nulla. Può riaprire il link.',
     recordsTitle: 'Schede', search: 'Cercare', count: count => count === 1 ? '1 scheda' : `${count} schede`, none: 'Non c’è ancora nulla.', noneFound: 'Nulla corrisponde.',
+    date: (day, month, year, time) => `${day} ${months[month]} ${year}, ${time}`,
     sealedField: 'sigillato: il server non può leggerlo', changed: 'Modificato', author: 'Modificato da', name: 'Nome', close: 'Chiudere', more: 'Mostrare altro', refresh: 'Cercare modifiche',
     notBelieved: 'non mostrate', refused: 'Questa scheda non supera il controllo, e non ne viene mostrato nulla.',
     asset: size => `File, ${size}`, openAsset: 'Aprire', saveAsset: 'Salvare', assetTooLarge: 'Oltre 2 GiB: aprilo in un’app o dalla riga di comando.', openingAsset: 'Apertura…',

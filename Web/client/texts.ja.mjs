@@ -39,6 +39,7 @@ export default {
     safety: '安全番号を比べる', safetyHint: 'この数字を電話で所有者に読み上げてください。二人が同じ数字を見ていれば、間に誰もいません。',
     accept: '受け入れる', leave: '今はしない', left: '何も受け入れていません。リンクはもう一度開けます。',
     recordsTitle: 'レコード', search: '検索', count: count => `${count} 件`, none: 'まだ何もありません。', noneFound: '一致するものがありません。',
+    date: (day, month, year, time) => `${year}年${month + 1}月${day}日 ${time}`,
     sealedField: '封印済み:サーバーは読めません', changed: '変更日時', author: '変更した人', name: '名前', close: '閉じる', more: 'さらに表示', refresh: '変更を確認',
     notBelieved: '表示しないもの', refused: 'このレコードは確認に通らず、内容は何も表示しません。',
     asset: size => `ファイル、${size}`, openAsset: '開く', saveAsset: '保存', assetTooLarge: '2 GiB を超えています。アプリかコマンドラインで開いてください。', openingAsset: '開いています…',

@@ -1,3 +1,5 @@
+const months = 'jan feb mrt apr mei jun jul aug sep okt nov dec'.split(' ');
+
 /** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Met u gedeeld',
@@ -39,6 +41,7 @@ export default {
     safety: 'Veiligheidsnummers vergelijken', safetyHint: 'Lees deze cijfers door de telefoon voor aan de eigenaar. Zien jullie beiden dezelfde, dan staat er niemand tussen.',
     accept: 'Aannemen', leave: 'Niet nu', left: 'Er is niets aangenomen. U kunt de link opnieuw openen.',
     recordsTitle: 'Gegevens', search: 'Zoeken', count: count => count === 1 ? '1 item' : `${count} items`, none: 'Er staat nog niets in.', noneFound: 'Niets komt overeen.',
+    date: (day, month, year, time) => `${day} ${months[month]} ${year}, ${time}`,
     sealedField: 'verzegeld: de server kan het niet lezen', changed: 'Gewijzigd', author: 'Gewijzigd door', name: 'Naam', close: 'Sluiten', more: 'Meer tonen', refresh: 'Wijzigingen ophalen',
     notBelieved: 'niet getoond', refused: 'Dit item doorstaat de controle niet, en er wordt niets van getoond.',
     asset: size => `Bestand, ${size}`, openAsset: 'Openen', saveAsset: 'Opslaan', assetTooLarge: 'Groter dan 2 GiB: open het in een app of met de opdrachtregel.', openingAsset: 'Openen…',

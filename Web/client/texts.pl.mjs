@@ -1,3 +1,5 @@
+const months = 'sty lut mar kwi maj cze lip sie wrz paź lis gru'.split(' ');
+
 /** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Udostępniono Ci',
@@ -39,6 +41,7 @@ export default {
     safety: 'Porównaj numery bezpieczeństwa', safetyHint: 'Przeczytaj te cyfry właścicielowi przez telefon. Jeśli oboje widzicie te same, nikt nie stoi pomiędzy.',
     accept: 'Przyjmij', leave: 'Nie teraz', left: 'Niczego nie przyjęto. Link można otworzyć ponownie.',
     recordsTitle: 'Rekordy', search: 'Szukaj', count: count => `Rekordy: ${count}`, none: 'Jeszcze nic tu nie ma.', noneFound: 'Nic nie pasuje.',
+    date: (day, month, year, time) => `${day} ${months[month]} ${year}, ${time}`,
     sealedField: 'zapieczętowane: serwer nie może tego przeczytać', changed: 'Zmieniono', author: 'Zmienił(a)', name: 'Nazwa', close: 'Zamknij', more: 'Pokaż więcej', refresh: 'Sprawdź zmiany',
     notBelieved: 'niepokazane', refused: 'Ten rekord nie przechodzi sprawdzenia i nic z niego nie pokazujemy.',
     asset: size => `Plik, ${size}`, openAsset: 'Otwórz', saveAsset: 'Zapisz', assetTooLarge: 'Powyżej 2 GiB: otwórz w aplikacji lub z wiersza poleceń.', openingAsset: 'Otwieranie…',

@@ -1,3 +1,5 @@
+const months = 'jan. fev. mar. abr. mai. jun. jul. ago. set. out. nov. dez.'.split(' ');
+
 /** @type {import('./texts.mjs').Texts} */
 export default {
     title: 'Partilhado consigo',
@@ -39,6 +41,7 @@ export default {
     safety: 'Comparar números de segurança', safetyHint: 'Leia estes algarismos ao proprietário por telefone. Se ambos virem os mesmos, ninguém está no meio.',
     accept: 'Aceitar', leave: 'Agora não', left: 'Nada foi aceite. Pode abrir o link outra vez.',
     recordsTitle: 'Registos', search: 'Procurar', count: count => count === 1 ? '1 registo' : `${count} registos`, none: 'Ainda não há nada.', noneFound: 'Nada corresponde.',
+    date: (day, month, year, time) => `${day} de ${months[month]} de ${year}, ${time}`,
     sealedField: 'selado: o servidor não o pode ler', changed: 'Alterado', author: 'Alterado por', name: 'Nome', close: 'Fechar', more: 'Mostrar mais', refresh: 'Procurar alterações',
     notBelieved: 'não mostrados', refused: 'Este registo não passa na verificação, e nada dele é mostrado.',
     asset: size => `Ficheiro, ${size}`, openAsset: 'Abrir', saveAsset: 'Guardar', assetTooLarge: 'Acima de 2 GiB: abra numa app ou com a linha de comandos.', openingAsset: 'A abrir…',
