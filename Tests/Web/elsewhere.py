@@ -251,7 +251,7 @@ class ElsewhereTests:
                         .then(answer => String(answer.status), () => 'refused')""", there)
                     that(found == answered, f"{there} answers a page with {found}")
                 rex.console.clear()
-            that(self.web("verify", site, "--server", origin)["files"] > 30, "the page at the other origin is another one")
+            that(self.web("verify", site, "--server", origin)["files"] > 15, "the page at the other origin is another one")
             self.web("verify", site, status=76)
             error = self.web("verify", origin, status=76)["error"]
             that(f"it sends browsers to {site}/s/" in error["reason"], f"{error}")
