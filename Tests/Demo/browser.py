@@ -5,6 +5,10 @@ import os
 from playwright.sync_api import expect, sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
+# One with a passkey's pseudo-random function, whose owner touches it.
+AUTHENTICATOR = {
+    "protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+    "hasPrf": True, "isUserVerified": True, "automaticPresenceSimulation": True}
 
 
 def launch(playwright):
@@ -12,12 +16,10 @@ def launch(playwright):
 
 
 def add_authenticator(page):
-    """One with a passkey's pseudo-random function, whose owner touches it. It belongs to a page."""
+    """It belongs to a page."""
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
-    session.send("WebAuthn.addVirtualAuthenticator", {"options": {
-        "protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
-        "hasPrf": True, "isUserVerified": True, "automaticPresenceSimulation": True}})
+    session.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
 
 
 def kept(page):
