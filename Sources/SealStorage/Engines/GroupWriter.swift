@@ -19,7 +19,7 @@ final class GroupWriter<Engine: WriterEngine>: Sendable {
     /// Its own queue, so that waiting for a disk never holds a thread of Swift's cooperative pool.
     private let queue = DispatchQueue(label: "sealkit.storage.writer", qos: .userInitiated)
     private let state = Mutex(State())
-    private let listener = Mutex<(@Sendable (Set<Announcement>) -> Void)?>(nil)
+    private let listener = AnnouncementListener()
 
     /// Bounds how long the first write of a group waits for the last.
     private static var largestGroup: Int { 256 }
@@ -50,7 +50,7 @@ final class GroupWriter<Engine: WriterEngine>: Sendable {
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) {
-        self.listener.withLock { $0 = listener }
+        self.listener.listen(listener)
     }
 
     func write<T: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> T) async throws -> T {
@@ -123,7 +123,7 @@ final class GroupWriter<Engine: WriterEngine>: Sendable {
                 defer { begun = nil }
                 return begun ?? next(for: &taken)
             }
-            if !end.announced.isEmpty, let listener = listener.withLock({ $0 }) { listener(end.announced) }
+            listener.tell(end.announced)
             for job in taken.jobs { job.answer(commitError: end.error) }
         }
     }

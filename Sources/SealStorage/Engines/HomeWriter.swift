@@ -20,7 +20,7 @@ final class HomeWriter<Engine: PooledEngine>: Sendable {
     private let writers: [Writer]
     private let budget: WriteBudget
     private let state: Mutex<HomeQueue>
-    private let listener = Mutex<(@Sendable (Set<Announcement>) -> Void)?>(nil)
+    private let listener = AnnouncementListener()
 
     /// - Parameter engines: as many as may write at the same time.
     init(engines: [Engine], mostWaiting: Int, budget: WriteBudget) {
@@ -39,7 +39,7 @@ final class HomeWriter<Engine: PooledEngine>: Sendable {
     var openCount: Int { state.withLock { $0.openCount } }
 
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) {
-        self.listener.withLock { $0 = listener }
+        self.listener.listen(listener)
     }
 
     func write<T: Sendable>(
@@ -167,7 +167,7 @@ final class HomeWriter<Engine: PooledEngine>: Sendable {
             if budget.metrics.isOn { budget.metrics.time(.waitSeconds, microseconds: budget.clock() - job.enqueued) }
             return job
         }
-        if !end.announced.isEmpty, let listener = listener.withLock({ $0 }) { listener(end.announced) }
+        listener.tell(end.announced)
         return (begun, end.error)
     }
 }

@@ -158,13 +158,16 @@ final class PostgresWriter: PooledEngine, @unchecked Sendable {
 
 /// What is done with each new connection that writes before anything else is.
 final class PostgresOpening: Sendable {
-    private let body = Mutex<(@Sendable (any SQLConnection) throws -> Void)?>(nil)
+    private struct State {
+        var body: (@Sendable (any SQLConnection) throws -> Void)?
+    }
+    private let state = Mutex(State())
 
-    func set(_ body: @escaping @Sendable (any SQLConnection) throws -> Void) { self.body.withLock { $0 = body } }
+    func set(_ body: @escaping @Sendable (any SQLConnection) throws -> Void) { state.withLock { $0.body = body } }
 
     /// In a transaction of its own. Where that fails there is no connection.
     func run(on session: PostgresSession) throws {
-        guard let body = body.withLock({ $0 }) else { return }
+        guard let body = state.withLock({ $0.body }) else { return }
         session.begin(PostgresHomes.begin(Homes(.everything)))
         do {
             try body(PostgresConnection(session))

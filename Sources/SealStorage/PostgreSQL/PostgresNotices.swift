@@ -37,7 +37,7 @@ final class PostgresNotices: Sendable {
     private let clock = steadyClock
     private let alarm: Alarm
     private let state = Mutex(State())
-    private let listener = Mutex<(@Sendable (Set<Announcement>) -> Void)?>(nil)
+    private let listener = AnnouncementListener()
 
     /// - Parameter era: of the process's writers: where those are connected to another server, so is this.
     init(
@@ -59,7 +59,7 @@ final class PostgresNotices: Sendable {
     var isRunning: Bool { state.withLock(\.isRunning) }
 
     func listen(_ listener: @escaping @Sendable (Set<Announcement>) -> Void) {
-        self.listener.withLock { $0 = listener }
+        self.listener.listen(listener)
     }
 
     /// Shows this process to the others, and hears them from now on.
@@ -218,7 +218,7 @@ final class PostgresNotices: Sendable {
         }
     }
 
-    private func hear(_ announced: Set<Announcement>) { listener.withLock { $0 }?(announced) }
+    private func hear(_ announced: Set<Announcement>) { listener.tell(announced) }
 }
 
 /// What a thread that waits for the network is woken by.

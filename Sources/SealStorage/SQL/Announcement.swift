@@ -64,3 +64,22 @@ final class PendingAnnouncements: Sendable {
         }
     }
 }
+
+/// Whom announcements are told to.
+///
+/// The function has a place in a type of its own. As the value of a `Mutex` itself it would be wrapped once more by the
+/// compiler at each look, and be called through all wrappers: slower with each commit, and larger.
+final class AnnouncementListener: Sendable {
+    private struct State {
+        var hear: (@Sendable (Set<Announcement>) -> Void)?
+    }
+    private let state = Mutex(State())
+
+    func listen(_ hear: @escaping @Sendable (Set<Announcement>) -> Void) { state.withLock { $0.hear = hear } }
+
+    /// Nothing is nobody's news.
+    func tell(_ announced: Set<Announcement>) {
+        guard !announced.isEmpty, let hear = state.withLock({ $0.hear }) else { return }
+        hear(announced)
+    }
+}
