@@ -13,7 +13,7 @@ public enum StoredField: Sendable, Hashable {
     public func form() throws(SealError) -> (class: UInt8, tag: UInt8, bytes: [UInt8]) {
         switch self {
         case .plain(let value): (1, value.tag.byte, try value.canonicalBytes())
-        case .encrypted(let tag, let sealed): (2, tag.byte, sealed)
+        case .encrypted(let tag, let sealed): (Self.encryptedClass, tag.byte, sealed)
         case .asset(let asset): (3, ValueKind.asset.rawValue, asset.canonicalBytes())
         }
     }
@@ -22,20 +22,19 @@ public enum StoredField: Sendable, Hashable {
     /// - Throws: as `form`.
     public func digest(name: String) throws(SealError) -> Digest {
         let form = try form()
-        return StoredField.digest(name, class: form.class, tag: form.tag, form.bytes)
+        return StoredField.digest(name, class: form.class, tag: form.tag, form.bytes[...])
     }
 
     /// The same of an encrypted value whose bytes lie among others.
     public static func digest(ofEncrypted sealed: ArraySlice<UInt8>, _ tag: ValueTag, name: String) -> Digest {
-        var pae = PAE(.field, pieces: 4, capacity: sealed.count + name.utf8.count + 80)
-        pae.add(name)
-        pae.add(UInt8(2))
-        pae.add(tag.byte)
-        pae.add(sealed)
-        return Hash.digest(pae)
+        digest(name, class: encryptedClass, tag: tag.byte, sealed)
     }
 
-    fileprivate static func digest(_ name: String, class fieldClass: UInt8, tag: UInt8, _ stored: [UInt8]) -> Digest {
+    private static let encryptedClass: UInt8 = 2
+
+    fileprivate static func digest(
+        _ name: String, class fieldClass: UInt8, tag: UInt8, _ stored: ArraySlice<UInt8>
+    ) -> Digest {
         var pae = PAE(.field, pieces: 4, capacity: stored.count + name.utf8.count + 80)
         pae.add(name)
         pae.add(fieldClass)
@@ -95,7 +94,7 @@ public struct PublicAsset: Sendable, Hashable {
 
     public func digest(name: String) -> Digest {
         let form = form()
-        return StoredField.digest(name, class: form.class, tag: form.tag, form.bytes)
+        return StoredField.digest(name, class: form.class, tag: form.tag, form.bytes[...])
     }
 
     /// As `StoredField.form()`: a field of class 4.

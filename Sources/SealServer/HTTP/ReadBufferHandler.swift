@@ -9,6 +9,7 @@ final class ReadBufferHandler: ChannelInboundHandler, RemovableChannelHandler {
         // A stream of HTTP/2 reads nothing itself: its connection does, which the listener's channel has accepted.
         let parent = context.channel.parent
         let connection = parent.flatMap { $0.parent == nil ? nil : $0 } ?? context.channel
+        // A channel that is no socket's, as tests have them, knows no such option, and keeps no such buffers.
         connection.setOption(.maxMessagesPerRead, value: 1).whenComplete { _ in }
     }
 }

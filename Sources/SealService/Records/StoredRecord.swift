@@ -125,7 +125,8 @@ extension WireWriter {
 struct FieldEncoder {
     private var writer: WireWriter
 
-    init(capacity: Int = 2048) { writer = WireWriter(capacity: capacity) }
+    /// - Parameter capacity: bytes that are known to come; there is room for an ordinary record in any case.
+    init(capacity: Int = 0) { writer = WireWriter(capacity: max(2048, capacity)) }
 
     var bytes: [UInt8] { writer.bytes }
 

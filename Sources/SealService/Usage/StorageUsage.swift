@@ -168,15 +168,21 @@ package enum StorageUsage {
         ) { (bytes: try $0.int64("bytes"), quota: try $0.optionalInt64("quota")) } ?? (bytes: 0, quota: nil)
     }
 
+    /// Zones with what is stored in them, as `z` and `u`.
+    private static func zones(of account: Int64?) -> String {
+        """
+        FROM storage_usage u JOIN zone z ON z.owner = u.owner AND z.zone = u.zone
+        WHERE \(account == nil ? "" : "u.account = $1 AND ")u.owner <> 0
+        """
+    }
+
     /// How many environments of containers there are with something in them.
     /// - Parameter account: nil for all.
     package static func containerCount(of account: Int64?, in connection: any SQLConnection) throws -> Int64 {
         try connection.first(
             """
             SELECT COUNT(*) AS count FROM (
-                SELECT DISTINCT z.container, z.environment
-                FROM storage_usage u JOIN zone z ON z.owner = u.owner AND z.zone = u.zone
-                WHERE \(account == nil ? "" : "u.account = $1 AND ")u.owner <> 0) AS found
+                SELECT DISTINCT z.container, z.environment \(zones(of: account))) AS found
             """, account.map { [.integer($0)] } ?? []
         ) { try $0.int64("count") } ?? 0
     }
@@ -193,8 +199,7 @@ package enum StorageUsage {
             """
             SELECT z.container, z.environment, SUM(CASE WHEN z.closed = 0 THEN 1 ELSE 0 END) AS zones,
                 CAST(SUM(u.records) AS BIGINT) AS records, CAST(SUM(u.bytes) AS BIGINT) AS bytes
-            FROM storage_usage u JOIN zone z ON z.owner = u.owner AND z.zone = u.zone
-            WHERE \(account == nil ? "" : "u.account = $1 AND ")u.owner <> 0
+            \(zones(of: account))
             GROUP BY z.container, z.environment ORDER BY \(order)\(largest.map { " LIMIT \($0)" } ?? "")
             """, account.map { [.integer($0)] } ?? []
         ) { row in

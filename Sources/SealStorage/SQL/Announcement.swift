@@ -77,7 +77,7 @@ final class AnnouncementListener: Sendable {
 
     func listen(_ hear: @escaping @Sendable (Set<Announcement>) -> Void) { state.withLock { $0.hear = hear } }
 
-    /// Nothing is nobody's news.
+    /// Whoever listens is not told of nothing.
     func tell(_ announced: Set<Announcement>) {
         guard !announced.isEmpty, let hear = state.withLock({ $0.hear }) else { return }
         hear(announced)

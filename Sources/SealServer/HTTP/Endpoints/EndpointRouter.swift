@@ -35,13 +35,9 @@ final class EndpointRouter {
         _ endpoint: Endpoint<Access, Form.Message, Answer>, as form: Form.Type,
         writing handler: @escaping @Sendable (Form, Access.Call) async throws -> WrittenMessage<Answer>
     ) {
-        let door = door
-        register(endpoint.route) { request, context in
-            let call = try await endpoint.access.admit(request, context, door)
-            let message = try await request.message(of: endpoint, as: form, call.context, door.transactions)
-            try await endpoint.access.bodyCame(call, door)
-            return try Response(try await handler(message, call), for: request)
-        }
+        add(
+            endpoint, reading: { try await $0.message(of: endpoint, as: form, $1, $2) },
+            answer: { request, message, call in try Response(try await handler(message, call), for: request) })
     }
 
     /// No body, answered by a message.
@@ -64,10 +60,18 @@ final class EndpointRouter {
         _ endpoint: Endpoint<Access, Question, Answer>,
         _ answer: @escaping @Sendable (Request, Question, Access.Call) async throws -> Response
     ) {
+        add(endpoint, reading: { try await $0.message(of: endpoint, $1, $2) }, answer: answer)
+    }
+
+    private func add<Access: ServedAccess, Question: Message, Form, Answer>(
+        _ endpoint: Endpoint<Access, Question, Answer>,
+        reading read: @escaping @Sendable (Request, SealRequestContext, Transactions) async throws -> Form,
+        answer: @escaping @Sendable (Request, Form, Access.Call) async throws -> Response
+    ) {
         let door = door
         register(endpoint.route) { request, context in
             let call = try await endpoint.access.admit(request, context, door)
-            let message = try await request.message(of: endpoint, call.context, door.transactions)
+            let message = try await read(request, call.context, door.transactions)
             try await endpoint.access.bodyCame(call, door)
             return try await answer(request, message, call)
         }

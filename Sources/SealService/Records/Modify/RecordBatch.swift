@@ -1,5 +1,3 @@
-import Foundation
-import SealCoding
 import SealPrimitives
 import SealSchema
 import SealStatements
