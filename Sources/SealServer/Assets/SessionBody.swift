@@ -25,6 +25,7 @@ struct SessionBody: AsyncSequence {
         var session: Session
         let transactions: Transactions
         let pass: LoadGate.Pass?
+        let note: RequestNote
         var room: Int
         let transfer: OpenTransfer
 
@@ -34,6 +35,7 @@ struct SessionBody: AsyncSequence {
                 return nil
             }
             try transfer.transfer.took(part.readableBytes)
+            note.took(part.readableBytes)
             let held = Swift.min(room, part.readableBytes)
             try pass?.take(held)
             room -= held
@@ -52,7 +54,7 @@ struct SessionBody: AsyncSequence {
     func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(
             parts: body.makeAsyncIterator(), session: session, transactions: transactions, pass: context.pass,
-            room: mostHeld,
+            note: context.note, room: mostHeld,
             transfer: OpenTransfer(transfers.begin(pace, on: context.channel)))
     }
 }

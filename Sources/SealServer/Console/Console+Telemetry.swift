@@ -69,7 +69,7 @@ extension Console {
             "Requests \(stretch)", stacked: true,
             [
                 ("answered", { Double($0.sum.count - failures($0)) }), ("failed", { Double(failures($0)) }),
-            ], { "\(Int64($0))" })
+            ], whole)
             + chart(
                 "Milliseconds until the answer", stacked: false,
                 [("p50", milliseconds(0.5)), ("p95", milliseconds(0.95)), ("p99", milliseconds(0.99))],
@@ -77,7 +77,7 @@ extension Console {
             + chart(
                 "Bytes \(stretch)", stacked: true,
                 [("in", { Double($0.sum.bytesIn) }), ("out", { Double($0.sum.bytesOut) })],
-                { bytes(Int64($0)) })
+                bytes)
     }
 
     static let nothing: Markup = "<p>This server counts nothing: it runs with <code>--telemetry off</code>.</p>"

@@ -198,15 +198,20 @@ extension Console {
         return "<p><a href=\"\(path)?\(fields)\">\(word)</a></p>"
     }
 
-    static func bytes(_ count: some BinaryInteger) -> String {
-        var (value, unit) = (Double(count), 0)
+    static func bytes(_ count: some BinaryInteger) -> String { bytes(Double(count)) }
+
+    static func bytes(_ count: Double) -> String {
+        var (value, unit) = (count, 0)
         let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
         while value >= 1_024, unit < units.count - 1 {
             value /= 1_024
             unit += 1
         }
-        return unit == 0 ? "\(count) B" : "\((value * 10).rounded() / 10) \(units[unit])"
+        return unit == 0 ? "\(whole(count)) B" : "\((value * 10).rounded() / 10) \(units[unit])"
     }
+
+    /// Without its fraction. Sums that have reached the end of their numbers are none of `Int64` as fractions.
+    static func whole(_ value: Double) -> String { String(format: "%.0f", value.rounded(.down)) }
 
     /// UTC, to the second.
     static func time(microseconds: Int64) -> String {

@@ -86,8 +86,10 @@ extension Request {
         while var next = try await iterator.next() {
             guard whole.readableBytes + next.readableBytes <= limit else { throw tooLarge }
             try transfer?.took(next.readableBytes)
-            if announced == nil, !context.isBodyCounted { context.note.took(next.readableBytes) }
-            if !context.isBodyCounted { try context.pass?.take(next.readableBytes) }
+            if !context.isBodyCounted {
+                context.note.took(next.readableBytes)
+                try context.pass?.take(next.readableBytes)
+            }
             if whole.readableBytes == 0, next.readableBytes >= announced ?? 0 {
                 whole = next
             } else {

@@ -15,10 +15,9 @@ extension TelemetryRecorder {
         let (isKnown, refusals, status) = (note.isKnown, note.refusals, response.status.code)
         let code = refusals.code.isEmpty && status >= 400 ? "http-\(status)" : refusals.code
         let key = TelemetryKey(request, context, isKnown: isKnown, code: code)
-        let announced = request.headers.value(of: .contentLength).flatMap { Int64($0) }
         self.note(
             LoggedRequest(
-                key: key, bytesIn: max(0, announced ?? Int64(note.bytesReceived)),
+                key: key, bytesIn: Int64(note.bytesReceived),
                 bytesOut: refusals.code.isEmpty ? Int64(response.body.contentLength ?? 0) : 0,
                 microseconds: microseconds, account: note.knownAccount, isPerson: note.isPerson,
                 refusedItems: refusals.items.values.reduce(0, +), request: code.isEmpty || !hasLog ? "" : context.id,

@@ -23,7 +23,7 @@ final class RequestNote: Sendable {
         person.store(isPerson, ordering: .relaxed)
     }
 
-    /// So much of a body whose length was not announced.
+    /// So much of the body has come: what is only announced, anybody may announce.
     func took(_ bytes: Int) { received.wrappingAdd(bytes, ordering: .relaxed) }
 
     /// Items that were refused in an answer that is none itself.

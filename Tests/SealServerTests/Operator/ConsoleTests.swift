@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import SealLab
 import SealStatements
 import SealWire
 import SwiftProtobuf
@@ -255,6 +256,30 @@ import Testing
             #expect(try await browser.get("/zones").body.contains("<th scope=\"row\">notes</th>"))
             #expect(try await browser.get("/").body.contains("<svg"))
         }
+    }
+
+    @Test(
+        "A stranger announces a body of more bytes than there are, and an operator looks at the console: sums stay right."
+    )
+    func attack108_bytesThatAreOnlyAnnounced() async throws {
+        try await RunningServer.with(hasOperator: true, hasTelemetry: true, hasConsole: true) { server in
+            let port = try #require(URL(string: server.origin)?.port)
+            for _ in 0..<2 {
+                let connection = try HTTPConnection(port: port)
+                try connection.send(
+                    Data("POST /nowhere HTTP/1.1\r\nhost: server\r\ncontent-length: \(Int64.max)\r\n\r\nhalf".utf8))
+                connection.endSending()
+                try? connection.receiveSome()
+            }
+            let boss = try OperatorClient(server)
+            try await waitUntil("both are counted") { try await boss.telemetry().all.total.count == 2 }
+            #expect(try await boss.telemetry().all.total.bytesIn <= 8)
+            let browser = try await ConsoleBrowser.signedIn(server)
+            for page in ["/", "/telemetry"] { #expect(try await browser.get(page).status == 200) }
+        }
+        #expect(Console.bytes(Double(UInt64.max)) == "16384.0 PiB")
+        #expect(Console.whole(Double(UInt64.max)) == "18446744073709551616")
+        AttackOutcome.held("what came is counted, not what was announced")
     }
 
     @Test func fieldsAreReadAsBrowsersWriteThem() throws {
