@@ -30,6 +30,7 @@ struct IdentityController: Sendable {
             let isNew = try Identities.register(chain, account: session.accountID, container: container, in: connection)
             // New keys are always taken.
             if isNew {
+                try quotas.checkContainers(of: session.accountID, in: connection)
                 try StorageUsage.checkRoom(for: 0, on: .init(account: session.accountID), quotas: quotas, connection)
             }
         }

@@ -94,7 +94,7 @@ final class Services: Sendable {
         rates = RequestRates(
             limits, RateLimiter(metrics: metrics),
             shared: SharedLimits(key: secrets.addresses.limitKey(), among: peers), database: database, clock: clock)
-        quotas = Quotas(configuration.limits, rosterEntries: limits.rosterEntries)
+        quotas = Quotas(configuration.limits, limits)
         streams = EventStreams(metrics: metrics)
         self.logger = logger
         self.clock = clock

@@ -45,6 +45,7 @@ enum LimitTable {
             // Of what is stored
             row("devicesPerAccount", Devices.mostPerAccount, "devices", nil),
             row("sessionsPerDevice", Sessions.mostPerDevice, "sessions", nil),
+            row("containersPerAccount", rules.containersPerAccount, "containers", .quotaExceeded),
             row("storageBytes", Int(limits.storageQuota), "bytes", .quotaExceeded),
             row("publicStorageBytes", Int(limits.publicStorageQuota), "bytes", .quotaExceeded),
             row("recordsPerZone", Int(limits.recordsPerZone), "records", .quotaExceeded),

@@ -37,8 +37,7 @@ package struct AbuseLimits: Sendable {
     /// Mails that the operator has sent as a test.
     package var operatorMail = RateLimiter.Rule(count: 30, window: hour)
     /// Entries of one roster. Whoever reads it for the first time checks the signatures of all.
-    package static let rosterEntries = 10_000
-    package var rosterEntries = Self.rosterEntries
+    package var rosterEntries = 10_000
     /// Entries of one roster beyond those, which take something away.
     package var rosterEntriesBeyond = RateLimiter.Rule(count: 1_000, window: hour)
     /// What one account has uploaded and no record refers to yet: bytes, announced ones included, and uploads. Whoever
@@ -47,6 +46,8 @@ package struct AbuseLimits: Sendable {
     package var stagedBlobsPerAccount = 10_000
     /// Uploads in parts that one account has open.
     package var openUploadsPerAccount = 100
+    /// Containers in which one account has an identity: what it stores is told by container, and closing it ends all.
+    package var containersPerAccount = 1_000
     /// Event streams that one account has open.
     package var streamsPerAccount = 100
     package var sending: SendingLimits

@@ -1,4 +1,4 @@
-import SealStorage
+package import SealStorage
 import SealWire
 
 /// What may be stored. Nil is no limit.
@@ -9,15 +9,17 @@ package struct Quotas: Sendable {
     package var zonesPerUser: Int64?
     /// Entries of one roster, but for those that take something away.
     package var rosterEntries: UInt64
+    private let containersPerAccount: Int
     /// How many times as much may be stored, whosever quota it is.
     private var factor: Int64 = 1
 
-    package init(_ limits: ServerLimits = ServerLimits(), rosterEntries: Int = AbuseLimits.rosterEntries) {
+    package init(_ limits: ServerLimits = ServerLimits(), _ rules: AbuseLimits = AbuseLimits()) {
         storage = Self.limit(limits.storageQuota)
         publicStorage = Self.limit(limits.publicStorageQuota)
         recordsPerZone = Self.limit(limits.recordsPerZone)
         zonesPerUser = Self.limit(limits.zonesPerUser)
-        self.rosterEntries = UInt64(clamping: rosterEntries)
+        rosterEntries = UInt64(clamping: rules.rosterEntries)
+        containersPerAccount = rules.containersPerAccount
     }
 
     /// For an account that has a quota of its own.
@@ -86,5 +88,17 @@ package struct Quotas: Sendable {
         throw ServerError(
             .quotaExceeded, "A user has at most \(limit) zones in a container on this server.",
             remedy: "Delete zones that are not needed, or ask the server's operator for more.")
+    }
+
+    /// Those in which the account has an identity, a new one among them; in the caller's transaction.
+    /// - Throws: `quotaExceeded`.
+    package func checkContainers(of account: Int64, in connection: any SQLConnection) throws {
+        let count = try connection.first(
+            "SELECT COUNT(*) AS count FROM identity WHERE account = $1", [.integer(account)]
+        ) { try $0.int64("count") }
+        guard let count, count > containersPerAccount else { return }
+        throw ServerError(
+            .quotaExceeded, "An account has identities in at most \(containersPerAccount) containers on this server.",
+            remedy: "Use another account for further containers.")
     }
 }

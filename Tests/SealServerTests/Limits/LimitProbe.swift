@@ -373,6 +373,17 @@ struct LimitProbe: Sendable, CustomStringConvertible {
             }
             return try await refusal { try await first.me() }
         },
+        LimitProbe(name: "containersPerAccount", limit: 2, rules: { $0.containersPerAccount = 2 }) { server, amount in
+            let anna = try await TestClient.ready(server)
+            return try await refusal {
+                for index in 1..<amount {
+                    let container = "org.example.other\(index)"
+                    let identity = TestClient.identity(anna.signingKey, container: container)
+                    let chain = try IdentityChain(verifying: [identity], container: container)
+                    _ = try await anna.register(chain: chain.wire, container: container)
+                }
+            }
+        },
         LimitProbe(name: "storageBytes", limit: 50_000, serverLimits: setting { $0.storageQuota = 50_000 }) {
             server, amount in
             let anna = try await Person.ready(server)
