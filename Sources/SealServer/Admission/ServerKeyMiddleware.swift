@@ -53,7 +53,8 @@ struct ServerKeyMiddleware: RouterMiddleware {
         let turn = WriteTurn(
             payer: .account(row.account), route: .init(method: request.method.rawValue, path: "a signed request"))
         let isNew = try await WriteTurn.$current.withValue(turn) {
-            try await transactions.write(at: .everything) { connection in
+            try await transactions.write(at: .entry(signed.nonce.bytes), beside: [.account(row.account)]) {
+                connection in
                 try ServerKeys.remember(
                     nonce: signed.nonce, until: signed.time + ServerRequests.window, of: user, in: connection)
             }

@@ -172,7 +172,7 @@ package final class Sessions: Sendable {
     private func note(_ session: Session, now: Int64, in database: any SQLDatabase) {
         guard let device = session.device else { return }
         Task.detached(priority: .background) {
-            try? await database.write(at: .everything) { try Devices.saw(device, now: now, in: $0) }
+            try? await database.write(at: .account(session.accountID)) { try Devices.saw(device, now: now, in: $0) }
         }
     }
 
@@ -218,7 +218,7 @@ package final class Sessions: Sendable {
         guard session.provisional == nil else {
             return cache.withLock { $0.endProvisional(session.tokenHash) }
         }
-        try await database.write(at: .everything) { connection in
+        try await database.write(at: .account(session.accountID)) { connection in
             try connection.execute("DELETE FROM session WHERE token_hash = $1", [.blob(session.tokenHash)])
             connection.announce(.sessions(account: session.accountID))
         }

@@ -168,7 +168,10 @@ final class GroupRun<Engine: WriterEngine>: Sendable {
         let (start, paused) = (budget.clock(), deadline.paused)
         deadline.begin(budget.limit.map { start + $0 })
         var error = job.run(in: connection)
-        let wasCutShort = deadline.finish()
+        // What took the whole transaction with it is no matter of time, however long that took to be noticed.
+        var isLost = false
+        if case .unavailable = connection.failure { isLost = true }
+        let wasCutShort = deadline.finish() && !isLost
         if wasCutShort {
             // Whatever the body made of it.
             job.fail(StorageError.overBudget)

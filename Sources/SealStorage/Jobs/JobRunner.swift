@@ -92,6 +92,9 @@ package final class JobRunner: Sendable {
             if pause <= .zero {
                 do {
                     pause = try await runIfDue(whenDone)
+                } catch is JobLease.HeldElsewhere {
+                    // No failure: another server has just begun it.
+                    pause = around.look
                 } catch {
                     // It has been said. A run that is due stays so.
                     pause = around.patience

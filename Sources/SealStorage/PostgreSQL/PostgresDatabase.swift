@@ -29,10 +29,10 @@ package final class PostgresDatabase: EngineDatabase {
         admit: Admission? = nil
     ) throws {
         let (era, metrics) = (PostgresEra(), budget.metrics)
-        let readers = Readers(most: Self.mostReaders) { try PostgresReader(address, era, metrics) }
-        self.readers = readers
         let opening = PostgresOpening()
         self.opening = opening
+        let readers = Readers(most: Self.mostReaders) { try PostgresReader(address, era, metrics, opening) }
+        self.readers = readers
         let notices = try PostgresNotices(address, era, metrics)
         self.notices = notices
         let server = PostgresServer(isAlone: false)
@@ -51,6 +51,10 @@ package final class PostgresDatabase: EngineDatabase {
         do {
             try writer.writeNow { [migrations] connection in
                 try Migrator(migrations: migrations).migrate(connection, file: address.name, admit: admit)
+            }
+            opening.require { [migrations] connection in
+                try Migrator(migrations: migrations).requireAll(connection, file: address.name)
+                try admit?(connection, false)
             }
         } catch {
             // Another process may try.
@@ -85,8 +89,10 @@ package final class PostgresDatabase: EngineDatabase {
         try await notices.join()
         // It is there for as long as it can write, whatever becomes of the connection that tells and hears.
         let own = peers.own
-        try await write(at: .everything) { connection in
+        try await write(at: .everything) { [opening] connection in
             _ = try connection.exists(PostgresServer.showing(own))
+            // Until now nobody saw it, and might have changed the database since it was looked at.
+            try opening.look(at: connection)
         }
     }
 
@@ -156,21 +162,40 @@ final class PostgresWriter: PooledEngine, @unchecked Sendable {
     }
 }
 
-/// What is done with each new connection that writes before anything else is.
+/// What is done with each new connection before anything else is.
+///
+/// While a process was cut off, others did not see it: the database may have been brought to another version, or moved
+/// elsewhere, and what is written then where it was is lost.
 final class PostgresOpening: Sendable {
     private struct State {
+        var look: (@Sendable (any SQLConnection) throws -> Void)?
         var body: (@Sendable (any SQLConnection) throws -> Void)?
     }
     private let state = Mutex(State())
 
+    /// - Parameter look: throws where the database is not what it was found to be at the start.
+    func require(_ look: @escaping @Sendable (any SQLConnection) throws -> Void) { state.withLock { $0.look = look } }
+
     func set(_ body: @escaping @Sendable (any SQLConnection) throws -> Void) { state.withLock { $0.body = body } }
 
-    /// In a transaction of its own. Where that fails there is no connection.
+    /// - Throws: `unavailable`; `unsuitable` for whatever the database is not.
+    func look(at connection: any SQLConnection) throws {
+        guard let look = state.withLock({ $0.look }) else { return }
+        do { try look(connection) } catch let error as StorageError {
+            if case .unavailable = error { throw error }
+            throw StorageError.unsuitable(message: "\(error)")
+        } catch { throw StorageError.unsuitable(message: "\(error)") }
+    }
+
+    /// By a connection that writes, in a transaction of its own. Where that fails there is no connection.
     func run(on session: PostgresSession) throws {
-        guard let body = state.withLock({ $0.body }) else { return }
+        let (body, isFirst) = state.withLock { ($0.body, $0.look == nil) }
+        guard !isFirst else { return }
         session.begin(PostgresHomes.begin(Homes(.everything)))
         do {
-            try body(PostgresConnection(session))
+            let connection = PostgresConnection(session)
+            try look(at: connection)
+            try body?(connection)
             try session.commit()
         } catch {
             session.rollBack()
@@ -205,10 +230,13 @@ private final class PostgresReader: ReaderConnection, @unchecked Sendable {
     private let session: PostgresSession
 
     /// Connects: where the database has no connection left it is no reader, and another one takes its reads.
-    /// - Throws: `unavailable`.
-    init(_ address: PostgresAddress, _ era: PostgresEra, _ metrics: ServerMetrics) throws {
+    /// - Throws: `unavailable`, `unsuitable`.
+    init(
+        _ address: PostgresAddress, _ era: PostgresEra, _ metrics: ServerMetrics, _ opening: PostgresOpening
+    ) throws {
         session = PostgresSession(.reader, address, of: era) { session in
             try PostgresServer.prepareReader(session)
+            try opening.look(at: PostgresConnection(session))
             metrics.count(.connects, "reader")
         }
         try session.connectAgain()

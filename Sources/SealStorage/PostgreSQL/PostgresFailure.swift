@@ -34,8 +34,9 @@ struct PostgresFailure {
     /// The transaction, or the server, only reads.
     var isReadOnly: Bool { state == "25006" }
 
-    /// Two transactions were in each other's way: one of them has to be begun anew.
-    var isConflict: Bool { state == "40001" || state == "40P01" }
+    /// Two transactions were in each other's way: one of them has to be begun anew. The last is of one that waited for
+    /// the other for too long.
+    var isConflict: Bool { state == "40001" || state == "40P01" || state == "55P03" }
 
     /// The role may not do that.
     private var isDenied: Bool { state == "42501" }

@@ -32,6 +32,12 @@ struct PostgresServer {
         END $$;
         """
 
+    /// A process that stands still in the middle of a transaction, and whose machine answers for it, is noticed by that
+    /// alone: no write leaves its transaction alone for so long.
+    private static let wakefulness = "SET idle_in_transaction_session_timeout = \(mostIdle * 1_000);"
+    /// Seconds.
+    static let mostIdle = 15
+
     static func prepareReader(_ session: PostgresSession) throws { try session.runScript(settings) }
 
     /// Nothing that it writes has to outlive a crash.
@@ -46,7 +52,7 @@ struct PostgresServer {
             throw StorageError.unsuitable(
                 message: "\(session.name) is of PostgreSQL \(version); it takes 15 or later.")
         }
-        try session.runScript(Self.settings + Self.vigilance)
+        try session.runScript(Self.settings + Self.vigilance + (isAlone ? "" : Self.wakefulness))
         try Self.requireForm(session)
         try Self.requireDurability(session)
         guard try Self.first("SELECT pg_is_in_recovery() AS standby", session, { try $0.bool("standby") }) == false

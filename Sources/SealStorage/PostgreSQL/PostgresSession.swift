@@ -140,11 +140,14 @@ final class PostgresSession {
     func `defer`(_ sql: String) { deferred.append(sql) }
 
     /// - Parameter limit: microseconds for each statement of the write that begins, nil for as long as it takes. The
-    ///   server ends those that take longer.
+    ///   server ends those that take longer; and those that wait for a quarter of it until another transaction is over,
+    ///   which is no fault of theirs, and may be long where a standby is waited for.
     func beginWrite(limit: Int64?) {
         hasLimit = limit != nil
         lastFailure = nil
-        deferred.append("SET LOCAL statement_timeout = \(limit.map { max(1, $0 / 1_000) } ?? 0); SAVEPOINT job")
+        let (statement, lock) = limit.map { (max(1, $0 / 1_000), max(1, $0 / 4_000)) } ?? (0, 0)
+        deferred.append(
+            "SET LOCAL statement_timeout = \(statement); SET LOCAL lock_timeout = \(lock); SAVEPOINT job")
     }
 
     func takeBackWrite() {
@@ -173,7 +176,8 @@ final class PostgresSession {
             return
         }
         guard let connection else { throw StorageError.unavailable(message: "there is no connection") }
-        let script = (deferred + ["SET LOCAL statement_timeout = 0", "COMMIT"]).joined(separator: "; ")
+        let script = (deferred + ["SET LOCAL statement_timeout = 0", "SET LOCAL lock_timeout = 0", "COMMIT"]).joined(
+            separator: "; ")
         deferred = []
         isBegun = false
         let result = PQexec(connection, script)

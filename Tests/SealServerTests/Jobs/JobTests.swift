@@ -210,6 +210,20 @@ import Testing
 
     // MARK: Leases
 
+    /// It has looked whether another server has the job, and that one began it just then.
+    @Test func whoLosesARaceForAJobLooksAgainSoon() async throws {
+        let database = try open()
+        let tries = RunCounter()
+        let job = Job(.garbage, Self.always, leavesWork: []) { _ in
+            tries.increment()
+            if tries.count == 1 { throw JobLease.HeldElsewhere() }
+        }
+        try await running([job], around(database, patience: .seconds(3_600))) { _ in
+            try await waitUntil("it ran again") { tries.count >= 2 }
+        }
+        try await database.close()
+    }
+
     /// Two servers over one database.
     @Test func ofTwoServersOneRunsAJob() async throws {
         let database = try open()

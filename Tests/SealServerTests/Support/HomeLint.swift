@@ -21,7 +21,19 @@ enum HomeLint {
         "search_term": "of SQLite alone",
     ]
 
+    /// The same beside an account's.
+    static let besideAccounts = ["storage_usage": "a counter in place, by triggers"]
+
+    /// What a write at home in one row may change.
+    static let entries: [String: String] = [
+        "spent_challenge": "a row that its key protects",
+        "shared_limit": "the row that it is at home in",
+        "server_request": "a row that its key protects",
+    ]
+
     private static let zones = Set(Tables.all.filter { $0.whose == .zone }.map(\.name))
+    private static let accounts = Set(
+        Tables.all.filter { if case .account = $0.whose { true } else { false } }.map(\.name))
 
     /// The tables that a statement writes to.
     static func changed(by sql: String) -> [String] {
@@ -33,8 +45,14 @@ enum HomeLint {
 
     /// What of it is elsewhere.
     static func strangers(in sql: String, at home: Home) -> [String] {
-        guard case .zone = home else { return [] }
-        return changed(by: sql).filter { !zones.contains($0) && besideZones[$0] == nil }
+        let changed = changed(by: sql)
+        switch home {
+        case .everything: return []
+        case .zone: return changed.filter { !zones.contains($0) && besideZones[$0] == nil }
+        case .account: return changed.filter { !accounts.contains($0) && besideAccounts[$0] == nil }
+        case .entry: return changed.filter { entries[$0] == nil }
+        case .container, .bill: return changed
+        }
     }
 
     static func check(_ sql: String, at home: Home) {
@@ -55,5 +73,9 @@ enum HomeLint {
             #expect(HomeLint.strangers(in: sql, at: home) == tables)
             #expect(HomeLint.strangers(in: sql, at: .everything) == [])
         }
+        let session = "DELETE FROM session WHERE token_hash = $1"
+        #expect(HomeLint.strangers(in: session, at: .account(1)) == [])
+        #expect(HomeLint.strangers(in: session, at: .entry([1])) == ["session"])
+        #expect(HomeLint.strangers(in: "UPDATE record SET tag = $1", at: .account(1)) == ["record"])
     }
 }

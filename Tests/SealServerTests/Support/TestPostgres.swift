@@ -50,9 +50,9 @@ final class TestPostgres: Sendable {
         try PostgresAddress(url(of: database), password: password)
     }
 
-    /// Runs one statement that no transaction may have.
-    func run(_ sql: String) throws {
-        let session = PostgresSession(.writer, try address(of: "postgres")) { _ in }
+    /// Runs one statement, which may be one that no transaction may have.
+    func run(_ sql: String, in database: String = "postgres") throws {
+        let session = PostgresSession(.writer, try address(of: database)) { _ in }
         try session.connectAgain()
         try session.runScript(sql)
         session.close()
