@@ -76,7 +76,7 @@ import Testing
         let file = folder.url.appendingPathComponent("trust")
         let ann = try await Person(server, trust: try TrustStore(file: file))
         let told = Mutex<[String]>([])
-        ann.account.deviceKeeper.watch { device in told.withLock { $0.append(device.name) } }
+        ann.account.deviceKeeper.watch(ann.account) { device in told.withLock { $0.append(device.name) } }
         #expect(try await ann.account.newDevices().isEmpty)
         let desk = try ann.device("desk", trust: try TrustStore())
         #expect(

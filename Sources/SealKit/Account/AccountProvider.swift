@@ -50,6 +50,8 @@ public final class AccountProvider: Sendable {
         var lockedParts: [URL] = []
         var listeners: [Int: AsyncStream<AccountChange>.Continuation] = [:]
         var nextListener = 0
+        /// Of the containers that are made with it.
+        var stores = Watchers<Int>()
     }
 
     private let content = Mutex(Content())
@@ -66,6 +68,11 @@ public final class AccountProvider: Sendable {
             content.journal = journal
         }
         watch(account)
+    }
+
+    /// A container's, which lets go of what it has made for an account once another state is there.
+    func add(_ store: ContainerStore) {
+        content.withLock { $0.stores.add(store) { [weak store] in store?.forget(before: $0) } }
     }
 
     /// The account that is signed in, and not locked.
@@ -140,7 +147,8 @@ public final class AccountProvider: Sendable {
         }
     }
 
-    /// Drops the account's keys from memory until it is signed in again: the user has to give the passphrase, say.
+    /// Drops the account's keys from memory until it is signed in again: the user has to give the passphrase, say. What
+    /// the app itself holds, the account and databases that it has taken, keeps them there as long as it does.
     /// Calls fail with `accountTemporarilyUnavailable`.
     public func lock() {
         var held: (account: Account, journal: OperationJournal?)?
@@ -225,6 +233,9 @@ public final class AccountProvider: Sendable {
             }
             return (change, gone, (journal: former, isKept: former === content.journal))
         }
+        // With what containers have made for it goes the last that has its keys, but for databases that the app has.
+        let (generation, stores) = content.withLock { ($0.generation, $0.stores) }
+        for forget in stores.bodies { forget(generation) }
         // What an account has begun ends with it. What cannot be removed opens for nobody else.
         if let account = gone.account { try? former.journal?.removeParts(of: account) }
         remove(gone.parts)
@@ -238,11 +249,11 @@ public final class AccountProvider: Sendable {
     private func remove(_ parts: [URL]) { for part in parts { try? FileManager.default.removeItem(at: part) } }
 
     private func watch(_ account: Account) {
-        account.standing.watch { [weak self, weak account] status in
+        account.standing.watch(self) { [weak self, weak account] status in
             guard let self, let account, self.account === account else { return }
             tell(.statusChanged(status))
         }
-        account.deviceKeeper.watch { [weak self, weak account] device in
+        account.deviceKeeper.watch(self) { [weak self, weak account] device in
             guard let self, let account, self.account === account else { return }
             tell(.newDevice(device))
         }
@@ -260,18 +271,21 @@ public final class AccountProvider: Sendable {
 final class AccountStanding: Sendable {
     private struct Content {
         var last: AccountStatus?
-        var watchers: [@Sendable (AccountStatus) -> Void] = []
+        var watchers = Watchers<AccountStatus>()
     }
 
     private let content = Mutex(Content())
 
-    func watch(_ body: @escaping @Sendable (AccountStatus) -> Void) { content.withLock { $0.watchers.append(body) } }
+    /// - Parameter owner: who is told, as long as it is there.
+    func watch(_ owner: any AnyObject & Sendable, _ body: @escaping @Sendable (AccountStatus) -> Void) {
+        content.withLock { $0.watchers.add(owner, body) }
+    }
 
     /// The first status is no change.
     func note(_ status: AccountStatus) {
         let watchers = content.withLock { content in
             defer { content.last = status }
-            return content.last == nil || content.last == status ? [] : content.watchers
+            return content.last == nil || content.last == status ? [] : content.watchers.bodies
         }
         for watcher in watchers { watcher(status) }
     }

@@ -29,6 +29,7 @@ final class ContainerStore: Sendable {
             account: account, identifier: identifier, environment: self.environment, trust: try TrustStore()
         ) { () throws(SealKitError) in try accounts.require(-1) }
         made = Mutex((generation: -1, core: nobody))
+        accounts.add(self)
     }
 
     /// For a container without an account, whoever signs in.
@@ -49,6 +50,11 @@ final class ContainerStore: Sendable {
             if made.generation != current.generation { made = (current.generation, core(current)) }
             return made.core
         }
+    }
+
+    /// What it has made for an account that is not in use any more.
+    func forget(before generation: Int) {
+        made.withLock { made in if made.generation < generation { made = (-1, nobody) } }
     }
 
     private func core(_ current: AccountProvider.Current) -> ContainerCore {

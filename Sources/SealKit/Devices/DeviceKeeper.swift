@@ -30,7 +30,7 @@ final class DeviceKeeper: Sendable {
         var look: Task<Void, Never>?
         /// A list that did not verify, until somebody asks.
         var failure: SealKitError?
-        var watchers: [@Sendable (Device) -> Void] = []
+        var watchers = Watchers<Device>()
     }
 
     /// The same for all generations of the account's keys.
@@ -125,9 +125,12 @@ final class DeviceKeeper: Sendable {
         }
     }
 
-    func watch(_ body: @escaping @Sendable (Device) -> Void) { state.withLock { $0.watchers.append(body) } }
+    /// - Parameter owner: who is told, as long as it is there.
+    func watch(_ owner: any AnyObject & Sendable, _ body: @escaping @Sendable (Device) -> Void) {
+        state.withLock { $0.watchers.add(owner, body) }
+    }
 
     func tell(_ devices: [Device]) {
-        for watcher in state.withLock(\.watchers) { for device in devices { watcher(device) } }
+        for watcher in state.withLock(\.watchers).bodies { for device in devices { watcher(device) } }
     }
 }

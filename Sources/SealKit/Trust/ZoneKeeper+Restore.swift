@@ -19,7 +19,7 @@ extension ZoneKeeper {
         let tail: RosterTail
         do { tail = try await fetch(after: asked?.sequence) } catch {
             guard error.saysThatThereIsNone, replica.mayKnowBetter else { throw error }
-            let refusal = replica.isMember ? Database.gone(core.zoneID(of: scope)) : error
+            let refusal = replica.isMember ? Database.gone(zoneID) : error
             guard !replica.hasGivenBack else { throw refusal }
             try Upkeep.requireTelling()
             do { try await giveBack(from: 0) } catch { throw error.code == .rollback ? error : refused(.shortened) }
@@ -64,7 +64,7 @@ extension ZoneKeeper {
                 taken = try await send(
                     part.entries.map(\.wire),
                     grants: part.grants.map {
-                        Sealkit_V1_Grant(subject: .member(core.userID()), epoch: $0.epoch, sealed: $0.sealed)
+                        Sealkit_V1_Grant(subject: .member(user), epoch: $0.epoch, sealed: $0.sealed)
                     })
             } catch let error where error.code == .rosterChanged {
                 throw refused(.forked(from: replica.head))
@@ -90,7 +90,7 @@ extension ZoneKeeper {
             $0.abandoned = abandoned
         }
         let response: Sealkit_V1_RestoreRosterResponse = try await core.call(
-            scope.owner == core.userID() ? .private : .shared, Endpoints.sharing.restoreRoster, request)
+            scope.owner == user ? .private : .shared, Endpoints.sharing.restoreRoster, request)
         return response.scope.sequence
     }
 
@@ -99,14 +99,15 @@ extension ZoneKeeper {
     func endFork(abandoning head: RosterFork.Head?) async throws(SealKitError) {
         try await load()
         let log = try await whole().log
+        let own = try core.identity()
         var random = SystemRandom()
         let end = try judging { () throws(ClientError) in
             try replica.forkEnd(
-                on: log, abandoning: head?.abandoned, as: core.identity(), time: currentTime(), random: &random)
+                on: log, abandoning: head?.abandoned, as: own, time: currentTime(), random: &random)
         }
         try await send(
             [end.draft.entry.wire], grants: end.draft.grants.map(\.wire), abandoned: end.abandoned.map(\.wire))
-        try await takeOver(end.succession, grants: end.draft.grants.own(of: core.userID()))
+        try await takeOver(end.succession, grants: end.draft.grants.own(of: user))
     }
 }
 

@@ -10,7 +10,11 @@ import SwiftProtobuf
 /// Keeps one zone's roster: a `ScopeReplica` judges it, and this asks the server, and stores what was judged.
 actor ZoneKeeper {
     let scope: Scope
-    let core: ContainerCore
+    let zoneID: RecordZone.ID
+    /// This account's.
+    let user: UserID
+    /// It has its keepers, and would stay in memory with its account's keys as long as they have it.
+    private weak var container: ContainerCore?
     /// The zone as it is known in this process; nil where it was not fetched yet.
     private(set) var view: ZoneView?
     var replica: ScopeReplica<XWingHPKE>
@@ -18,8 +22,18 @@ actor ZoneKeeper {
 
     init(scope: Scope, core: ContainerCore) {
         self.scope = scope
-        self.core = core
-        replica = ScopeReplica(scope: scope, user: core.userID())
+        zoneID = core.zoneID(of: scope)
+        user = core.userID()
+        container = core
+        replica = ScopeReplica(scope: scope, user: user)
+    }
+
+    /// - Throws: `operationCancelled` where nobody has the container any more.
+    var core: ContainerCore {
+        get throws(SealKitError) {
+            guard let container else { throw SealKitError.cancelled }
+            return container
+        }
     }
 
     /// The zone as it is known, fetched the first time.
@@ -32,7 +46,7 @@ actor ZoneKeeper {
     /// - Parameter asked: the sequence that was known when the question was sent; an answer may not be older.
     /// - Throws: `rollback` when the answer cites an older head, or one that this device knows as another.
     func current(citedBy heads: [Sealkit_V1_ScopeHead], asked: UInt64) async throws(SealKitError) -> ZoneView {
-        do { return try await cited(by: heads, asked: asked) } catch { throw await core.noted(error, scope: scope) }
+        do { return try await cited(by: heads, asked: asked) } catch { throw try await core.noted(error, scope: scope) }
     }
 
     private func cited(by heads: [Sealkit_V1_ScopeHead], asked: UInt64) async throws(SealKitError) -> ZoneView {
@@ -60,7 +74,7 @@ actor ZoneKeeper {
     /// - Throws: `zoneNotFound`; `integrityFailure` for an entry that breaks a rule; `rollback` for one that forks the
     ///   log.
     func refresh() async throws(SealKitError) -> ZoneView {
-        do { return try await fetched() } catch { throw await core.noted(error, scope: scope) }
+        do { return try await fetched() } catch { throw try await core.noted(error, scope: scope) }
     }
 
     private func fetched() async throws(SealKitError) -> ZoneView {
@@ -124,12 +138,12 @@ actor ZoneKeeper {
             ]
         }
         let response: Sealkit_V1_FetchRostersResponse = try await core.call(
-            scope.owner == core.userID() ? .private : .shared, Endpoints.sharing.fetchRosters, request)
+            scope.owner == user ? .private : .shared, Endpoints.sharing.fetchRosters, request)
         guard let tail = response.rosters.first else {
             throw SealKitError(.serverRejectedRequest, "the server's answer lacks the roster that was asked for")
         }
         if tail.hasFailure { throw SealKitError(tail.failure) }
-        return try judging { () throws(ClientError) in try RosterTail(tail, of: core.userID()) }
+        return try judging { () throws(ClientError) in try RosterTail(tail, of: user) }
     }
 
     /// The whole roster and all of the caller's grants, as the server keeps them: for exports.
@@ -145,12 +159,12 @@ actor ZoneKeeper {
             if entries.count > replica.entries.count { _ = try await refresh() }
             guard entries.count <= replica.entries.count,
                 page.entries.elementsEqual(replica.entries[start..<entries.count])
-            else { throw await core.noted(refused(.forked(from: replica.head)), scope: scope) }
+            else { throw try await core.noted(refused(.forked(from: replica.head)), scope: scope) }
             guard page.isMoreComing else { break }
             page = try await fetch(after: UInt64(entries.count) - 1)
         }
         guard entries.count >= known.roster.hashes.count else {
-            throw await core.noted(refused(.forked(from: replica.head)), scope: scope)
+            throw try await core.noted(refused(.forked(from: replica.head)), scope: scope)
         }
         var grants = [page.grants]
         while page.hasMoreGrants {
@@ -182,8 +196,9 @@ actor ZoneKeeper {
         try await load()
         // While this actor waits, another call may adopt the same entries: then they are judged once more.
         while true {
+            let own = try core.identity()
             let step = try judging { () throws(ClientError) in
-                try replica.step(entries, isLast: isLast, as: core.identity())
+                try replica.step(entries, isLast: isLast, as: own)
             }
             try await core.contacts.observe(step.people)
             try await core.trust.append(
@@ -211,7 +226,7 @@ actor ZoneKeeper {
         // Before that, what is kept goes with the replica that stands in for what was not read yet.
         try await load()
         if let key = draft.epochKey { replica.keep(key) }
-        return try await adopt([draft.entry], grants: draft.grants.own(of: core.userID()))
+        return try await adopt([draft.entry], grants: draft.grants.own(of: user))
     }
 
     func load() async throws(SealKitError) {
@@ -220,7 +235,7 @@ actor ZoneKeeper {
         let floor = try await core.trust.floor(scope: scope.id)
         guard !isLoaded else { return }
         replica = try verifying("this device's copy of the roster of \(scope.zoneName)") { () throws(SealError) in
-            try ScopeReplica(scope: scope, user: core.userID(), entries: entries, floor: floor)
+            try ScopeReplica(scope: scope, user: user, entries: entries, floor: floor)
         }
         isLoaded = true
     }
@@ -241,7 +256,7 @@ actor ZoneKeeper {
     /// Opens this account's grants, and keeps them: a server that loses them is given them back.
     private func open(_ grants: [OwnGrant]) async throws(SealKitError) {
         guard let roster = replica.roster else { return }
-        replica.open(grants, as: core.identity())
+        try replica.open(grants, as: core.identity())
         try await core.trust.keep(grants, in: roster)
     }
 
@@ -256,7 +271,7 @@ actor ZoneKeeper {
 
     /// What the replica refuses, in the words of the SDK.
     func refused(_ error: ClientError) -> SealKitError {
-        SealKitError(error, of: scope, in: core.zoneID(of: scope))
+        SealKitError(error, of: scope, in: zoneID)
     }
 
     func judging<T>(_ body: () throws(ClientError) -> T) throws(SealKitError) -> T {
