@@ -24,10 +24,10 @@ DESTDIR ?=
 BINARY ?= .build/release/sealkit
 
 .PHONY: help setup build release demo test test-postgres test-s3 attacks parity cloudkit torture torture-cluster soak bench fuzz proofs vectors web web-check web-core web-library web-test bench-web protobuf docs format clean
-.PHONY: install uninstall deb package-check deploy-test
+.PHONY: install uninstall deb package-check container-check deploy-test
 
 help: ## Lists these targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-15s %s\n", $$1, $$2 }'
 
 setup: ## Installs the Debian packages that are missing
 	@Tests/Support/setup
@@ -55,6 +55,10 @@ deb: setup ## Builds the Debian package, into .build/deb
 package-check: deb ## Builds the Debian package, checks it by lintian, and installs, uses and purges it in a Debian of its own
 	@Tests/Support/setup lintian debootstrap systemd-container
 	@Tests/Support/package-check
+
+container-check: deb ## Builds the Containerfile with the Debian package, by buildah, and has what comes of it serve
+	@Tests/Support/setup buildah debootstrap
+	@Tests/Support/container-check
 
 demo: web build ## Four people share documents, one in a browser; a fifth, the server, and one who was removed see nothing
 	$($(CONFIGURATION)) notes
