@@ -1,9 +1,11 @@
 import Foundation
 import SealPrimitives
+import SealStorage
 import SealSystem
 import Testing
 
 @testable import SealServer
+@testable import SealService
 
 /// That a backup looks for room before it writes anything.
 @Suite(.withDatabaseFile, .timeLimit(.minutes(60))) struct BackupRoomTests {
@@ -14,6 +16,56 @@ import Testing
             dataFolder: server.folder.file("data"), secretsFolder: server.folder.file("data.secrets"),
             place: server.folder.file("place"), recipient: recipient, origin: nil, now: Date(), freeBytes: { _ in free }
         ).run()
+    }
+
+    /// What else lies in the secrets folder stops no backup that seals none of it.
+    @Test func onlyKeysAreReadWhereNothingIsSealed() async throws {
+        try await RunningServer.with { server in
+            let folder = server.folder.file("data.secrets/console-keys")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let (open, large) = (folder + "/open.json", folder + "/large.key")
+            try Data("{}".utf8).write(to: URL(fileURLWithPath: open))
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: open)
+            try Data(count: 70_000).write(to: URL(fileURLWithPath: large))
+            let made = try attempt(server, sealed: false, free: nil)
+            #expect(made.missing.isEmpty)
+            // Sealing them says which one is open to others.
+            let backup = try Backup(
+                dataFolder: server.folder.file("data"), secretsFolder: server.folder.file("data.secrets"),
+                place: server.folder.file("place"), recipient: try BackupKey.generate().recipient, origin: nil,
+                now: Date())
+            #expect(throws: SecretFileError.readableByOthers(path: open)) {
+                try FileManager.default.removeItem(atPath: large)
+                try backup.sealSecrets(to: server.folder.file("secrets.sealed"))
+            }
+        }
+    }
+
+    /// What nobody could open again is not sealed.
+    @Test func secretsHaveALimitTogether() async throws {
+        try await RunningServer.with { server in
+            let (folder, sealed) = (
+                server.folder.file("data.secrets/console-keys"), server.folder.file("secrets.sealed")
+            )
+            try PrivateFiles.createFolder(at: folder)
+            let key = try BackupKey.generate()
+            let backup = try Backup(
+                dataFolder: server.folder.file("data"), secretsFolder: server.folder.file("data.secrets"),
+                place: server.folder.file("place"), recipient: key.recipient, origin: nil, now: Date())
+            for number in 0..<63 {
+                try SecretFile.create(at: folder + "/\(number).json", contents: [UInt8](repeating: 7, count: 1 << 16))
+            }
+            try backup.sealSecrets(to: sealed)
+            #expect(throws: Never.self) { try SecretsCopy(sealedFile: sealed, key: key) }
+            try SecretFile.create(at: folder + "/63.json", contents: [UInt8](repeating: 7, count: 1 << 16))
+            do {
+                try backup.sealSecrets(to: sealed)
+                Issue.record("more was sealed than anybody opens")
+            } catch let error as BackupError {
+                #expect(error.kind == .badInput)
+                #expect(error.reason.contains("4 MiB"), "\(error)")
+            }
+        }
     }
 
     private func bytes(_ server: RunningServer) -> UInt64 {

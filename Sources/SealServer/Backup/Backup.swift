@@ -25,7 +25,8 @@ package struct Backup {
 
     private let data: String
     private let place: BackupPlace
-    private let secrets: SecretsCopy
+    private let secretsFolder: String
+    private let fingerprints: [String: String]
     private let recipient: BackupRecipient?
     private let origin: String?
     private let now: Date
@@ -51,11 +52,13 @@ package struct Backup {
                 .badInput, "the place for backups and the data folder are within one another",
                 remedy: "name another place with --to, on another disk at best")
         }
-        secrets = try SecretsCopy(folder: secretsFolder.absolutePath)
+        self.secretsFolder = secretsFolder.absolutePath
+        fingerprints = try SecretsCopy(keysOf: self.secretsFolder).fingerprints
         place = try BackupPlace(making: target)
     }
 
     /// Seals the secrets folder into a file of its own.
+    /// - Throws: `BackupError`, `FileError`, `SecretFileError`.
     package func sealSecrets(to path: String) throws {
         guard let recipient else {
             throw BackupError(
@@ -67,7 +70,7 @@ package struct Backup {
             throw BackupError(
                 .badInput, "the secrets' file would lie in the data folder", remedy: "name a file elsewhere")
         }
-        try secrets.seal(to: recipient, at: file)
+        try SecretsCopy(folder: secretsFolder).seal(to: recipient, at: file)
     }
 
     /// - Parameter keep: how many whole backups stay, this one included; nil for all.
@@ -175,7 +178,7 @@ package struct Backup {
             recipient: recipient,
             database: .init(databaseName, sum), blobList: .init(listName, list),
             blobFolder: known.blobFolder, blobs: blobs.count, missingBlobs: blobs.missing.count,
-            secrets: secrets.fingerprints)
+            secrets: fingerprints)
         try manifest.write(into: draft)
         try PrivateFiles.syncFolder(at: draft)
         try PrivateFiles.rename(draft, to: place.path(of: name))

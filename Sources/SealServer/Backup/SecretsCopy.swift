@@ -18,12 +18,25 @@ struct SecretsCopy {
 
     private static let mostBytes = 1 << 16
     private static let mostFiles = 10_000
+    /// Of all together, with their names: what is opened again is in memory.
+    private static let mostBytesOfAll = mostBytes * 64
     private static let purpose = "secrets"
     /// What the database has been written with: with others nobody is found by an address, and codes are void.
     static let lasting = ["address.key", "registration.key"]
 
     /// - Throws: `BackupError` where there is no such folder; `FileError`, `SecretFileError`.
     init(folder: String) throws {
+        try self.init(folder: folder) { _, _ in true }
+    }
+
+    /// Those alone that have fingerprints. What else lies there, and how, is nothing to whoever seals nothing.
+    /// - Throws: as `init(folder:)`.
+    init(keysOf folder: String) throws {
+        try self.init(folder: folder) { path, size in Self.isKey(path, size: size) }
+    }
+
+    /// - Parameter isWanted: by a file's path and size.
+    private init(folder: String, _ isWanted: (String, Int) -> Bool) throws {
         guard FileStatus(path: folder)?.isFolder == true else {
             throw BackupError(
                 .notFound, "there is no secrets folder at \(folder)",
@@ -39,7 +52,7 @@ struct SecretsCopy {
                 if status.isFolder {
                     // The folders of keys have no others in them.
                     if below.isEmpty { try take(path) }
-                } else if !name.hasSuffix(".new") {
+                } else if !name.hasSuffix(".new"), isWanted(path, Int(clamping: status.size)) {
                     var bytes = try SecretFile.contents(of: folder + path, atMost: Self.mostBytes)
                     files.append(File(path: String(path.dropFirst()), contents: SecretBytes(taking: &bytes)))
                 }
@@ -56,9 +69,13 @@ struct SecretsCopy {
     var fingerprints: [String: String] {
         Dictionary(
             uniqueKeysWithValues: files.compactMap { file in
-                guard file.path.hasSuffix(".key"), file.contents.count == SecretFile.byteCount else { return nil }
+                guard Self.isKey(file.path, size: file.contents.count) else { return nil }
                 return (file.path, Self.fingerprint(of: file.contents, at: file.path))
             })
+    }
+
+    private static func isKey(_ path: String, size: Int) -> Bool {
+        path.hasSuffix(".key") && size == SecretFile.byteCount
     }
 
     /// - Parameter path: within the folder.
@@ -91,7 +108,14 @@ struct SecretsCopy {
     /// Seals them into a file, which takes the place of a sealed one that is there.
     /// - Throws: `BackupError` where something else is there, `FileError`.
     func seal(to recipient: BackupRecipient, at path: String) throws {
-        var writer = CanonicalWriter(capacity: files.reduce(64) { $0 + $1.path.utf8.count + $1.contents.count + 8 })
+        let size = files.reduce(64) { $0 + $1.path.utf8.count + $1.contents.count + 8 }
+        guard size <= Self.mostBytesOfAll, files.count <= Self.mostFiles else {
+            throw BackupError(
+                .badInput,
+                "the secrets folder has more than \(Self.mostFiles) files or \(Self.mostBytesOfAll >> 20) MiB in it, and nobody could open its sealed copy",
+                remedy: "keep what is no secret of the server elsewhere")
+        }
+        var writer = CanonicalWriter(capacity: size)
         writer.number(UInt32(files.count))
         for file in files {
             writer.string(file.path)
@@ -125,9 +149,8 @@ struct SecretsCopy {
         do {
             var bytes: [UInt8] = []
             defer { wipe(&bytes) }
-            let most = Self.mostBytes * 64
             try SealedFile.open(try FileReader(path), for: Self.purpose, with: key) { part in
-                guard bytes.count + part.count <= most else { throw SealError.invalidLength }
+                guard bytes.count + part.count <= Self.mostBytesOfAll else { throw SealError.invalidLength }
                 bytes += part
             }
             files = try Self.files(in: bytes)

@@ -118,27 +118,33 @@ final class AlertMessages: Sendable {
 
     private func settle(_ message: Alerts.Message, _ outcome: Outcome, _ turn: JobTurn) async throws {
         let (now, id, way) = (clock(), message.id, message.target.way)
+        let isOver = now - message.since >= Self.patience
+        let (wait, isAttempt): (Int64, Bool)
         switch outcome {
         case .taken:
             metrics.count(.alertMessages, way, "taken")
             try await turn.note { try Alerts.delete(id, in: $0) }
+            return
         case .limited(let seconds):
-            let due = now + max(1, Int64(seconds)) * 1_000_000
-            try await turn.note { try Alerts.postpone(id, until: due, isAttempt: false, in: $0) }
+            if isOver { warn(message, "too many mails were sent", isOver: true) }
+            (wait, isAttempt) = (max(1, Int64(seconds)) * 1_000_000, false)
         case .refused(let why):
             metrics.count(.alertMessages, way, "refused")
-            let isOver = now - message.since >= Self.patience
-            let metadata: Logger.Metadata = [
-                "alert": "\(message.notice.alert)", "way": "\(way)", "why": "\(why)", "again": "\(!isOver)",
-            ]
-            logger.warning("a message of an alert was not taken", metadata: metadata)
-            guard !isOver else {
-                metrics.count(.alertMessages, way, "given-up")
-                try await turn.note { try Alerts.delete(id, in: $0) }
-                return
-            }
-            let wait = min(Self.firstWait << min(message.attempts, 6), Self.longestWait)
-            try await turn.note { try Alerts.postpone(id, until: now + wait, isAttempt: true, in: $0) }
+            warn(message, why, isOver: isOver)
+            (wait, isAttempt) = (min(Self.firstWait << min(message.attempts, 6), Self.longestWait), true)
         }
+        guard !isOver else {
+            metrics.count(.alertMessages, way, "given-up")
+            try await turn.note { try Alerts.delete(id, in: $0) }
+            return
+        }
+        try await turn.note { try Alerts.postpone(id, until: now + wait, isAttempt: isAttempt, in: $0) }
+    }
+
+    private func warn(_ message: Alerts.Message, _ why: String, isOver: Bool) {
+        let metadata: Logger.Metadata = [
+            "alert": "\(message.notice.alert)", "way": "\(message.target.way)", "why": "\(why)", "again": "\(!isOver)",
+        ]
+        logger.warning("a message of an alert was not taken", metadata: metadata)
     }
 }

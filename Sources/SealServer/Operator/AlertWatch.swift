@@ -7,8 +7,8 @@ import SealSystem
 import SealWire
 import Synchronization
 
-/// Looks at alerts once a minute, and tells whoever is to know when one fires or recovers: once each, at least once to
-/// everybody.
+/// Looks at alerts once a minute, and tells whoever is to know when one fires or recovers: the newest of an
+/// alert, at least once to everybody.
 final class AlertWatch: Sendable {
     let alerts: Alerts
     private let telemetry: Telemetry
@@ -86,10 +86,10 @@ final class AlertWatch: Sendable {
         guard telemetry.recorder != nil, !counted.isEmpty else { return (readings, nil) }
         do {
             let found = try await telemetry.reading { [logger, averages] file in
-                var found: [String: AlertReading] = [:]
+                var (found, minutes) = ([String: AlertReading](), AlertMinutes(now: now / 1_000_000))
                 for rule in counted {
                     do {
-                        found[rule.name] = try await rule.reading(file, averages: averages, now: now / 1_000_000)
+                        found[rule.name] = try await rule.reading(file, minutes: &minutes, averages: averages)
                     } catch TelemetryFileError.tooMuch {
                         logger.warning(
                             "an alert has more to look at than can be read", metadata: ["alert": "\(rule.name)"])

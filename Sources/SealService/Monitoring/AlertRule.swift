@@ -121,15 +121,15 @@ extension AlertRule {
     }
 
     /// Of the last whole minutes; nil where nothing can be said.
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter minutes: what others have read of the same minutes.
     /// - Throws: `TelemetryFileError`, `StorageError`.
     package func reading(
-        _ file: TelemetryFile, averages: AlertAverages, now: Int64
+        _ file: TelemetryFile, minutes: inout AlertMinutes, averages: AlertAverages
     ) async throws -> AlertReading? {
-        let minute = TelemetryFile.Step.minute.rawValue
-        let until = TelemetryFile.Step.minute.start(of: now)
-        let from = until - Int64(message.minutes) * minute
-        let part = try await sum(file, .minute, from, until).total
+        let (from, until) = (minutes.start(of: message.minutes), minutes.end)
+        let part = try await minutes.total(message.minutes, filters) {
+            try await sum(file, .minute, from, until).total
+        }
         guard part.sum.count >= Int64(message.leastRequests),
             let value = measure.value(of: part, minutes: Double(message.minutes))
         else { return nil }

@@ -72,7 +72,7 @@ package struct Alerts: Sendable {
     /// - Throws: `limitExceeded`.
     package func put(_ rule: AlertRule, now: Int64, in connection: any SQLConnection) throws {
         let sealed = seal(try rule.message.serializedBytes(), Self.place(rule.name))
-        try connection.execute("DELETE FROM alert_message WHERE alert = $1", [.text(rule.name)])
+        try Self.deleteMessages(of: rule.name, in: connection)
         try connection.execute(
             """
             INSERT INTO alert (name, sealed, created, firing, since, checked, value, threshold, due)
@@ -89,7 +89,7 @@ package struct Alerts: Sendable {
     /// - Throws: `unknownItem`.
     package func remove(_ name: String, in connection: any SQLConnection) throws {
         guard try connection.execute("DELETE FROM alert WHERE name = $1", [.text(name)]) > 0 else { throw Self.unknown }
-        try connection.execute("DELETE FROM alert_message WHERE alert = $1", [.text(name)])
+        try Self.deleteMessages(of: name, in: connection)
     }
 
     private static let unknown = ServerError(
@@ -163,6 +163,8 @@ package struct Alerts: Sendable {
             try connection.execute(
                 "INSERT INTO alert_change (time, name, fired, value, threshold) VALUES ($1, $2, $3, $4, $5)",
                 [.integer(now), .text(name), .bool(judgement.isFiring)] + reading)
+            // What still waits is not true any more, and would come together for as long as the alert flaps.
+            try Self.deleteMessages(of: name, in: connection)
             for message in judgement.messages { try insert(message, of: name, now: now, in: connection) }
         }
         if !crossed.isEmpty {
@@ -265,6 +267,10 @@ package struct Alerts: Sendable {
     /// It was taken, or is given up.
     package static func delete(_ id: ID16, in connection: any SQLConnection) throws {
         try connection.execute("DELETE FROM alert_message WHERE id = $1", [.blob(id.bytes)])
+    }
+
+    private static func deleteMessages(of alert: String, in connection: any SQLConnection) throws {
+        try connection.execute("DELETE FROM alert_message WHERE alert = $1", [.text(alert)])
     }
 
     /// - Parameter isAttempt: false where it was not even tried.

@@ -178,7 +178,7 @@ import Testing
                 receiver.answer(Array(repeating: .internalServerError, count: 100))
                 try await minute(server, anna, failing: 2)
                 #expect(try await alerts(boss).map(\.waiting) == [1])
-                // That it fired is given up; that it recovered waits another day.
+                // That it recovered takes the place of that it fired, and is given up after another day.
                 server.clock.advance(seconds: 86_401)
                 try await look(server)
                 #expect(try await alerts(boss).map(\.waiting) == [1])
@@ -187,7 +187,7 @@ import Testing
                 #expect(try await alerts(boss).map(\.waiting) == [0])
                 let metrics = try await ServerTests().send("GET", server.metrics + "/metrics")
                 let text = String(decoding: metrics.body, as: UTF8.self)
-                #expect(text.contains("sealkit_alert_messages_total{way=\"webhook\",outcome=\"given-up\"} 2\n"))
+                #expect(text.contains("sealkit_alert_messages_total{way=\"webhook\",outcome=\"given-up\"} 1\n"))
             }
         }
     }
@@ -209,6 +209,50 @@ import Testing
             try await expectRefusal(.unknownItem) {
                 try await boss.call(Endpoints.monitoring.removeAlert, .with { $0.name = waiting.rule.name })
             }
+        }
+    }
+
+    /// A mail that the limit holds back is told soon, or not at all.
+    @Test func whatTheLimitHoldsBackIsGivenUpAfterADay() async throws {
+        var limits = AbuseLimits()
+        limits.operatorMail = .init(count: 1, window: 3_600_000_000)
+        try await with(limits: limits) { server, boss, _ in
+            // Of the disk, so that none recovers while the clock goes on.
+            for name in ["a", "b", "c"] {
+                try await add(boss, Self.rule(name) { ($0.measure, $0.below, $0.value) = ("free-bytes", true, 1e18) })
+            }
+            try await look(server)
+            #expect(server.mail.sent.count == 1)
+            #expect(try await alerts(boss).map(\.waiting).reduce(0, +) == 2)
+            server.clock.advance(seconds: 86_401)
+            try await look(server)
+            #expect(server.mail.sent.count == 2)
+            #expect(try await alerts(boss).map(\.waiting) == [0, 0, 0])
+            #expect(try await server.rows(in: ["alert_message"]).isEmpty)
+            let metrics = try await ServerTests().send("GET", server.metrics + "/metrics")
+            let text = String(decoding: metrics.body, as: UTF8.self)
+            #expect(text.contains("sealkit_alert_messages_total{way=\"mail\",outcome=\"given-up\"} 1\n"))
+        }
+    }
+
+    @Test func ofAnAlertThatFlapsTheNewestAloneWaits() async throws {
+        var limits = AbuseLimits()
+        limits.operatorMail = .init(count: 1, window: 3_600_000_000)
+        try await with(limits: limits) { server, boss, anna in
+            try await add(boss, Self.rule())
+            server.clock.advance(seconds: 61)
+            for _ in 0..<3 {
+                try await minute(server, anna, failing: 2)
+                try await minute(server, anna, failing: 0)
+            }
+            #expect(try await history(boss).count == 6)
+            #expect(server.mail.sent.map(\.subject).count(where: { $0.contains("fired") }) == 1)
+            #expect(try await alerts(boss).map(\.waiting) == [1])
+            server.clock.advance(seconds: 3_600)
+            try await look(server)
+            #expect(server.mail.sent.count == 2)
+            #expect(server.mail.sent.last?.subject.contains("recovered") == true)
+            #expect(try await alerts(boss).map(\.waiting) == [0])
         }
     }
 
@@ -300,7 +344,8 @@ import Testing
         _ file: TelemetryFile, _ now: Int64, averages: AlertAverages = AlertAverages(),
         _ change: (inout Sealkit_V1_AlertRule) -> Void
     ) async throws -> AlertReading? {
-        try await AlertRule(rule("a", change)).reading(file, averages: averages, now: now)
+        var minutes = AlertMinutes(now: now)
+        return try await AlertRule(rule("a", change)).reading(file, minutes: &minutes, averages: averages)
     }
 
     /// The hours of a day are read once, and again when another one is over.
