@@ -61,6 +61,7 @@ let package = Package(
         .target(name: "CCurlShim", dependencies: ["CCurl"]),
         .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(name: "CWebBundle"),
+        .target(name: "CErrorTable"),
         .target(name: "CHeap"),
         .target(name: "SealSystem", dependencies: ["CHeap"], swiftSettings: house),
         // Floor 1
@@ -154,7 +155,7 @@ let package = Package(
             dependencies: [
                 "SealSystem", "SealPrimitives", "SealStatements", "SealWire", "SealCoding", "SealSchema", "SealQuery",
                 "SealStorage",
-                "SealService", "CCurl", "CCurlShim", "CWebBundle",
+                "SealService", "CCurl", "CCurlShim", "CWebBundle", "CErrorTable",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -395,7 +396,8 @@ case "1":
 case "server":
     // The server with its packages, and the core's harness and world once more.
     let kept = [
-        "CSodium", "CCurl", "CCurlShim", "CPQ", "CWebBundle", "CHeap", "SealSystem", "SealPrimitives", "SealWire",
+        "CSodium", "CCurl", "CCurlShim", "CPQ", "CWebBundle", "CErrorTable", "CHeap", "SealSystem", "SealPrimitives",
+        "SealWire",
         "SealStatements",
         "SealEnvelope",
         "SealCoding",

@@ -18,6 +18,8 @@ struct Chart {
     let isStacked: Bool
     /// How a value is written.
     let text: (Double) -> String
+    /// To a stretch by itself; nil where it leads nowhere.
+    let link: (Int64) -> String?
 
     private static let (width, height, left, bottom) = (720.0, 180.0, 64.0, 22.0)
 
@@ -99,25 +101,27 @@ struct Chart {
         let width = (Self.width - Self.left - 8) / Double(max(1, starts.count - 1))
         return starts.enumerated().map { index, start in
             let words = lines.map { "\($0.name) \(text($0.values[start] ?? 0))" }.joined(separator: ", ")
-            return """
+            let point: Markup = """
                 <rect class="point" x="\(number(x(index) - width / 2))" y="0" width="\(number(width))" \
                 height="\(number(Self.height - Self.bottom))"><title>\(Self.time(start)): \(words)</title></rect>
-
                 """
+            // Out of the keyboard's way, which has the same links at the numbers.
+            return link(start).map { "<a href=\"\($0)\" tabindex=\"-1\">\(point)</a>\n" } ?? point + "\n"
         }
     }
 
     private var legend: [Markup] {
         lines.enumerated().map { place, line in
-            "<span class=\"key s\(place % 6)\"></span> \(line.name.isEmpty ? "(none)" : line.name) "
+            "<span class=\"key s\(place % 6)\"></span> \(line.name) "
         }
     }
 
     private var table: Markup {
-        let heads = lines.map { line -> Markup in "<th scope=\"col\">\(line.name.isEmpty ? "(none)" : line.name)</th>" }
+        let heads = lines.map { line -> Markup in "<th scope=\"col\">\(line.name)</th>" }
         let rows = starts.reversed().map { start -> Markup in
             let cells = lines.map { line -> Markup in "<td class=\"n\">\(text(line.values[start] ?? 0))</td>" }
-            return "<tr><th scope=\"row\">\(Self.time(start))</th>\(Markup(cells))</tr>\n"
+            let time: Markup = link(start).map { "<a href=\"\($0)\">\(Self.time(start))</a>" } ?? "\(Self.time(start))"
+            return "<tr><th scope=\"row\">\(time)</th>\(Markup(cells))</tr>\n"
         }
         return
             "<table><thead><tr><th scope=\"col\">From</th>\(Markup(heads))</tr></thead><tbody>\(Markup(rows))</tbody></table>"

@@ -36,12 +36,12 @@ extension Console {
 
             """
         }
-        let counted = try await counted(hours: 24, filters: [:], by: .container)
+        let counted = try await counted(ChartTime(hours: 24, now: now), by: .container)
         let body: Markup = """
             <h2>Alerts</h2>
             \(firing.isEmpty ? quiet : "<ul>\(Markup(firing))</ul>")
             <h2>The last day</h2>
-            \(Self.charts(counted))
+            \(Self.charts(counted) { "/telemetry?" + FormFields.query($0.fields + [("by", "container")]) })
             \(Self.sums(counted, limit: 10) { word in
                 "/telemetry?" + FormFields.query([("container", word)])
             })

@@ -3,33 +3,18 @@ import SealService
 import SealStorage
 import SealWire
 
-/// What was counted, as charts.
+/// The page of what was counted.
 extension Console {
-    /// Sums by stretches, a line for each word: read once for a page, which shows them together and each by itself.
-    struct Counted: Sendable {
-        fileprivate let series: [TelemetrySeries]
-        fileprivate let starts: [Int64]
-        fileprivate let step: TelemetryFile.Step
-        let by: TelemetryDimension
-    }
-
-    private static func step(_ hours: Int64) -> TelemetryFile.Step {
-        hours <= 3 ? .minute : hours <= 336 ? .hour : .day
-    }
-
     /// Nil where nothing is counted, or the file has just been put aside.
     func counted(
-        hours: Int64, filters: [TelemetryDimension: String], by: TelemetryDimension
+        _ time: ChartTime, kind: TelemetryKey.Kind = .request, filters: [TelemetryDimension: String] = [:],
+        by: TelemetryDimension
     ) async throws -> Counted? {
         guard services.telemetry.recorder != nil else { return nil }
-        let step = Self.step(hours)
-        let (from, until) = (step.start(of: now - hours * 3_600), now + 1)
-        let query = TelemetryQuery(from: from, until: until, step: step, kind: .request, filters: filters, by: by)
         do {
-            let series = try await services.telemetry.reading { try await $0.series(query) }
-            return Counted(
-                series: series, starts: Array(stride(from: from, to: until, by: Int64.Stride(step.rawValue))),
-                step: step, by: by)
+            return try await services.telemetry.reading {
+                try await Counted($0, time: time, kind: kind, filters: filters, by: by)
+            }
         } catch TelemetryFileError.tooMuch {
             throw ServerError(
                 .limitExceeded, "Telemetry has too many rows for one page.",
@@ -39,108 +24,72 @@ extension Console {
         }
     }
 
-    private static func together(_ series: some Sequence<TelemetrySeries>, named name: String) -> TelemetrySeries {
-        var all = TelemetrySeries(name: name)
-        for one in series { all.add(one) }
-        return all
-    }
-
-    private static func failures(_ part: TelemetrySeries.Part) -> Int64 { part.codes.values.reduce(0, +) }
-
-    /// Requests, latency and bytes, of everything or of what was chosen.
-    static func charts(_ counted: Counted?) -> Markup {
-        guard let counted else { return nothing }
-        let all = together(counted.series, named: "")
-        func chart(
-            _ title: String, stacked: Bool, _ lines: [(String, (TelemetrySeries.Part) -> Double)],
-            _ text: @escaping (Double) -> String
-        ) -> Markup {
-            Chart(
-                title: title,
-                lines: lines.map { name, value in Chart.Line(name: name, values: all.parts.mapValues(value)) },
-                starts: counted.starts, step: counted.step.rawValue, isStacked: stacked, text: text
-            ).markup
-        }
-        func milliseconds(_ share: Double) -> (TelemetrySeries.Part) -> Double {
-            { Double($0.sum.latency.quantile(share)) / 1_000 }
-        }
-        let stretch = counted.step == .minute ? "a minute" : counted.step == .hour ? "an hour" : "a day"
-        return chart(
-            "Requests \(stretch)", stacked: true,
-            [
-                ("answered", { Double($0.sum.count - failures($0)) }), ("failed", { Double(failures($0)) }),
-            ], whole)
-            + chart(
-                "Milliseconds until the answer", stacked: false,
-                [("p50", milliseconds(0.5)), ("p95", milliseconds(0.95)), ("p99", milliseconds(0.99))],
-                { "\(($0 * 10).rounded() / 10)" })
-            + chart(
-                "Bytes \(stretch)", stacked: true,
-                [("in", { Double($0.sum.bytesIn) }), ("out", { Double($0.sum.bytesOut) })],
-                bytes)
-    }
-
-    static let nothing: Markup = "<p>This server counts nothing: it runs with <code>--telemetry off</code>.</p>"
-
-    /// - Parameter link: of a word.
-    static func sums(_ counted: Counted?, limit: Int, link: (String) -> String) -> Markup {
-        guard let counted else { return .none }
-        var shown = Array(counted.series.prefix(limit))
-        if counted.series.count > limit {
-            shown.append(together(counted.series.dropFirst(limit), named: "(the rest)"))
-        }
-        let rows = shown.enumerated().map { index, series -> Markup in
-            let (sum, failures) = (series.total.sum, failures(series.total))
-            let share = sum.count > 0 ? (Double(failures) / Double(sum.count) * 1_000).rounded() / 10 : 0
-            let name: Markup =
-                index == limit || series.name.isEmpty
-                ? "\(series.name.isEmpty ? "(none)" : series.name)"
-                : "<a href=\"\(link(series.name))\">\(series.name)</a>"
-            return """
-                <tr><th scope="row">\(name)</th><td class="n">\(sum.count)</td><td class="n">\(failures)</td>\
-                <td class="n">\("\(share) %")</td><td class="n">\("\(Double(sum.latency.quantile(0.5)) / 1_000)")</td>\
-                <td class="n">\("\(Double(sum.latency.quantile(0.95)) / 1_000)")</td>\
-                <td class="n">\(bytes(sum.bytesIn))</td><td class="n">\(bytes(sum.bytesOut))</td></tr>
-
-                """
-        }
-        return table(
-            "Requests by \(counted.by.rawValue)",
-            [counted.by.rawValue, "requests", "failed", "share", "p50 ms", "p95 ms", "in", "out"], rows,
-            numbers: [1, 2, 3, 4, 5, 6, 7], empty: "Nothing was asked in this time.")
-    }
+    private static let kinds: [(value: String, shown: String)] = [
+        ("", "requests"), ("item", "refused items"), ("notification", "notifications"),
+    ]
 
     func telemetry(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
-        let hours = try Self.hours(fields["hours"])
+        let time = try ChartTime(fields, now: now)
         let wanted = fields["by"].isEmpty ? .operation : TelemetryDimension(rawValue: fields["by"])
         guard let by = wanted else {
             throw ServerError(
                 .invalidArguments, "There are no lines by that.",
                 remedy: "Use \(TelemetryDimension.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
+        let kind = try TelemetryController.kind(fields["kind"])
         let filters = Self.filters(fields)
-        let chosen = filters.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 }
+        let chosen = filters.map { (name: $0.key.rawValue, value: $0.value) }.sorted { $0.name < $1.name }
+        func link(_ time: ChartTime, _ chosen: [(name: String, value: String)]) -> String {
+            "/telemetry?" + FormFields.query(time.fields + [("by", by.rawValue), ("kind", fields["kind"])] + chosen)
+        }
         let form: Markup = """
             <form class="fields" method="get" action="/telemetry">
-            \(Self.lengthChoice(hours))\
+            \(Self.timeChoice(time, fields))\(Self.choice("What", "kind", Self.kinds, fields["kind"]))\
             \(Self.choice("Lines by", "by", TelemetryDimension.allCases.map { ($0.rawValue, $0.rawValue) }, by.rawValue))\
             \(Self.filterFields(fields))<button>Show</button>
             </form>
             """
-        let counted = try await counted(hours: hours, filters: filters, by: by)
-        let body =
-            form + Self.charts(counted)
-            + Self.sums(counted, limit: 50) { word in
-                "/telemetry?"
-                    + FormFields.query(
-                        [("hours", "\(hours)"), ("by", by.rawValue)]
-                            + chosen.filter { $0.0 != by.rawValue } + [(by.rawValue, word)])
-            }
-        let logs = "/logs?" + FormFields.query([("hours", "\(hours)")] + chosen)
+        let counted = try await counted(time, kind: kind, filters: filters, by: by)
+        let others = time.others.map { name, time -> Markup in "<a href=\"\(link(time, chosen))\">\(name)</a>\n" }
+        let body: Markup = """
+            \(form)<p>\(Markup(others))</p>
+            \(Self.charts(counted, made: try await made(time, filters)) { link($0, chosen) })
+            \(Self.sums(counted, limit: 50) { word in
+                link(time, chosen.filter { $0.name != by.rawValue } + [(by.rawValue, word)])
+            })
+            \(Self.codes(counted))
+            <p><a href="/logs?\(FormFields.query(Self.logTime(time) + chosen))">The same in the log</a></p>
+            """
         journal.note(.telemetry)
-        return ConsolePage(
-            title: "Telemetry", body: body + "<p><a href=\"\(logs)\">The same in the log</a></p>", session: session
-        ).response()
+        return ConsolePage(title: "Telemetry", body: body, session: session).response()
+    }
+
+    /// Accounts are the server's: where a part of its requests is looked at there are none.
+    private func made(
+        _ time: ChartTime, _ filters: [TelemetryDimension: String]
+    ) async throws -> [Int64: Double]? {
+        guard filters.isEmpty else { return nil }
+        let day = TelemetryFile.Step.day
+        let found = try await services.transactions.read { connection in
+            try ManagementEvents.counts(
+                of: .accountMade, from: day.start(of: time.from) * 1_000_000, until: time.until * 1_000_000,
+                by: day.rawValue * 1_000_000, in: connection)
+        }
+        return Dictionary(uniqueKeysWithValues: found.map { ($0.start / 1_000_000, Double($0.count)) })
+    }
+
+    /// - Parameter fields: of which those that say the time go along where it is none of the form's.
+    private static func timeChoice(_ time: ChartTime, _ fields: FormFields) -> Markup {
+        guard let hours = time.hours else {
+            return choice("Time", "hours", [("", "as chosen")] + lengths, "") + hidden(fields, ChartTime.names)
+        }
+        return lengthChoice(hours)
+    }
+
+    /// The log's moments are microseconds.
+    private static func logTime(_ time: ChartTime) -> [(name: String, value: String)] {
+        guard time.hours == nil else { return time.fields }
+        return [("from", "\(time.from * 1_000_000)"), ("until", "\(time.until * 1_000_000)")]
     }
 
     /// Those that a query names and that are not empty.

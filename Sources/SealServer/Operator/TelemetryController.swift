@@ -83,10 +83,16 @@ struct TelemetryController: Sendable {
         guard message.by.isEmpty || by != nil else {
             throw Self.invalid("Telemetry is not told apart by what was asked for.", TelemetryDimension.words)
         }
-        guard let kind = Self.kinds[message.kind] else {
-            throw Self.invalid("There is no telemetry of that kind.", "Use request, item or notification.")
+        return TelemetryQuery(
+            from: message.from, until: until, step: step, kind: try Self.kind(message.kind), filters: filters, by: by)
+    }
+
+    /// - Throws: `invalidArguments`.
+    static func kind(_ word: String) throws(ServerError) -> TelemetryKey.Kind {
+        guard let kind = kinds[word] else {
+            throw invalid("There is no telemetry of that kind.", "Use request, item or notification.")
         }
-        return TelemetryQuery(from: message.from, until: until, step: step, kind: kind, filters: filters, by: by)
+        return kind
     }
 
     private static let kinds: [String: TelemetryKey.Kind] = [

@@ -72,6 +72,21 @@ package enum ManagementEvents {
         }
     }
 
+    /// How many of a kind there were in which stretch; those of accounts that are gone went with them.
+    /// - Parameters:
+    ///   - from: a stretch's beginning, in microseconds since 1970.
+    ///   - length: of each stretch.
+    package static func counts(
+        of kind: ManagementEvent.Kind, from: Int64, until: Int64, by length: Int64, in connection: any SQLConnection
+    ) throws -> [(start: Int64, count: Int64)] {
+        try connection.rows(
+            """
+            SELECT (time - $2) / $4 AS stretch, COUNT(*) AS count FROM management_event
+            WHERE kind = $1 AND time >= $2 AND time < $3 GROUP BY stretch ORDER BY stretch
+            """, [.text(kind.rawValue), .integer(from), .integer(until), .integer(length)]
+        ) { (start: from + (try $0.int64("stretch")) * length, count: try $0.int64("count")) }
+    }
+
     private static func event(_ row: any SQLRow) throws -> Sealkit_V1_ManagementEvent {
         var event = Sealkit_V1_ManagementEvent()
         event.time = try row.int64("time")

@@ -29,27 +29,16 @@ package enum AlertMeasure: String, CaseIterable, Sendable {
         let sum = part.sum
         switch self {
         case .requests: return Double(sum.count) / minutes
-        case .failures: return Double(Self.failures(of: part)) / minutes
-        case .serverErrors: return Double(Self.serverErrors(of: part)) / minutes
+        case .failures: return Double(part.failures) / minutes
+        case .serverErrors: return Double(part.serverErrors) / minutes
         case .bytesIn: return Double(sum.bytesIn) / minutes
         case .bytesOut: return Double(sum.bytesOut) / minutes
         case .failureShare:
-            return sum.count > 0 ? Double(Self.failures(of: part)) / Double(sum.count) * 100 : nil
+            return sum.count > 0 ? Double(part.failures) / Double(sum.count) * 100 : nil
         case .latency50: return Self.milliseconds(0.5, sum)
         case .latency95: return Self.milliseconds(0.95, sum)
         case .latency99: return Self.milliseconds(0.99, sum)
         case .freeBytes: return nil
-        }
-    }
-
-    private static func failures(of part: TelemetrySeries.Part) -> Int64 { part.codes.values.reduce(0, +) }
-
-    /// Those that are the server's fault, and not the client's.
-    private static func serverErrors(of part: TelemetrySeries.Part) -> Int64 {
-        part.codes.reduce(0) { sum, code in
-            // Of what has no code of the protocol's telemetry says `http-502`.
-            let status = ErrorCode(rawValue: code.key)?.httpStatus ?? Int(code.key.dropFirst(5)) ?? 0
-            return status >= 500 ? sum + code.value : sum
         }
     }
 
