@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import SealLab
 import Testing
 
@@ -80,6 +81,64 @@ import Testing
             let said = try await run(words, server)
             #expect(said.status == status, "\(words): \(said.output)\(said.errors)")
             #expect(said.errors.contains(text), "\(words): \(said.errors)")
+        }
+    }
+
+    /// Killed again and again, while it counts and writes, the server leaves a file that is whole: with all that it has
+    /// told, and nothing that was not asked.
+    @Test func aServerThatIsKilledUnderLoadLeavesASoundFile() async throws {
+        let folder = SealLab.ServerProcess.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var (sent, told) = (0, 0)
+        for round in 0..<4 {
+            let server = try ServerProcess(
+                folder: folder, mail: false, arguments: ["--operator", "127.0.0.1:0"] + ServerProcess.withoutRates)
+            let ann = try await Person(server)
+            let note = try await ann.own.save(ann.note(in: try await ann.makeZone(), "a"))
+            let load = Task {
+                await withTaskGroup(of: Int.self) { group in
+                    for _ in 0..<8 {
+                        group.addTask {
+                            var count = 0
+                            // Until the server is gone.
+                            repeat { count += 1 } while (try? await ann.own.record(for: note.recordID)) != nil
+                            return count
+                        }
+                    }
+                    return await group.reduce(0, +)
+                }
+            }
+            // Whoever asks has it written.
+            for _ in 0...round {
+                let answer = try await run(["--operation", "records/lookup", "--json"], server)
+                #expect(answer.status == 0, "\(answer.errors)")
+                let line = Data(answer.output.prefix { $0 != "\n" }.utf8)
+                let all = try #require(try JSONSerialization.jsonObject(with: line) as? [String: Any])
+                told = try #require((all["total"] as? [String: Any])?["count"] as? Int)
+            }
+            try await Task.sleep(for: .milliseconds(150 * round))
+            server.kill()
+            sent += await load.value
+            let counts = try Self.counts(server.dataFolder.appendingPathComponent("telemetry.sqlite").path)
+            // The same by minute, hour and day: each is written with the others, or not at all.
+            #expect(counts.count == 3 && Set(counts).count == 1, "\(counts)")
+            #expect((told...max(told, sent)).contains(counts.first ?? -1), "\(told) <= \(counts) <= \(sent)")
+        }
+        #expect(told > 0)
+    }
+
+    /// Of `records/lookup`, by step; the file has to be whole.
+    private static func counts(_ path: String) throws -> [Int] {
+        let file = try DatabaseQueue(path: path)
+        defer { try? file.close() }
+        return try file.read { database in
+            #expect(try String.fetchAll(database, sql: "PRAGMA integrity_check") == ["ok"])
+            return try Int.fetchAll(
+                database,
+                sql: """
+                    SELECT SUM(m.count) FROM sums m JOIN series s ON s.id = m.series
+                    WHERE s.kind = 0 AND s.operation = 'records/lookup' GROUP BY m.step
+                    """)
         }
     }
 
