@@ -60,6 +60,7 @@ extension ConsoleServices {
             tokenKeys: services.tokenIssuer.keys,
             webhookKeys: services.webhookKeys, operatorGate: services.operatorGate,
             operatedAccounts: services.operatedAccounts, telemetry: services.telemetry,
-            alertWatch: services.alertWatch, alertMessages: services.alertMessages)
+            alertWatch: services.alertWatch, alertMessages: services.alertMessages,
+            webBundle: services.webBundle)
     }
 }

@@ -14,9 +14,12 @@ extension Console {
     }
 
     func addAlertRoutes(to routes: inout RouteTable) {
-        get("/alerts", &routes) { _, session in try await alertPage(session, tested: nil) }
-        post("/alerts/add", &routes) { fields, _ in
+        get("/alerts", &routes) { _, session in try await alertPage(session) }
+        post("/alerts/add", &routes) { fields, session in
             let rule = try Self.rule(fields)
+            if fields["do"] == "preview" {
+                return try await alertPage(session, said: try await preview(rule), fields: fields)
+            }
             _ = try await alertActions.add(.with { $0.rule = rule })
             return ConsolePage.see("/alerts")
         }
@@ -25,7 +28,7 @@ extension Console {
             return ConsolePage.see("/alerts")
         }
         post("/alerts/test", &routes) { fields, session in
-            try await alertPage(session, tested: try await alertActions.test(fields["name"]))
+            try await alertPage(session, said: Self.outcome(try await alertActions.test(fields["name"])))
         }
     }
 
@@ -47,8 +50,45 @@ extension Console {
         }
     }
 
+    /// What a rule would have seen, without telling anybody.
+    private func preview(_ given: Sealkit_V1_AlertRule) async throws -> Markup {
+        let rule = try AlertRule(given)
+        let reading = try await alertActions.preview(rule)
+        let now: Markup
+        if let reading {
+            now = """
+                it reads \(Self.number(reading.value)) \(rule.measure.unit), compared with \
+                \(Self.number(reading.threshold)): it would \(rule.isHeld(by: reading) ? "fire" : "not fire")
+                """
+        } else {
+            now = "nothing can be said of it"
+        }
+        return "<p role=\"status\">\(rule.name) is not watched yet. Now \(now).</p>\n\(try await chart(rule, reading))"
+    }
+
+    /// The last day by hours, beside what they are compared with.
+    private func chart(_ rule: AlertRule, _ reading: AlertReading?) async throws -> Markup {
+        let time = ChartTime(hours: 24, now: self.now)
+        guard rule.measure.isOfRequests, let counted = try await counted(time, filters: rule.filters, by: .operation)
+        else { return .none }
+        let minutes = Double(time.step.rawValue / TelemetryFile.Step.minute.rawValue)
+        let values = counted.all.parts.compactMapValues { rule.measure.value(of: $0, minutes: minutes) }
+        var lines = [Chart.Line(name: rule.measure.rawValue, values: values)]
+        if let reading {
+            let level = Dictionary(uniqueKeysWithValues: time.starts.map { ($0, reading.threshold) })
+            lines.append(Chart.Line(name: "compared with", values: level))
+        }
+        return Chart(
+            title: "\(rule.measure.rawValue), \(rule.measure.unit), by hours", lines: lines, starts: time.starts,
+            step: time.step.rawValue, isStacked: false, text: Self.number, link: { _ in nil }
+        ).markup
+    }
+
+    /// - Parameters:
+    ///   - said: what has come of a form.
+    ///   - fields: of a rule that is not watched yet.
     private func alertPage(
-        _ session: ConsoleSessions.Session, tested: Sealkit_V1_TestAlertResponse?
+        _ session: ConsoleSessions.Session, said: Markup = .none, fields: FormFields = FormFields()
     ) async throws -> Response {
         let (alerts, changes) = try await services.transactions.read {
             [alerts = services.alertWatch.alerts] connection in
@@ -72,18 +112,22 @@ extension Console {
         }
         let measures = AlertMeasure.allCases.map { ($0.rawValue, "\($0.rawValue) (\($0.unit))") }
         let body: Markup = """
-            \(tested.map(Self.outcome))
+            \(said)
             \(Self.table(
                 "Alerts",
                 ["alert", "state", "fires when", "now", "tells", "last look", "actions"],
                 alerts.map { row($0, session) }, empty: "Nothing is watched yet."))
             <h2>Watch something</h2>
             <form class="fields" method="post" action="/alerts/add">
-            \(ConsolePage.formToken(session, "/alerts/add"))\(Self.field("Name", "name"))\
-            \(Self.choice("Measure", "measure", measures, "failures"))\(Self.choice("Fires", "side", sides, "above"))\
-            \(Self.field("Threshold", "threshold"))\(Self.field("Minutes", "minutes", "5"))\
-            \(Self.field("From so many requests on", "least", "0"))\(Self.filterFields(FormFields()))\
-            \(Self.field("Mail to", "mail"))\(Self.field("Webhook", "webhook"))<button>Watch</button>
+            \(ConsolePage.formToken(session, "/alerts/add"))\(Self.field("Name", "name", fields["name"]))\
+            \(Self.choice("Measure", "measure", measures, fields.value("measure") ?? "failures"))\
+            \(Self.choice("Fires", "side", sides, fields["side"]))\
+            \(Self.field("Threshold", "threshold", fields["threshold"]))\
+            \(Self.field("Minutes", "minutes", fields.value("minutes") ?? "5"))\
+            \(Self.field("From so many requests on", "least", fields.value("least") ?? "0"))\
+            \(Self.filterFields(fields))\(Self.field("Mail to", "mail", fields["mail"]))\
+            \(Self.field("Webhook", "webhook", fields["webhook"]))<button>Watch</button>
+            <button name="do" value="preview">Preview</button>
             </form>
             <h2>History</h2>
             \(Self.table("History", ["time", "alert", "state", "value", "compared with"], history, numbers: [3, 4], empty: "None has fired."))

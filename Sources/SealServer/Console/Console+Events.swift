@@ -6,6 +6,22 @@ import SwiftProtobuf
 
 /// What happened to accounts, schemas, tokens and keys.
 extension Console {
+    private static let eventColumns = ["time", "event", "container", "environment", "account", "detail"]
+
+    func addEventRoutes(to routes: inout RouteTable) {
+        get("/events", &routes) { fields, session in try await events(fields, session) }
+        get("/events.csv", &routes) { fields, _ in
+            let lines = try await list(fields, limit: 1_000).events.map { event in
+                [
+                    Self.time(microseconds: event.time), event.kind, event.container, event.environment, event.account,
+                    event.detail,
+                ].map(SpreadsheetCell.text).joined(separator: ",")
+            }
+            let text = ([Self.eventColumns.joined(separator: ",")] + lines).joined(separator: "\r\n") + "\r\n"
+            return ConsolePage.response(text, type: "text/csv; charset=utf-8", fileName: "sealkit-events.csv")
+        }
+    }
+
     static func eventTable(_ events: [Sealkit_V1_ManagementEvent]) -> Markup {
         let rows = events.map { event -> Markup in
             """
@@ -15,30 +31,42 @@ extension Console {
             """
         }
         return table(
-            "Events", ["time", "event", "container", "environment", "account", "detail"], rows,
-            empty: "Nothing has happened.")
+            "Events", eventColumns, rows, empty: "Nothing has happened.")
     }
 
-    func events(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
+    /// - Parameter limit: 0 for a page's.
+    private func list(_ fields: FormFields, limit: UInt32 = 0) async throws -> Sealkit_V1_ListEventsResponse {
         var message = Sealkit_V1_ListEventsRequest()
         if !fields["kind"].isEmpty { message.kinds = [fields["kind"]] }
-        (message.container, message.account) = (fields["container"], fields["account"])
+        (message.container, message.account, message.limit) = (fields["container"], fields["account"], limit)
         message.cursor = try Self.cursor(fields)
-        let (asked, now) = (message, services.clock())
+        let now = services.clock()
+        if !fields["hours"].isEmpty { message.from = now - (try Self.hours(fields["hours"])) * 3_600_000_000 }
+        let asked = message
         let answer = try await services.transactions.read { [accounts = services.operatedAccounts] connection in
             try ManagementEvents.list(
                 asked, of: try accounts.find(asked.account, in: connection), now: now, in: connection)
         }
         journal.note(.events, ["count": "\(answer.events.count)"])
+        return answer
+    }
+
+    private func events(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {
+        let answer = try await list(fields)
         let kinds = [("", "all")] + ManagementEvent.Kind.allCases.map { ($0.rawValue, $0.rawValue) }
-        let link = fields.query(["kind", "container", "account"])
+        let link = fields.query(["hours", "kind", "container", "account"])
+        let hours = fields["hours"]
+        let isOther = !hours.isEmpty && !Self.lengths.contains { $0.value == hours }
+        let lengths = [("", "all")] + (isOther ? [(hours, "\(hours) hours")] : []) + Self.lengths
         let body: Markup = """
             <form class="fields" method="get" action="/events">
-            \(Self.choice("Event", "kind", kinds, fields["kind"]))\(Self.field("Container", "container", fields["container"]))\
+            \(Self.choice("Time", "hours", lengths, hours))\(Self.choice("Event", "kind", kinds, fields["kind"]))\
+            \(Self.field("Container", "container", fields["container"]))\
             \(Self.field("Account", "account", fields["account"]))<button>Show</button>
             </form>
             \(Self.eventTable(answer.events))
             \(Self.more("/events", link, after: answer.cursor, "Older"))
+            <p><a href="/events.csv?\(link)">The first thousand as CSV</a></p>
             """
         return ConsolePage(title: "Events", body: body, session: session).response()
     }

@@ -14,7 +14,7 @@ extension Console {
 
     private static let columns = [
         "time", "operation", "container", "environment", "database", "code", "ms", "in", "out", "client", "group",
-        "user",
+        "user", "request", "group id",
     ]
     /// Of a time that is none of the form's, as a kept query may have it: of so many seconds, or between two dates.
     private static let timeNames = ["last", "from", "until"]
@@ -24,6 +24,10 @@ extension Console {
     func addLogRoutes(to routes: inout RouteTable) {
         get("/logs", &routes) { fields, session in try await logPage(fields, session) }
         get("/logs.csv", &routes) { fields, _ in try await logTable(fields) }
+        get("/logs.json", &routes) { fields, _ in
+            ConsolePage.response(
+                try await longAnswer(fields).jsonString(), type: "application/json", fileName: "sealkit-logs.json")
+        }
         post("/logs/save", &routes) { fields, _ in
             try await logs.save(
                 Sealkit_V1_SavedLogQuery.with {
@@ -103,7 +107,7 @@ extension Console {
             \(Self.state(answer))
             \(Self.table("Requests", Self.columns, answer.entries.map(row), numbers: [6, 7, 8], empty: "No request fits."))
             \(Self.more("/logs", link, after: answer.cursor, "Older"))
-            <p><a href="/logs.csv?\(link)">The first thousand as CSV</a></p>
+            <p><a href="/logs.csv?\(link)">The first thousand as CSV</a>, <a href="/logs.json?\(link)">or as JSON</a></p>
             <h2>Kept queries</h2>
             \(kept)
             <form class="fields" method="post" action="/logs/save">
@@ -153,20 +157,25 @@ extension Console {
             <td>\(entry.container)</td><td>\(entry.environment)</td><td>\(entry.database)</td><td>\(code)</td>\
             <td class="n">\("\(Double(entry.microseconds) / 1_000)")</td><td class="n">\(Self.bytes(entry.bytesIn))</td>\
             <td class="n">\(Self.bytes(entry.bytesOut))</td><td>\(entry.client)</td><td>\(entry.group)</td>\
-            <td>\(user)</td></tr>
+            <td>\(user)</td><td><code>\(entry.request)</code></td><td><code>\(entry.groupID)</code></td></tr>
 
             """
     }
 
-    private func logTable(_ fields: FormFields) async throws -> Response {
+    /// For files.
+    private func longAnswer(_ fields: FormFields) async throws -> Sealkit_V1_LogResponse {
         var message = try Self.query(fields)
         message.limit = 1_000
-        let lines = try await logs.entries(message).entries.map { entry in
+        return try await logs.entries(message)
+    }
+
+    private func logTable(_ fields: FormFields) async throws -> Response {
+        let lines = try await longAnswer(fields).entries.map { entry in
             ([Self.time(microseconds: entry.time)]
                 + [
                     entry.operation, entry.container, entry.environment, entry.database, entry.code,
                     "\(Double(entry.microseconds) / 1_000)", "\(entry.bytesIn)", "\(entry.bytesOut)", entry.client,
-                    entry.group, entry.user,
+                    entry.group, entry.user, entry.request, entry.groupID,
                 ]).map(SpreadsheetCell.text).joined(separator: ",")
         }
         let text = ([Self.columns.joined(separator: ",")] + lines).joined(separator: "\r\n") + "\r\n"

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import SealPrimitives
 import SealService
 import SealStatements
 import SealStorage
@@ -19,10 +20,18 @@ extension Console {
             ("Messages waiting", "\(services.outbox.count)"), ("Event streams open", "\(services.streams.count)"),
             ("Assets", (try? configuration.blobs?.place().name) ?? "files, where the data is"),
             ("Free where the data is", freeBytes(at: configuration.dataFolder).map { Self.bytes($0) } ?? "unknown"),
-            ("Newest token key", services.tokenKeys.newest.id),
-            ("Newest webhook key", services.webhookKeys.newest.id),
+            ("Web client", services.webBundle.map { $0.hash.hex } ?? "not built in"),
         ]
         let list = facts.map { name, value -> Markup in "<dt>\(name)</dt><dd>\(value)</dd>\n" }
+        let keys = [("tokens", services.tokenKeys), ("webhooks", services.webhookKeys)].flatMap { name, keys in
+            keys.all.reversed().map { key -> Markup in
+                """
+                <tr><th scope="row"><code>\(key.id)</code></th><td>\(name)</td><td>\(Chart.time(key.made))</td>\
+                <td class="n">\((now - key.made) / 86_400)</td><td>\(key.id == keys.newest.id ? "signs" : "verifies")</td></tr>
+
+                """
+            }
+        }
         let limits = LimitTable.all(configuration, services.rates.limits).map { limit -> Markup in
             """
             <tr><th scope="row">\(limit.name)</th><td class="n">\(limit.value)</td><td>\(limit.unit)</td>\
@@ -33,6 +42,9 @@ extension Console {
         let body: Markup = """
             <dl>
             \(Markup(list))</dl>
+            <h2>Keys</h2>
+            <p>The newest of each sort signs, and all verify. <code>sealkit admin token-keys rotate</code> makes another one of tokens.</p>
+            \(Self.table("Keys", ["key", "of", "made", "days ago", "does"], keys, numbers: [3], empty: "None."))
             <h2>Limits</h2>
             \(Self.table("Limits", ["limit", "value", "unit", "beyond it"], limits, numbers: [1], empty: "None."))
             """

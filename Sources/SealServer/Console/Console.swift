@@ -45,7 +45,7 @@ struct Console: Sendable {
         get("/telemetry", &routes) { fields, session in try await telemetry(fields, session) }
         addLogRoutes(to: &routes)
         addAlertRoutes(to: &routes)
-        get("/events", &routes) { fields, session in try await events(fields, session) }
+        addEventRoutes(to: &routes)
         addAccountRoutes(to: &routes)
         addSchemaRoutes(to: &routes)
         addDataRoutes(to: &routes)

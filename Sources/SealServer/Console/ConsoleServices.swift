@@ -31,4 +31,6 @@ struct ConsoleServices: Sendable {
     let telemetry: Telemetry
     let alertWatch: AlertWatch
     let alertMessages: AlertMessages
+    /// Nil where the program was built without the web client.
+    let webBundle: WebBundle?
 }

@@ -58,6 +58,12 @@ struct AlertsController: Sendable {
         return .with { $0.alert = stored.wire }
     }
 
+    /// What a rule reads now, which is not watched yet: nobody is told.
+    func preview(_ rule: AlertRule) async throws -> AlertReading? {
+        try messages.check(rule)
+        return try await watch.reading(of: rule)
+    }
+
     /// Tells everybody at once, and what each has said to it.
     func test(_ name: String) async throws -> Sealkit_V1_TestAlertResponse {
         let stored = try await transactions.read { [alerts = watch.alerts] in try alerts.find(name, in: $0) }

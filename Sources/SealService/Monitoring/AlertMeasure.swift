@@ -1,4 +1,4 @@
-import SealStorage
+package import SealStorage
 import SealWire
 
 /// What an alert looks at.
@@ -11,6 +11,9 @@ package enum AlertMeasure: String, CaseIterable, Sendable {
     case bytesOut = "bytes-out"
     /// Where the data folder is, at the moment: of no requests.
     case freeBytes = "free-bytes"
+
+    /// Whether telemetry tells it; what does not is of the moment.
+    package var isOfRequests: Bool { self != .freeBytes }
 
     /// As people read it behind a number.
     package var unit: String {
@@ -25,7 +28,7 @@ package enum AlertMeasure: String, CaseIterable, Sendable {
 
     /// Nil where there is nothing to be said: of no requests there is neither a share nor a time.
     /// - Parameter minutes: that the part is of.
-    func value(of part: TelemetrySeries.Part, minutes: Double) -> Double? {
+    package func value(of part: TelemetrySeries.Part, minutes: Double) -> Double? {
         let sum = part.sum
         switch self {
         case .requests: return Double(sum.count) / minutes

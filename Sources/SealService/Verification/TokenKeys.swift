@@ -19,7 +19,7 @@ package final class TokenKeys: Sendable {
         /// Of its file.
         package let name: String
         /// Of its file: seconds since 1970. Copies keep it, as `rsync --archive` makes them.
-        let made: Int64
+        package let made: Int64
     }
 
     /// What was read last.

@@ -15,11 +15,12 @@ import Testing
 /// The console: who gets in, what others have a browser send, and that words of others show as such.
 @Suite(.timeLimit(.minutes(60))) struct ConsoleTests {
     private static let pages = ConsolePage.places.map(\.path)
+    private static let files = ["/logs.csv", "/logs.json", "/events.csv"]
 
     @Test func onlyWhoHasTheTokenGetsIn() async throws {
         try await RunningServer.with(hasOperator: true, hasTelemetry: true, hasConsole: true) { server in
             let stranger = ConsoleBrowser(origin: server.console)
-            for page in Self.pages + ["/logs.csv"] {
+            for page in Self.pages + Self.files {
                 let answer = try await stranger.get(page)
                 #expect(answer.status == 303, "\(page)")
                 #expect(answer.headers["location"] == "/sign-in", "\(page)")
@@ -37,7 +38,7 @@ import Testing
                 #expect(try await forged.get("/").status == 303)
             }
             let browser = try await ConsoleBrowser.signedIn(server)
-            for page in Self.pages + ["/logs.csv", "/schema?container=org.example.notes", "/none"] {
+            for page in Self.pages + Self.files + ["/schema?container=org.example.notes", "/none"] {
                 let answer = try await browser.get(page)
                 #expect(answer.status == (page == "/none" ? 404 : 200), "\(page): \(answer.body)")
                 // Nothing but what is served here runs, loads, frames or is kept.
@@ -188,6 +189,13 @@ import Testing
                 ("name", "errors"), ("measure", "failures"), ("side", "above-average"), ("threshold", "2.5"),
                 ("minutes", "3"), ("least", ""), ("mail", "a@example.org"), ("webhook", ""), ("code", "zoneNotFound"),
             ]
+            // A preview tells nobody, and keeps nothing but what was typed.
+            let seen = try await browser.submit("/alerts", to: "/alerts/add", rule + [("do", "preview")])
+            #expect(seen.status == 200 && seen.body.contains("errors is not watched yet."), "\(seen.body)")
+            #expect(seen.body.contains("<figcaption>failures, a minute, by hours</figcaption>"))
+            #expect(seen.body.contains("name=\"threshold\" type=\"text\" value=\"2.5\""))
+            #expect(server.mail.sent.isEmpty)
+            #expect(try await boss.call(Endpoints.monitoring.alerts, .init()).alerts.isEmpty)
             try await submit("/alerts", "/alerts/add", rule)
             try await submit("/alerts", "/alerts/add", rule.map { $0.0 == "threshold" ? ($0.0, "x") : $0 }, status: 400)
             let added = try await boss.call(Endpoints.monitoring.alerts, .init()).alerts
@@ -280,6 +288,54 @@ import Testing
         #expect(Console.bytes(Double(UInt64.max)) == "16384.0 PiB")
         #expect(Console.whole(Double(UInt64.max)) == "18446744073709551616")
         AttackOutcome.held("what came is counted, not what was announced")
+    }
+
+    @Test func filesHaveWhatPagesHave() async throws {
+        try await RunningServer.with(hasOperator: true, hasTelemetry: true, hasConsole: true) { server in
+            let anna = try await Person.ready(server)
+            let group = String(repeating: "0f", count: 16)
+            var request = HTTPClientRequest(url: server.origin + anna.path("records/lookup"))
+            request.method = .POST
+            request.headers.add(name: "Authorization", value: "Bearer \(anna.client.token)")
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.headers.add(name: "sealkit-operation-group", value: "\(group) 0 0 0")
+            request.body = .bytes(ByteBuffer(string: "{\"zone\":{\"zoneName\":\"nowhere\"},\"recordNames\":[\"a\"]}"))
+            #expect(try await HTTPClient.shared.execute(request, timeout: .seconds(60)).status == .notFound)
+            let browser = try await ConsoleBrowser.signedIn(server)
+            let query = "?hours=1&code=zoneNotFound"
+            let json = try await browser.get("/logs.json" + query)
+            #expect(json.headers["content-disposition"] == "attachment; filename=\"sealkit-logs.json\"")
+            let entries = try Sealkit_V1_LogResponse(jsonString: json.body).entries
+            #expect(entries.map(\.groupID) == [group])
+            let id = try #require(entries.first?.request)
+            #expect(!id.isEmpty)
+            for path in ["/logs", "/logs.csv"] {
+                let body = try await browser.get(path + query).body
+                #expect(body.contains(id) && body.contains(group), "\(path): \(body)")
+            }
+            #expect(try await browser.get("/logs?request=\(id)").body.contains("<code>\(id)</code>"))
+
+            let account = try await anna.client.me().account
+            for path in ["/events?", "/events?hours=1&", "/events.csv?hours=1&"] {
+                #expect(try await browser.get(path + "kind=account-made").body.contains(account), "\(path)")
+            }
+            server.clock.advance(seconds: 7_200)
+            for (hours, isThere) in [("", true), ("1", false), ("3", true)] {
+                for path in ["/events", "/events.csv"] {
+                    let body = try await browser.get("\(path)?kind=account-made&hours=\(hours)").body
+                    #expect(body.contains(account) == isThere, "\(path), \(hours)")
+                }
+            }
+            let table = try await browser.get("/events.csv")
+            #expect(table.body.hasPrefix("time,event,container,environment,account,detail\r\n"))
+            #expect(try await browser.get("/events?hours=x").status == 400)
+
+            let page = try await browser.get("/server").body
+            for keys in [server.services.tokenIssuer.keys, server.services.webhookKeys] {
+                #expect(page.contains("<code>\(keys.newest.id)</code>"))
+            }
+            #expect(page.contains("<td>signs</td>"))
+        }
     }
 
     @Test func fieldsAreReadAsBrowsersWriteThem() throws {
