@@ -331,7 +331,7 @@ public nonisolated struct Sealkit_V1_AlertRule: Sendable {
   /// up to 64 bytes of printable text
   public var name: String = String()
 
-  /// requests, failures, server-errors, failure-share, latency50, latency95, latency99, bytes-in, bytes-out, free-bytes
+  /// requests, failures, server-errors, failure-share, latency50, latency95, latency99, bytes-in, bytes-out; free-bytes, backup-age, certificate-days, stuck-messages, failing-jobs
   public var measure: String = String()
 
   public var filters: [Sealkit_V1_TelemetryFilter] = []
@@ -526,7 +526,7 @@ public nonisolated struct Sealkit_V1_ListAlertsResponse: Sendable {
   /// by name
   public var alerts: [Sealkit_V1_AlertState] = []
 
-  /// of telemetry, as the log has it: without it only free-bytes can be told
+  /// of telemetry, as the log has it: without it only what is of no requests can be told
   public var state: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

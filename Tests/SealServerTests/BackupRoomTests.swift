@@ -29,6 +29,7 @@ import Testing
             try Data(count: 70_000).write(to: URL(fileURLWithPath: large))
             let made = try attempt(server, sealed: false, free: nil)
             #expect(made.missing.isEmpty)
+            #expect(BackupNote(in: server.folder.file("data"))?.name == made.name)
             // Sealing them says which one is open to others.
             let backup = try Backup(
                 dataFolder: server.folder.file("data"), secretsFolder: server.folder.file("data.secrets"),

@@ -23,13 +23,21 @@ extension ServerOperator {
             case bytesOut = "bytes-out"
             /// Bytes that are free where the server's data is, at the moment.
             case freeBytes = "free-bytes"
+            /// Hours since the last whole backup.
+            case backupAge = "backup-age"
+            /// Days until the server's certificate ends.
+            case certificateDays = "certificate-days"
+            /// Codes that were not taken, and are sent again.
+            case stuckMessages = "stuck-messages"
+            /// Jobs whose last run failed.
+            case failingJobs = "failing-jobs"
         }
 
         /// What the measure is compared with.
         public enum Threshold: Sendable, Hashable {
             /// In the measure's unit.
             case value(Double)
-            /// Times the average of the day before; not of `freeBytes`.
+            /// Times the average of the day before; of requests alone.
             case timesAverage(Double)
         }
 

@@ -61,6 +61,8 @@ struct OpenedServer: Sendable {
             return first
         }
         if let address { try mark.write(address, firstRun: firstRun) }
+        // On a disk that is full the server can be read from all the same.
+        try? BackupNote.begin(in: configuration.dataFolder)
         opened.whenReopened { [clock = replacing.clock ?? systemClock] connection in
             try ServerRuns.begin(now: clock(), random: Int64.random(in: 0...Int64.max), in: connection)
         }

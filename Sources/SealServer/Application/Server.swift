@@ -79,7 +79,10 @@ public struct Server: Sendable {
             metrics: [registry, replacing.metrics].compactMap { $0 },
             replacing: replacing)
         let services = opened.services
-        if let certificate { services.metrics.observe(.certificateExpires) { certificate.expires } }
+        if let certificate {
+            services.metrics.observe(.certificateExpires) { certificate.expires }
+            services.condition.watch { certificate.expires }
+        }
         let responder: RouteResponder
         let operatorService: (any Service)?
         let consoleService: (any Service)?

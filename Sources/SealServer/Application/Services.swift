@@ -56,6 +56,7 @@ final class Services: Sendable {
     let operatorGate: OperatorGate
     let alertWatch: AlertWatch
     let alertMessages: AlertMessages
+    let condition: ServerCondition
 
     /// Nil where the program was built without the web client.
     let webBundle: WebBundle?
@@ -138,9 +139,10 @@ final class Services: Sendable {
             messenger: messengers[.email], keys: secrets.webhookKeys,
             targets: WebhookTargets(origins: configuration.webhookOrigins), rates: rates, clock: clock,
             metrics: metrics, logger: logger)
+        condition = ServerCondition(dataFolder: configuration.dataFolder, transactions: transactions, clock: clock)
         alertWatch = AlertWatch(
             alerts: Alerts(key: secrets.addresses.alertKey()), telemetry: telemetry, messages: alertMessages,
-            dataFolder: configuration.dataFolder, origin: origin, clock: clock, logger: logger)
+            condition: condition, origin: origin, clock: clock, logger: logger)
         jobs = Jobs(
             ServerJobs.all(
                 blobs: blobs, schemas: schemas, publicNotifier: PublicNotifier(schemas: schemas, clock: clock),
@@ -152,6 +154,7 @@ final class Services: Sendable {
                 database: database, holder: peers.holder, look: replacing.jobLook ?? JobRunner.look,
                 patience: JobRunner.patience,
                 clock: clock, metrics: metrics, logger: logger))
+        condition.watch(jobs)
         modification = ModifyRecords(
             transactions: transactions, sessions: sessions, addresses: addresses, clock: clock, quotas: quotas,
             rosters: rosters, schemas: schemas, jobs: jobs)

@@ -96,6 +96,8 @@ package struct Backup {
             throw error
         }
         try known.removeDrafts()
+        // Where this cannot be written an alert comes too early, and the backup is as good.
+        if made.missing.isEmpty { try? BackupNote.write(made.name, in: data) }
         guard let keep, made.missing.isEmpty else { return made }
         return prune(made, keep: keep)
     }

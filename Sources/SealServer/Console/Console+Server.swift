@@ -4,22 +4,24 @@ import SealPrimitives
 import SealService
 import SealStatements
 import SealStorage
-import SealSystem
 import SealWire
 
 /// The server itself, and its largest zones.
 extension Console {
     func server(_ session: ConsoleSessions.Session) async throws -> Response {
         let configuration = services.configuration
-        let states = services.outbox.states
+        let (states, condition) = (services.outbox.states, services.condition)
         let facts: [(String, String)] = [
             ("Version", ServerVersion.current), ("Origin", services.origin.value),
             ("Clients listen at", "\(configuration.listen)"), ("Registration", configuration.registration.rawValue),
             ("Telemetry", "\(configuration.telemetry.rawValue), \(services.telemetry.state.rawValue)"),
             ("Mail", "\(states[.email])"), ("Text messages", "\(states[.phone])"),
-            ("Messages waiting", "\(services.outbox.count)"), ("Event streams open", "\(services.streams.count)"),
+            ("Messages waiting", "\(services.outbox.count), \(try await condition.stuckMessages()) tried in vain"),
+            ("Event streams open", "\(services.streams.count)"),
             ("Assets", (try? configuration.blobs?.place().name) ?? "files, where the data is"),
-            ("Free where the data is", freeBytes(at: configuration.dataFolder).map { Self.bytes($0) } ?? "unknown"),
+            ("Free where the data is", condition.freeBytes.map { Self.bytes($0) } ?? "unknown"),
+            ("Last whole backup", lastBackup), ("Certificate ends", certificate),
+            ("Jobs that fail", condition.failingJobs.isEmpty ? "none" : condition.failingJobs.joined(separator: ", ")),
             ("Web client", services.webBundle.map { $0.hash.hex } ?? "not built in"),
         ]
         let list = facts.map { name, value -> Markup in "<dt>\(name)</dt><dd>\(value)</dd>\n" }
@@ -49,6 +51,18 @@ extension Console {
             \(Self.table("Limits", ["limit", "value", "unit", "beyond it"], limits, numbers: [1], empty: "None."))
             """
         return ConsolePage(title: "Server", body: body, session: session).response()
+    }
+
+    private var lastBackup: String {
+        guard let note = services.condition.lastBackup else { return "unknown" }
+        let time = Chart.time(note.time)
+        return note.name.isEmpty
+            ? "none by sealkit backup; watched since, or touched on, \(time)" : "\(note.name), \(time)"
+    }
+
+    private var certificate: String {
+        guard let ends = services.condition.certificateEnds else { return "none of its own" }
+        return "\(Chart.time(ends)), in \((ends - now) / 86_400) days"
     }
 
     func zones(_ fields: FormFields, _ session: ConsoleSessions.Session) async throws -> Response {

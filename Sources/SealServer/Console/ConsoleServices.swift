@@ -31,6 +31,7 @@ struct ConsoleServices: Sendable {
     let telemetry: Telemetry
     let alertWatch: AlertWatch
     let alertMessages: AlertMessages
+    let condition: ServerCondition
     /// Nil where the program was built without the web client.
     let webBundle: WebBundle?
 }

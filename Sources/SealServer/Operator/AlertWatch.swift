@@ -3,7 +3,6 @@ import Logging
 import SealPrimitives
 import SealService
 import SealStorage
-import SealSystem
 import SealWire
 import Synchronization
 
@@ -13,7 +12,7 @@ final class AlertWatch: Sendable {
     let alerts: Alerts
     private let telemetry: Telemetry
     private let messages: AlertMessages
-    private let dataFolder: String
+    let condition: ServerCondition
     private let origin: ServerOrigin
     private let clock: @Sendable () -> Int64
     private let logger: Logger
@@ -26,11 +25,11 @@ final class AlertWatch: Sendable {
 
     /// - Parameter clock: microseconds since 1970.
     init(
-        alerts: Alerts, telemetry: Telemetry, messages: AlertMessages, dataFolder: String, origin: ServerOrigin,
-        clock: @escaping @Sendable () -> Int64, logger: Logger
+        alerts: Alerts, telemetry: Telemetry, messages: AlertMessages, condition: ServerCondition,
+        origin: ServerOrigin, clock: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         (self.alerts, self.telemetry, self.messages) = (alerts, telemetry, messages)
-        (self.dataFolder, self.origin, self.clock, self.logger) = (dataFolder, origin, clock, logger)
+        (self.condition, self.origin, self.clock, self.logger) = (condition, origin, clock, logger)
     }
 
     /// How many fire, as of the last look.
@@ -69,8 +68,20 @@ final class AlertWatch: Sendable {
         return readings[rule.name]
     }
 
-    /// Whether telemetry can tell it anything.
-    func canRead(_ rule: AlertRule) -> Bool { rule.measure == .freeBytes || telemetry.recorder != nil }
+    /// That there is anything that a rule could look at.
+    /// - Throws: `serverRejectedRequest`.
+    func require(_ rule: AlertRule) throws(ServerError) {
+        guard !rule.measure.isOfRequests || telemetry.recorder != nil else {
+            throw ServerError(
+                .serverRejectedRequest, "This server counts nothing that an alert could look at.",
+                remedy: "Start it with --telemetry on or counts; what is of no requests can be watched without.")
+        }
+        guard rule.measure != .certificateDays || condition.certificateEnds != nil else {
+            throw ServerError(
+                .serverRejectedRequest, "This server has no certificate of its own.",
+                remedy: "Watch that of the proxy before it by the proxy's means.")
+        }
+    }
 
     var telemetryState: Telemetry.State { telemetry.state }
 
@@ -79,10 +90,14 @@ final class AlertWatch: Sendable {
         _ rules: [AlertRule], now: Int64
     ) async -> (readings: [String: AlertReading], failure: (any Error)?) {
         var readings: [String: AlertReading] = [:]
-        for rule in rules where rule.measure == .freeBytes {
-            readings[rule.name] = freeBytes(at: dataFolder).flatMap { rule.reading(ofFreeBytes: $0) }
+        do {
+            for rule in rules where !rule.measure.isOfRequests {
+                readings[rule.name] = try await condition.value(of: rule.measure).flatMap(rule.reading)
+            }
+        } catch {
+            return (readings, error)
         }
-        let counted = rules.filter { $0.measure != .freeBytes }
+        let counted = rules.filter(\.measure.isOfRequests)
         guard telemetry.recorder != nil, !counted.isEmpty else { return (readings, nil) }
         do {
             let found = try await telemetry.reading { [logger, averages] file in

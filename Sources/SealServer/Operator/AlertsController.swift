@@ -43,11 +43,7 @@ struct AlertsController: Sendable {
     func add(_ message: Sealkit_V1_AddAlertRequest) async throws -> Sealkit_V1_AddAlertResponse {
         let rule = try AlertRule(message.rule)
         try messages.check(rule)
-        guard watch.canRead(rule) else {
-            throw ServerError(
-                .serverRejectedRequest, "This server counts nothing that an alert could look at.",
-                remedy: "Start it with --telemetry on or counts; free-bytes can be watched without.")
-        }
+        try watch.require(rule)
         let now = clock()
         let stored = try await transactions.write(at: .everything) { [alerts = watch.alerts] connection in
             try alerts.put(rule, now: now, in: connection)
@@ -61,6 +57,7 @@ struct AlertsController: Sendable {
     /// What a rule reads now, which is not watched yet: nobody is told.
     func preview(_ rule: AlertRule) async throws -> AlertReading? {
         try messages.check(rule)
+        try watch.require(rule)
         return try await watch.reading(of: rule)
     }
 

@@ -113,6 +113,13 @@ package final class Outbox: Sendable {
         try !messengers.isEmpty && rows.areLeftOver(in: connection)
     }
 
+    /// How many were tried in vain and are tried again, whichever server sends them.
+    package static func countStuck(in connection: any SQLConnection) throws -> Int64 {
+        try connection.first("SELECT COUNT(*) AS count FROM outgoing_message WHERE attempts > 0") {
+            try $0.int64("count")
+        } ?? 0
+    }
+
     /// Goes on with it.
     package func resume(_ turn: JobTurn) async throws {
         let (now, rows) = (turn.now, rows)

@@ -9,11 +9,25 @@ package enum AlertMeasure: String, CaseIterable, Sendable {
     case latency50, latency95, latency99
     case bytesIn = "bytes-in"
     case bytesOut = "bytes-out"
-    /// Where the data folder is, at the moment: of no requests.
+    // Of the server at the moment, and of no requests.
+    /// Where the data folder is.
     case freeBytes = "free-bytes"
+    /// Since the last whole backup.
+    case backupAge = "backup-age"
+    /// Until the server's certificate ends.
+    case certificateDays = "certificate-days"
+    /// Codes that were not taken, and are sent again.
+    case stuckMessages = "stuck-messages"
+    /// Jobs whose last run failed.
+    case failingJobs = "failing-jobs"
 
     /// Whether telemetry tells it; what does not is of the moment.
-    package var isOfRequests: Bool { self != .freeBytes }
+    package var isOfRequests: Bool {
+        switch self {
+        case .freeBytes, .backupAge, .certificateDays, .stuckMessages, .failingJobs: false
+        default: true
+        }
+    }
 
     /// As people read it behind a number.
     package var unit: String {
@@ -23,6 +37,10 @@ package enum AlertMeasure: String, CaseIterable, Sendable {
         case .latency50, .latency95, .latency99: "milliseconds"
         case .bytesIn, .bytesOut: "bytes a minute"
         case .freeBytes: "bytes"
+        case .backupAge: "hours"
+        case .certificateDays: "days"
+        case .stuckMessages: "messages"
+        case .failingJobs: "jobs"
         }
     }
 
@@ -41,7 +59,7 @@ package enum AlertMeasure: String, CaseIterable, Sendable {
         case .latency50: return Self.milliseconds(0.5, sum)
         case .latency95: return Self.milliseconds(0.95, sum)
         case .latency99: return Self.milliseconds(0.99, sum)
-        case .freeBytes: return nil
+        case .freeBytes, .backupAge, .certificateDays, .stuckMessages, .failingJobs: return nil
         }
     }
 

@@ -36,12 +36,12 @@ package struct AlertRule: Sendable {
         }
         switch given.threshold {
         case .value(let value) where value.isFinite && value >= 0: threshold = .value(value)
-        case .factor(let factor) where factor.isFinite && factor > 0 && measure != .freeBytes:
+        case .factor(let factor) where factor.isFinite && factor > 0 && measure.isOfRequests:
             threshold = .factor(factor)
         default:
             throw Self.invalid(
                 "The alert has no threshold.",
-                "Give a number from 0 on, or, of anything but free-bytes, how many times the average.")
+                "Give a number from 0 on, or, of requests, how many times the average.")
         }
         guard (1...Self.longestMinutes).contains(given.minutes) else {
             throw Self.invalid(
@@ -52,8 +52,8 @@ package struct AlertRule: Sendable {
                 "An alert tells 1 to \(Self.mostTargets) addresses and webhooks.", "Name who is to be told.")
         }
         filters = try TelemetryDimension.filters(given.filters)
-        guard measure != .freeBytes || (filters.isEmpty && given.leastRequests == 0) else {
-            throw Self.invalid("The room on the disk is nobody's in particular.", "Leave filters out.")
+        guard measure.isOfRequests || (filters.isEmpty && given.leastRequests == 0) else {
+            throw Self.invalid("How the server is at the moment is nobody's in particular.", "Leave filters out.")
         }
         var message = given
         message.mail = []
@@ -115,9 +115,10 @@ extension AlertRule {
         message.below ? reading.value < reading.threshold : reading.value > reading.threshold
     }
 
-    package func reading(ofFreeBytes bytes: UInt64) -> AlertReading? {
+    /// - Parameter value: of the moment.
+    package func reading(of value: Double) -> AlertReading? {
         guard case .value(let threshold) = threshold else { return nil }
-        return AlertReading(value: Double(bytes), threshold: threshold)
+        return AlertReading(value: value, threshold: threshold)
     }
 
     /// Of the last whole minutes; nil where nothing can be said.

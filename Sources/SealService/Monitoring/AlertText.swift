@@ -51,9 +51,9 @@ package enum AlertText {
     private static func condition(_ rule: AlertRule) -> String {
         let side = rule.message.below ? "below" : "above"
         let when =
-            rule.measure == .freeBytes
-            ? "at the moment"
-            : "in the last \(rule.message.minutes == 1 ? "minute" : "\(rule.message.minutes) minutes")"
+            rule.measure.isOfRequests
+            ? "in the last \(rule.message.minutes == 1 ? "minute" : "\(rule.message.minutes) minutes")"
+            : "at the moment"
         switch rule.threshold {
         case .value(let value):
             return "It fires when \(rule.measure.rawValue) \(when) is \(side) \(number(value)) \(rule.measure.unit)."

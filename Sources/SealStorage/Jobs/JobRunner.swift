@@ -42,10 +42,12 @@ package final class JobRunner: Sendable {
         case elsewhere
     }
 
-    /// Woken since the last look, or at work.
     private struct State {
+        /// Since the last look.
         var isWoken = true
         var isBusy = false
+        /// The last time that it ran, or looked whether it is due.
+        var hasFailed = false
     }
 
     let job: Job
@@ -72,6 +74,8 @@ package final class JobRunner: Sendable {
     /// Whether it has looked, and waits to be woken or for its time.
     package var isIdle: Bool { state.withLock { !$0.isWoken && !$0.isBusy } }
 
+    package var hasFailed: Bool { state.withLock(\.hasFailed) }
+
     /// There may be something to do.
     package func wake() {
         state.withLock { $0.isWoken = true }
@@ -86,7 +90,7 @@ package final class JobRunner: Sendable {
         var notBefore = ContinuousClock.now
         for await _ in signals {
             timer?.cancel()
-            state.withLock { $0 = State(isWoken: false, isBusy: true) }
+            state.withLock { ($0.isWoken, $0.isBusy) = (false, true) }
             defer { state.withLock { $0.isBusy = false } }
             var pause = notBefore - ContinuousClock.now
             if pause <= .zero {
@@ -176,6 +180,7 @@ package final class JobRunner: Sendable {
                     let lease = lease
                     try await turn.note { try lease.finish(now: turn.now, in: $0) }
                 }
+                state.withLock { $0.hasFailed = false }
                 metrics.count(.jobRuns, name, Outcome.done.rawValue)
                 metrics.record(.jobLastDone, name, value: Double(around.clock() / 1_000_000))
                 around.logger.log(
@@ -201,9 +206,12 @@ package final class JobRunner: Sendable {
             around.metrics.count(.jobRuns, job.name.rawValue, Outcome.stopped.rawValue)
             around.logger.debug("a job was stopped", metadata: metadata)
         case is JobLease.HeldElsewhere:
+            // It is another server's matter now.
+            state.withLock { $0.hasFailed = false }
             around.metrics.count(.jobRuns, job.name.rawValue, Outcome.elsewhere.rawValue)
             around.logger.debug("another server runs a job", metadata: metadata)
         default:
+            state.withLock { $0.hasFailed = true }
             around.metrics.count(.jobRuns, job.name.rawValue, Outcome.failed.rawValue)
             around.logger.warning(
                 "a job failed; it is tried again", metadata: metadata.merging(["error": "\(error)"]) { $1 })

@@ -39,6 +39,9 @@ package final class Jobs: Service {
         wakeFollowers(of: runner.job)
     }
 
+    /// Whose last run here failed.
+    package var failing: [Job.Name] { runners.filter { $0.value.hasFailed }.keys.sorted { $0.rawValue < $1.rawValue } }
+
     /// Whether all have looked, and none has anything to do.
     var areIdle: Bool { runners.values.allSatisfy(\.isIdle) }
 

@@ -16,6 +16,7 @@ struct AlertsCommand: ParsableCommand {
               sealkit alerts add slow --measure latency95 --above-average 3 --minutes 10 --least 100 \
             --webhook https://hooks.example.org/sealkit --data /var/lib/sealkit
               sealkit alerts add disk --measure free-bytes --below 5e9 --mail me@example.org --data /var/lib/sealkit
+              sealkit alerts add backups --measure backup-age --above 26 --mail me@example.org --data /var/lib/sealkit
               sealkit alerts test errors --data /var/lib/sealkit
             """,
         subcommands: [AlertsAdd.self, AlertsList.self, AlertsTest.self, AlertsHistory.self, AlertsRemove.self])
@@ -27,8 +28,10 @@ struct AlertsAdd: AdministeringCommand {
         abstract: "Watch something. One of the same name is replaced.",
         discussion: """
             Measures: \(ServerOperator.Alert.Measure.allCases.map(\.rawValue).joined(separator: ", ")). Counts and bytes \
-            are those of a minute on average, failure-share is in percent, latencies are milliseconds, free-bytes what \
-            is free where the server's data is. The average is of the day before, since there was anything.
+            are those of a minute on average, failure-share is in percent, latencies are milliseconds. Of the server at the \
+            moment: free-bytes where its data is, backup-age in hours since the last whole backup, certificate-days \
+            until its certificate ends, stuck-messages are codes that were not taken, failing-jobs those whose last run \
+            failed. The average is of the day before, since there was anything.
 
               sealkit alerts add failing --measure failure-share --above 5 --least 50 --container org.example.notes \
             --mail me@example.org --data /var/lib/sealkit

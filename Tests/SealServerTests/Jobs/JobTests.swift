@@ -153,6 +153,23 @@ import Testing
         try await database.close()
     }
 
+    @Test func whichFailedLastIsKnownUntilItIsDone() async throws {
+        let database = try open()
+        let isBroken = Mutex(true)
+        let job = Job(.recount, Self.always, leavesWork: []) { _ in
+            if isBroken.withLock({ $0 }) { throw TestFailure("out of order") }
+        }
+        let jobs = Jobs([job, counted(.garbage, Self.always).1], around(database))
+        #expect(jobs.failing.isEmpty)
+        await #expect(throws: TestFailure.self) { try await jobs.run(.recount) }
+        try await jobs.run(.garbage)
+        #expect(jobs.failing == [.recount])
+        isBroken.withLock { $0 = false }
+        try await jobs.run(.recount)
+        #expect(jobs.failing.isEmpty)
+        try await database.close()
+    }
+
     @Test func aJobThatHangsHoldsNeitherAnotherNorAServerThatStops() async throws {
         let database = try open()
         let hanging = Mutex<CheckedContinuation<Void, Never>?>(nil)

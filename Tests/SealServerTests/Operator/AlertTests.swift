@@ -43,6 +43,57 @@ import Testing
         }
     }
 
+    /// What is of no requests: each measure at a moment that is known.
+    @Test func whatTheServerIsLikeIsWatched() async throws {
+        try await with { server, boss, _ in
+            let note = server.folder.file("data/" + BackupNote.fileName)
+            #expect(FileManager.default.fileExists(atPath: note))
+            func change(_ hours: Int64) throws {
+                let date = Date(timeIntervalSince1970: Double(server.clock.now / 1_000_000 - hours * 3_600))
+                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: note)
+            }
+            try change(25)
+            try await add(boss, Self.rule("backup") { ($0.measure, $0.value) = ("backup-age", 26) })
+            #expect(try await alerts(boss).map(\.reading.value) == [25])
+            #expect(try await alerts(boss).map(\.firing) == [false])
+            try change(27)
+            server.clock.advance(seconds: 61)
+            try await look(server)
+            #expect(try await alerts(boss).map(\.firing) == [true])
+            #expect(server.mail.sent.last?.body.contains("backup-age at the moment is above 26 hours") == true)
+
+            try await add(boss, Self.rule("codes") { ($0.measure, $0.value) = ("stuck-messages", 0) })
+            try await server.services.transactions.write(at: .everything) { connection in
+                for (id, attempts) in [(UInt8(1), Int64(0)), (2, 1)] {
+                    try connection.execute(
+                        "INSERT INTO outgoing_message (id, kind, sealed, attempts, expires) VALUES ($1, 'x', $2, $3, 0)",
+                        [.blob([UInt8](repeating: id, count: 16)), .blob([]), .integer(attempts)])
+                }
+            }
+            #expect(try await server.services.condition.value(of: .stuckMessages) == 1)
+
+            let ends = Int(server.clock.now / 1_000_000) + 36 * 3_600
+            let dated = Self.rule("certificate") { ($0.measure, $0.below, $0.value) = ("certificate-days", true, 14) }
+            try await expectRefusal(.serverRejectedRequest) {
+                try await boss.call(Endpoints.monitoring.addAlert, .with { $0.rule = dated })
+            }
+            server.services.condition.watch { ends }
+            try await add(boss, dated)
+            let found = try await alerts(boss).first { $0.rule.name == "certificate" }
+            #expect(found?.firing == true && found?.reading.value == 1.5)
+
+            #expect(try await server.services.condition.value(of: .failingJobs) == 0)
+            #expect(try await server.services.condition.value(of: .requests) == nil)
+            for measure in ["backup-age", "certificate-days", "stuck-messages", "failing-jobs"] {
+                try await expectRefusal(.invalidArguments) {
+                    try await boss.call(
+                        Endpoints.monitoring.addAlert,
+                        .with { $0.rule = Self.rule { ($0.measure, $0.factor) = (measure, 2) } })
+                }
+            }
+        }
+    }
+
     private func add(_ boss: OperatorClient, _ rule: Sealkit_V1_AlertRule) async throws {
         _ = try await boss.call(Endpoints.monitoring.addAlert, .with { $0.rule = rule })
         // It is looked at at once; what follows is the test's own.
