@@ -144,8 +144,4 @@ extension Console {
     }
 
     private static func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
-    /// Sums stop at the largest number, which as a fraction is one more than it.
-    private static func clamped(_ value: Double) -> Int64 { Int64(exactly: value.rounded()) ?? .max }
-    private static func whole(_ value: Double) -> String { "\(clamped(value))" }
-    private static func bytes(_ value: Double) -> String { bytes(clamped(value)) }
 }
