@@ -276,7 +276,7 @@ export class SealShareElement extends HTMLElement {
         const url = person.oneTimeURL ?? (isPending && person.userIdentity.userRecordName && !person.userIdentity.lookupInfo ? share.url : undefined);
         return el('li', { 'data-person': id, class: this.#made === id ? 'made' : '' },
             el('div', { class: 'who' }, el('strong', {}, name), el('span', { class: 'state' }, state)),
-            isMine && type === 'USER' && this.#choice(texts.mayWhat(name), `permission-${id}`, permission, this.#permissions(texts, permission), value =>
+            isMine && type === 'USER' && this.#choice(texts.mayWhat(name), `permission-${id}`, permission, this.#permissions(texts, permission), texts, value =>
                 this.#attempt(texts.saidChanged, async () => {
                     await this.#share?.setParticipant(id, { permission: /** @type {CKPermission} */ (value) });
                     this.#made = '';
@@ -325,7 +325,7 @@ export class SealShareElement extends HTMLElement {
         const mayOpen = share.isOwner && (this.#may.public || share.publicPermission !== 'NONE');
         if (!mayOpen && !share.url) return null;
         return el('div', { class: 'link' }, el('h3', {}, texts.publicTitle),
-            mayOpen && this.#choice(texts.publicWhat, 'public', share.publicPermission, [['NONE', texts.nobody], ...this.#permissions(texts, share.publicPermission)], value =>
+            mayOpen && this.#choice(texts.publicWhat, 'public', share.publicPermission, [['NONE', texts.nobody], ...this.#permissions(texts, share.publicPermission)], texts, value =>
                 this.#attempt(texts.saidChanged, async () => { await this.#share?.setPublicPermission(/** @type {'NONE' | CKPermission} */ (value)); })),
             el('p', { class: 'hint' }, share.publicPermission === 'NONE' ? texts.publicHint : texts.publicOpen),
             share.url && share.publicPermission !== 'NONE' && this.#sending(share.url, 'public', texts));
@@ -384,11 +384,18 @@ export class SealShareElement extends HTMLElement {
         return el('button', { type: act ? 'button' : 'submit', class: kind, 'data-key': key, 'aria-disabled': this.#isBusy ? 'true' : undefined, ...act && { onclick: () => void act() }, ...about }, text);
     }
 
-    /** @param {string} label @param {string} key @param {string} now @param {[string, string][]} all @param {(value: string) => unknown} act */
-    #choice(label, key, now, all, act) {
-        const select = el('select', { 'data-key': key, 'aria-label': label, onchange: ({ target }) => void act(/** @type {HTMLSelectElement} */ (target).value) }, ...all.map(([value, text]) => el('option', { value }, text)));
+    /** @param {string} label @param {string} key @param {string} now @param {[string, string][]} all @param {Texts} texts @param {(value: string) => unknown} act */
+    #choice(label, key, now, all, texts, act) {
+        // An arrow key chooses as well: nothing comes of it before it is saved.
+        const save = this.#button(texts.save, `save-${key}`, 'main', () => {
+            // It goes with the saving.
+            select.focus();
+            return act(select.value);
+        });
+        const select = el('select', { 'data-key': key, 'aria-label': label, onchange: () => { save.hidden = select.value === now; } }, ...all.map(([value, text]) => el('option', { value }, text)));
         select.value = now;
-        return select;
+        save.hidden = true;
+        return el('div', { class: 'choice' }, select, save);
     }
 
     /**

@@ -17,7 +17,8 @@ p { margin: 0 0 .75rem; }
 .none { display: none; }
 .people { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--line); }
 .people > li { padding: .8rem 0; border-bottom: 1px solid var(--line); display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: .4rem .8rem; align-items: start; }
-.people > li > * { grid-column: 1 / -1; } .people > li > .who { grid-column: 1; } .people > li > select { grid-column: 2; }
+.people > li > * { grid-column: 1 / -1; } .people > li > .who { grid-column: 1; } .people > li > .choice { grid-column: 2; }
+.choice { display: flex; flex-wrap: wrap; gap: .6rem; } .choice [hidden] { display: none; }
 .people > li.made { box-shadow: inset .25rem 0 var(--accent); padding-left: .8rem; }
 .who { display: flex; flex-direction: column; } .who strong { overflow-wrap: anywhere; }
 label { display: block; font-weight: 600; margin: .8rem 0 .3rem; }
@@ -45,7 +46,7 @@ details > summary { cursor: pointer; color: var(--accent); font-weight: 600; min
 .told, .problem { position: sticky; bottom: .5rem; margin: 1rem 0 0; padding: .6rem .9rem; border: 1px solid var(--line); border-radius: .7rem; background: var(--ground);
     overflow-wrap: anywhere; }
 .problem { color: var(--bad); border-color: var(--bad); }
-@media (max-width: 30rem) { .people > li > select { grid-column: 1 / -1; } section { padding: 1rem; } .row button { flex: 1 1 auto; } }
+@media (max-width: 30rem) { .people > li > .choice { grid-column: 1 / -1; } section { padding: 1rem; } .row button { flex: 1 1 auto; } }
 `;
 
 /** @type {CSSStyleSheet | undefined} */
