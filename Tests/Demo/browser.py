@@ -15,11 +15,11 @@ def launch(playwright):
     return playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
 
 
-def add_authenticator(page):
+def add_authenticator(page, **other):
     """It belongs to a page."""
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
-    session.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+    session.send("WebAuthn.addVirtualAuthenticator", {"options": {**AUTHENTICATOR, **other}})
 
 
 def kept(page):

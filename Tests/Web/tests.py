@@ -28,6 +28,7 @@ from looks import looks  # noqa: E402
 from elsewhere import ElsewhereTests  # noqa: E402
 from hostile import HostileTests  # noqa: E402
 from library import LibraryTests  # noqa: E402
+from mishaps import MishapTests  # noqa: E402
 from world import World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
 
 from browser import add_authenticator, kept, launch  # noqa: E402
@@ -114,7 +115,7 @@ class Guest:
         self.context.close()
 
 
-class Tests(HostileTests, ElsewhereTests, LibraryTests):
+class Tests(HostileTests, ElsewhereTests, LibraryTests, MishapTests):
     def __init__(self, world, browser, screenshots):
         self.world, self.browser, self.screenshots = world, browser, screenshots
 
@@ -327,9 +328,9 @@ class Tests(HostileTests, ElsewhereTests, LibraryTests):
             gil.accept("Village fair")
             expect(gil.page.locator("#count")).to_have_text("1 record")
             self.check_no_secret(gil, url)
-            # The same account's place in the browser is remembered, the account is not.
+            # Nothing of an account that has ended is remembered.
             gil.page.reload()
-            gil.heading("You were here before")
+            gil.heading("This link is incomplete")
 
     def test_links_that_lead_nowhere(self):
         url = self.ann.invite("hans@example.org")

@@ -236,6 +236,9 @@ export class Account {
         return { account: session.string() };
     }
 
+    /** Ends the session: the next call of the account begins another one. */
+    async logOut() { await this.#server.call('accounts/logout'); }
+
     /**
      * With a session that has ended it is begun again, once; what goes beside others does not go with one that is being replaced.
      * @template Answer

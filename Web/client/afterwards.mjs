@@ -1,4 +1,5 @@
 // What few visits come to: an account that another device brings here, a share that is left, a link that an app is given.
+import { agreed } from './dialog.mjs';
 import { element } from './dom.mjs';
 import { codeOf } from './failure.mjs';
 import { texts } from './texts.mjs';
@@ -8,26 +9,6 @@ import { texts } from './texts.mjs';
 const pause = 1000;
 const tries = 3;
 const later = () => new Promise(resolve => setTimeout(resolve, pause));
-
-/** @param {string} title @param {string} hint @param {string} yes @returns {Promise<boolean>} whether the reader wants it */
-export function agreed(title, hint, yes) {
-    return new Promise(resolve => {
-        let isWanted = false;
-        const button = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {() => void} */ act) => element(`button.button${kind}`, { type: 'button', onclick: act }, text);
-        /** @type {HTMLDialogElement} */
-        const dialog = element('dialog', { 'aria-labelledby': 'agreed-title' }, element('h2', { id: 'agreed-title' }, title), element('p', {}, hint),
-            element('div.actions.row', {}, button(yes, '.main', () => {
-                isWanted = true;
-                dialog.close();
-            }), button(texts.cancel, '', () => dialog.close())));
-        dialog.addEventListener('close', () => {
-            dialog.remove();
-            resolve(isWanted);
-        });
-        document.body.append(dialog);
-        dialog.showModal();
-    });
-}
 
 /**
  * An app is given the whole link, behind the # of its own address, which no server is sent.

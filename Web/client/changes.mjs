@@ -1,5 +1,5 @@
 // What a reader changes: one record at a time, from what is shown. Loaded with the first change.
-import { agreed } from './afterwards.mjs';
+import { agreed } from './dialog.mjs';
 import { choose, compare, editRecord } from './edit.mjs';
 import { same } from './records.mjs';
 import { texts } from './texts.mjs';
@@ -23,15 +23,17 @@ export const changes = ({ ask, done, said }) => {
      * @param {number} edit
      * @param {Change[]} made
      * @param {Uploads} uploads
-     * @param {(part: number) => void} [tell]
+     * @param {import('./edit.mjs').Saving} saving
      */
-    async function save(edit, made, uploads, tell) {
+    async function save(edit, made, uploads, { tell, signal, sending }) {
         for (const change of made) {
             const { file } = change;
             if (!file) continue;
-            change.upload = uploads.get(file) ?? (await ask('upload', { file }, { tell })).upload;
+            change.upload = uploads.get(file) ?? (await ask('upload', { file }, { tell, signal })).upload;
             uploads.set(file, change.upload);
         }
+        signal.throwIfAborted();
+        sending();
         return ask('save', { edit, changes: made.map(({ name, to, value, upload }) => ({ name, to, value, upload })) });
     }
 
@@ -48,13 +50,20 @@ export const changes = ({ ask, done, said }) => {
         if (begun === null) return said(texts.deletedMeanwhile);
         const { edit, record: theirs } = begun;
         const { kept, open } = compare(before, made, theirs);
-        const chosen = open.length === 0 ? kept : await choose(theirs, kept, open);
-        if (chosen === null || chosen.size === 0) {
+        /** @type {{ outcome: Outcome | null, made: Changes }} */
+        const form = { outcome: null, made: kept };
+        // What the reader typed is in the dialog until it is stored, or given up.
+        if (kept.size + open.length > 0) {
+            await closed(choose(theirs, kept, open, async (chosen, saving) => {
+                form.made = chosen;
+                if (chosen.size > 0) form.outcome = await save(edit, [...chosen.values()], uploads, saving);
+            }));
+        }
+        if (form.outcome === null) {
             await ask('endEdit', { edit });
             return done();
         }
-        const next = await save(edit, [...chosen.values()], uploads);
-        return next === 'stored' ? done() : settle(theirs, chosen, uploads, next);
+        return form.outcome === 'stored' ? done() : settle(theirs, form.made, uploads, form.outcome);
     }
 
     return {
@@ -71,9 +80,9 @@ export const changes = ({ ask, done, said }) => {
             const uploads = new Map();
             /** @type {{ outcome: Outcome | 'nothing' | null, made: Change[] }} */
             const form = { outcome: null, made: [] };
-            await closed(editRecord(record, async (changes, _, tell) => {
+            await closed(editRecord(record, async (changes, _, saving) => {
                 form.made = changes;
-                form.outcome = changes.length === 0 ? 'nothing' : await save(edit, changes, uploads, tell);
+                form.outcome = changes.length === 0 ? 'nothing' : await save(edit, changes, uploads, saving);
             }));
             const { outcome, made } = form;
             if (outcome === null || outcome === 'nothing') {
@@ -90,14 +99,14 @@ export const changes = ({ ask, done, said }) => {
             // What nobody has answered may have been stored: tried again it is the same record.
             /** @type {{ begun: { type: string, edit: number } | null, isDone: boolean }} */
             const form = { begun: null, isDone: false };
-            await closed(editRecord({ name: '', type: '', suggested, fields: [] }, async (changes, type, tell) => {
+            await closed(editRecord({ name: '', type: '', suggested, fields: [] }, async (changes, type, saving) => {
                 let { begun } = form;
                 if (begun?.type !== type) {
                     if (begun) await ask('endEdit', { edit: begun.edit });
                     begun = { type, ...await ask('newRecord', { type }) };
                     form.begun = begun;
                 }
-                await save(begun.edit, changes, uploads, tell);
+                await save(begun.edit, changes, uploads, saving);
                 form.isDone = true;
             }));
             if (form.begun && !form.isDone) await ask('endEdit', { edit: form.begun.edit });

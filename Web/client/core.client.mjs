@@ -12,7 +12,8 @@
  */
 
 /**
- * @typedef {{ transfer?: Transferable[], tell?: (part: number) => void }} Options `tell` hears how far it is
+ * @typedef {{ transfer?: Transferable[], tell?: (part: number) => void, signal?: AbortSignal }} Options `tell` hears how far it is; by
+ *     `signal` a file on its way is stopped
  * @typedef {<Name extends keyof Called>(name: Name, ...rest: undefined extends Argument<Name> ? [argument?: Argument<Name>, options?: Options]
  *     : [argument: Argument<Name>, options?: Options]) => Promise<Awaited<ReturnType<Called[Name]>>>} Ask
  */
@@ -74,8 +75,11 @@ export function startCore(told) {
         waiting.clear();
     });
     return (name, argument, options) => new Promise((resolve, reject) => {
-        waiting.set(++last, { resolve, reject, tell: options?.tell });
-        worker.postMessage({ id: last, name, argument }, options?.transfer ?? []);
+        const id = ++last;
+        const { transfer, tell, signal } = options ?? {};
+        waiting.set(id, { resolve, reject, tell });
+        worker.postMessage({ id, name, argument }, transfer ?? []);
+        signal?.addEventListener('abort', () => worker.postMessage({ id }));
     });
 }
 

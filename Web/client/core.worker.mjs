@@ -5,7 +5,7 @@ import { loadModule } from './module.mjs';
 import { Visit } from './visit.mjs';
 
 /**
- * @typedef {{ id: number, name: string, argument?: unknown }} Question
+ * @typedef {{ id: number, name?: string, argument?: unknown }} Question without a name it says that nobody waits for that answer any more
  * @typedef {{ id?: undefined } | { id: number, part: number } | { id: number, value: unknown }
  *     | { id: number, error: Required<import('./server.mjs').Failure> }} Answer the first says that something may have come
  */
@@ -13,12 +13,12 @@ import { Visit } from './visit.mjs';
 // What the page may ask for: no other member, and none that is inherited.
 export const methods = /** @type {const} */ ({
     account: ['passkeyInput', 'newRecoveryKey', 'isRecoveryKey', 'mistypedGroups', 'takeRecoveryKey', 'takePasskey', 'takePassphrase',
-        'createAccount', 'recoverAccount', 'keepAccount', 'device', 'beginEnrolment', 'enrolment', 'enrolled', 'endEnrolment'],
+        'createAccount', 'recoverAccount', 'keepAccount', 'logOut', 'device', 'beginEnrolment', 'enrolment', 'enrolled', 'endEnrolment'],
     visit: ['open', 'link', 'askForSeat', 'look', 'sendCode', 'proveCode', 'accept', 'comeBack', 'enter', 'watch'],
     zone: ['fetchRecords', 'records', 'openAsset', 'saveAsset', 'upload', 'begin', 'endEdit', 'newRecord', 'save', 'remove', 'leave'],
 });
 // They take as long as a file or a stream does, and change nothing that others go by.
-const beside = ['saveAsset', 'upload', 'watch'];
+const beside = ['saveAsset', 'upload', 'watch', 'logOut'];
 const places = new Map(Object.entries(methods).flatMap(([place, names]) => names.map(name => /** @type {[string, string]} */ ([name, place]))));
 const [origin = '', calls = ''] = self.name.split(' ');
 /** @type {Promise<Visit> | undefined} */
@@ -32,7 +32,11 @@ begun().catch(() => {});
 
 const say = (/** @type {Answer} */ answer) => postMessage(answer);
 
-/** @param {Question} question */
+// What has not ended yet, and whether anybody waits for it.
+/** @type {Map<number, boolean>} */
+const awaited = new Map();
+
+/** @param {Question & { name: string }} question */
 async function answer({ id, name, argument }) {
     try {
         const place = places.get(name);
@@ -42,16 +46,29 @@ async function answer({ id, name, argument }) {
         const owner = place === 'account' ? one.account : place === 'visit' ? one : one.zone;
         const called = /** @type {Record<string, (argument: unknown, tell: import('./assets.mjs').Progress) => unknown>} */ (owner);
         // Of a file without bytes all has gone.
-        const tell = (/** @type {number} */ bytes, /** @type {number} */ total) => say({ id, part: total > 0 ? bytes / total : 1 });
+        const tell = (/** @type {number} */ bytes, /** @type {number} */ total) => {
+            if (!awaited.get(id)) throw Object.assign(new Error('stopped'), { code: 'stopped' });
+            say({ id, part: total > 0 ? bytes / total : 1 });
+        };
         say({ id, value: await called[name](argument ?? {}, name === 'watch' ? () => say({}) : tell) });
     } catch (error) {
         const { reason = '', remedy = '', wait = 0 } = /** @type {Partial<import('./server.mjs').Failure>} */ (error ?? {});
         say({ id, error: { code: codeOf(error), reason, remedy, wait } });
+    } finally {
+        awaited.delete(id);
     }
 }
 
 // One after the other: an answer that was asked for before a record was saved is older than what is known by then.
 let last = Promise.resolve();
 addEventListener('message', (/** @type {MessageEvent<Question>} */ { data }) => {
-    if (beside.includes(data.name)) answer(data); else last = last.then(() => answer(data));
+    const { id, name, argument } = data;
+    if (name === undefined) {
+        // It ends at its next part.
+        if (awaited.has(id)) awaited.set(id, false);
+        return;
+    }
+    awaited.set(id, true);
+    const asked = () => answer({ id, name, argument });
+    if (beside.includes(name)) asked(); else last = last.then(asked);
 });

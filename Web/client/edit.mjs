@@ -1,4 +1,5 @@
 // A record as its reader changes it: what was sealed stays sealed, and what the reader adds is.
+import { agreed, openDialog } from './dialog.mjs';
 import { element, icon } from './dom.mjs';
 import { codeOf } from './failure.mjs';
 import { fieldWords, same, size } from './records.mjs';
@@ -16,6 +17,8 @@ import { explain, texts } from './texts.mjs';
  * @typedef {{ name: () => string, kind: Value['kind'], before?: Value, isSealed: boolean, isRemoved: boolean,
  *     input: HTMLInputElement | HTMLTextAreaElement, nameInput?: HTMLInputElement, first: string }} Row
  * @typedef {{ name: () => string, kind: 'file', input: HTMLInputElement, nameInput: HTMLInputElement }} FileRow
+ * @typedef {{ tell: (part: number) => void, signal: AbortSignal, sending: () => void }} Saving `tell` hears how far a file is, `signal` stops
+ *     it, and `sending` that it goes where nobody can stop it
  */
 
 // Other elements would come back from the form as more or fewer than they were.
@@ -67,8 +70,7 @@ function input(kind, properties) {
 /**
  * A dialog in which a record is changed.
  * @param {Draft} record as it is shown
- * @param {(changes: Change[], type: string, tell: (part: number) => void) => Promise<void>} save throws what is said in the dialog; `tell`
- *     hears how far a file is
+ * @param {(changes: Change[], type: string, saving: Saving) => Promise<void>} save throws what is said in the dialog
  */
 export function editRecord(record, save) {
     const rows = element('div');
@@ -77,7 +79,7 @@ export function editRecord(record, save) {
     /** Of what was sent and not heard of. @type {Set<string>} */
     const sent = new Set();
     const alert = element('p.hint', { role: 'alert' });
-    const submit = element('button.button.main', { type: 'submit' }, texts.saveRecord);
+    const actions = saveOrCancel(alert);
     let count = 0;
 
     /** @param {string | null} name @param {Value | undefined} before @param {boolean} isSealed */
@@ -181,36 +183,68 @@ export function editRecord(record, save) {
         const found = changes();
         if (found === null) return;
         for (const { name } of found) sent.add(name);
-        submit.disabled = true;
-        submit.textContent = texts.savingRecord;
-        try {
-            await save(found, typeInput ? typeInput.value.trim() : record.type, part => { submit.textContent = texts.uploadingPart(Math.floor(part * 100)); });
-            dialog.close();
-        } catch (error) {
-            alert.textContent = explain(codeOf(error));
-        } finally {
-            submit.disabled = false;
-            submit.textContent = texts.saveRecord;
-        }
+        await actions.run(saving => save(found, typeInput ? typeInput.value.trim() : record.type, saving));
     } },
     typeInput && element('div', {}, element('label', { for: 'edit-type' }, texts.typeOfRecord), typeInput),
     rows,
     element('div.actions.row', {}, element('button.button.plain', { type: 'button', onclick: () => add(null, undefined, true).focus() }, texts.addField),
         element('button.button.plain', { type: 'button', onclick: () => addFile().focus() }, texts.addFile)),
     element('p.hint', {}, texts.sealedHere), alert,
-    element('div.actions.row', {}, submit, element('button.button', { type: 'button', onclick: () => dialog.close() }, texts.cancel)));
+    actions.element);
     if (record.type === '' && fields.length === 0) add(null, undefined, true);
-    const dialog = open(record.name || texts.newRecord, form);
-    return dialog;
+    return actions.closing(openDialog(record.name || texts.newRecord, form));
 }
 
-/** @param {string} title @param {...import('./dom.mjs').Child} content */
-function open(title, ...content) {
-    const dialog = element('dialog', { 'aria-labelledby': 'dialog-title' }, element('h2', { id: 'dialog-title' }, title), ...content);
-    dialog.addEventListener('close', () => dialog.remove());
-    document.body.append(dialog);
-    dialog.showModal();
-    return dialog;
+/**
+ * A form's two buttons. What its reader typed goes when they say so, or once it is stored; until it is on its way, giving up stops it.
+ * @param {HTMLElement} alert where it says why it was not
+ */
+function saveOrCancel(alert) {
+    /** @type {HTMLDialogElement} */
+    let dialog;
+    /** @type {AbortController | null} */
+    let stop = null;
+    const submit = element('button.button.main', { type: 'submit' }, texts.saveRecord);
+    const giveUp = () => {
+        stop?.abort();
+        dialog.close();
+    };
+    const cancel = element('button.button', { type: 'button', onclick: giveUp }, texts.cancel);
+    // The key that closes dialogs is hit by mistake, too.
+    const asked = async (/** @type {Event} */ event) => {
+        event.preventDefault();
+        if (!cancel.disabled && await agreed(texts.discard, texts.discardHint, texts.discard)) giveUp();
+    };
+    return {
+        element: element('div.actions.row', {}, submit, cancel),
+        /** @param {HTMLDialogElement} made */
+        closing(made) {
+            dialog = made;
+            dialog.addEventListener('cancel', asked);
+            return dialog;
+        },
+        /** @param {(saving: Saving) => Promise<void>} save */
+        async run(save) {
+            const { signal } = stop = new AbortController();
+            submit.disabled = true;
+            submit.textContent = texts.savingRecord;
+            try {
+                await save({
+                    signal, tell: part => { submit.textContent = texts.uploadingPart(Math.floor(part * 100)); },
+                    sending: () => {
+                        cancel.disabled = true;
+                        submit.textContent = texts.savingRecord;
+                    },
+                });
+                dialog.close();
+            } catch (error) {
+                alert.textContent = explain(codeOf(error));
+            } finally {
+                submit.disabled = cancel.disabled = false;
+                submit.textContent = texts.saveRecord;
+            }
+        },
+    };
 }
 
 /**
@@ -242,39 +276,44 @@ export function compare(before, changes, theirs) {
  * Side by side, what was, what the reader made of it, and what somebody else did.
  * @param {OpenedRecord} record
  * @param {Changes} kept
- * @param {Conflict[]} conflicts
- * @returns {Promise<Changes | null>}
+ * @param {Conflict[]} conflicts none where each has changed fields of their own: it is saved, and the reader hears of it
+ * @param {(chosen: Changes, saving: Saving) => Promise<void>} save as of `editRecord`
  */
-export function choose(record, kept, conflicts) {
-    return new Promise(resolve => {
-        const shown = (/** @type {OpenedField | Change | undefined} */ field) =>
-            field === undefined ? '–' : 'file' in field && field.file ? texts.fileOf(size(field.file.size)) : fieldWords(field);
-        const body = element('div');
-        for (const [index, conflict] of conflicts.entries()) {
-            const side = (/** @type {string} */ which, /** @type {string} */ label, /** @type {OpenedField | Change | undefined} */ field) => element('label.side', {},
-                element('span.sidehead', {}, element('input', { type: 'radio', name: `choice-${index}`, value: which, checked: which === 'theirs' }), label),
-                element('span.sidevalue', {}, shown(field)));
-            body.append(element('fieldset.conflict', {}, element('legend', {}, conflict.name),
-                element('div.sides', {},
-                    element('div.side', {}, element('span.sidehead', {}, texts.conflictBefore), element('span.sidevalue', {}, shown(conflict.before))),
-                    side('mine', texts.conflictMine, conflict.mine), side('theirs', texts.conflictTheirs, conflict.theirs))));
-        }
-        /** @type {Changes | null} */
-        let chosen = null;
-        const form = element('form', { onsubmit: event => {
-            event.preventDefault();
+export function choose(record, kept, conflicts, save) {
+    const shown = (/** @type {OpenedField | Change | undefined} */ field) =>
+        field === undefined ? '–' : 'file' in field && field.file ? texts.fileOf(size(field.file.size)) : fieldWords(field);
+    const body = element('div');
+    for (const [index, conflict] of conflicts.entries()) {
+        const side = (/** @type {string} */ which, /** @type {string} */ label, /** @type {OpenedField | Change | undefined} */ field) => element('label.side', {},
+            element('span.sidehead', {}, element('input', { type: 'radio', name: `choice-${index}`, value: which, checked: which === 'theirs' }), label),
+            element('span.sidevalue', {}, shown(field)));
+        body.append(element('fieldset.conflict', {}, element('legend', {}, conflict.name),
+            element('div.sides', {},
+                element('div.side', {}, element('span.sidehead', {}, texts.conflictBefore), element('span.sidevalue', {}, shown(conflict.before))),
+                side('mine', texts.conflictMine, conflict.mine), side('theirs', texts.conflictTheirs, conflict.theirs))));
+    }
+    const alert = element('p.hint', { role: 'alert' });
+    const actions = saveOrCancel(alert);
+    // What was sent may be stored: tried again it is the same.
+    /** @type {Changes | undefined} */
+    let chosen;
+    const form = element('form', { onsubmit: event => {
+        event.preventDefault();
+        alert.textContent = '';
+        if (!chosen) {
             const wanted = new FormData(form);
             chosen = new Map(kept);
             for (const [index, conflict] of conflicts.entries()) {
                 if (wanted.get(`choice-${index}`) === 'mine') chosen.set(conflict.name, conflict.change);
             }
-            dialog.close();
-        } },
-        element('p', {}, texts.conflict), body,
-        element('div.actions.row', {}, element('button.button.main', { type: 'submit' }, texts.saveRecord),
-            element('button.button', { type: 'button', onclick: () => dialog.close() }, texts.cancel)));
-        const dialog = open(`${record.name} – ${texts.conflictTitle}`, form);
-        dialog.classList.add('wide');
-        dialog.addEventListener('close', () => resolve(chosen));
-    });
+            for (const input of body.querySelectorAll('input')) input.disabled = true;
+        }
+        const all = chosen;
+        return actions.run(saving => save(all, saving));
+    } },
+    element('p', {}, conflicts.length > 0 ? texts.conflict : texts.conflictMerged), body, alert, actions.element);
+    const dialog = actions.closing(openDialog(`${record.name} – ${texts.conflictTitle}`, form));
+    dialog.classList.add('wide');
+    if (conflicts.length === 0) form.requestSubmit();
+    return dialog;
 }

@@ -1,4 +1,4 @@
-// What this browser keeps: nothing secret, and nothing of a share but where it is. All of it goes by `forget`.
+// What this browser keeps: nothing secret, and nothing of a share but where it is, and by which digits its owner was known. All of it goes by `forget`.
 /**
  * @typedef {'passkey' | 'passphrase' | 'recoveryKey' | 'device'} Way how an account comes back
  * @typedef {import('./account.mjs').Device} Device
@@ -56,6 +56,12 @@ export const forgetPlace = (/** @type {string} */ routing) => run('readwrite', s
 export const devices = async () => /** @type {Record<string, Device> | undefined} */ (await kept('devices')) ?? {};
 export const keepDevice = async (/** @type {Device & { account: string }} */ { account, id, name, added }) =>
     keep('devices', { ...await devices(), [account]: { id, name, added } });
+
+/** @typedef {Pick<import('./visit.mjs').ShownShare, 'owner' | 'safetyNumber'>} Owner */
+
+/** The digits that an account's reader has compared with an owner. */
+export const compared = async (/** @type {string} */ account, /** @type {Owner} */ { owner }) => /** @type {string | undefined} */ (await kept(`compared ${account} ${owner}`));
+export const keepCompared = (/** @type {string} */ account, /** @type {Owner} */ { owner, safetyNumber }) => keep(`compared ${account} ${owner}`, safetyNumber);
 
 /** @returns {Promise<void>} */
 export const forget = () => new Promise(resolve => {

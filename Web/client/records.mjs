@@ -9,8 +9,10 @@ import { explain, texts } from './texts.mjs';
  * @typedef {import('./zone.mjs').OpenedField} OpenedField
  * @typedef {OpenedRecord & { searched: string }} Searched
  * @typedef {(part: number) => void} Progress
- * @typedef {{ openAsset: (record: string, field: string) => Promise<Uint8Array>,
- *     saveAsset: (record: string, field: string, tell: Progress) => Promise<Blob> }} AssetTools
+ * @typedef {{ openAsset: (record: string, field: string, signal: AbortSignal) => Promise<Uint8Array>,
+ *     saveAsset: (record: string, field: string, signal: AbortSignal, tell: Progress) => Promise<Blob> }} AssetTools
+ * @typedef {{ urls: string[], running: number, signal: AbortSignal }} Files what has come of those of the record that is shown, how many are on
+ *     their way, and what stops them
  * @typedef {AssetTools & { edit?: (record: OpenedRecord) => unknown, remove?: (record: OpenedRecord) => unknown }} Tools the last two where the
  *     reader may write
  */
@@ -76,11 +78,11 @@ export function recordTables(records, tools, counts = new Map()) {
         types.set(type, alike);
     }
     const tables = [...types].map(([type, records]) => typeTable(type, records, tools, counts));
-    const nothing = element('p.quiet', { hidden: true }, texts.noneFound);
+    const nothing = element('p.quiet', { role: 'status' });
     const filter = (/** @type {string} */ text) => {
         const wanted = text.trim().toLocaleLowerCase();
         const found = tables.map(table => table.filter(wanted)).reduce((sum, count) => sum + count, 0);
-        nothing.hidden = found > 0 || records.length === 0;
+        nothing.textContent = found > 0 || records.length === 0 ? '' : texts.noneFound;
     };
     return { element: element('div', {}, ...tables.map(({ section }) => section), nothing), filter, counts };
 }
@@ -98,11 +100,12 @@ function typeTable(type, records, tools, rows) {
         }
     }
     const columns = [...counts].sort((one, other) => other[1] - one[1]).map(([name]) => name).slice(0, mostColumns);
-    const body = element('tbody');
+    // Where a table is too wide it is shown as lines, and says itself that it is one: by CSS's word it would be none any more.
+    const body = element('tbody', { role: 'rowgroup' });
     const more = element('button.button.plain', { type: 'button', onclick: () => show(shown + rowsAtOnce) }, texts.more);
     const title = element('h2');
     const section = element('section.type', {}, title,
-        element('div.scroll', {}, element('table', {},
+        element('div.scroll', {}, element('table', { role: 'table' },
             element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, texts.name),
                 ...columns.map(name => element('th', { scope: 'col' }, name, sealed.has(name) && ' ', sealed.has(name) && icon('lock', texts.sealedField))),
                 element('th', { scope: 'col' }, texts.changed))),
@@ -133,15 +136,15 @@ function typeTable(type, records, tools, rows) {
 
 /** @param {OpenedRecord} record @param {string[]} columns @param {Tools} tools */
 function row(record, columns, tools) {
-    const label = (/** @type {string} */ name) => ({ 'data-label': name });
+    const label = (/** @type {string} */ name) => ({ role: 'cell', 'data-label': name });
     if (record.refusal !== '') {
-        return element('tr', {}, element('td', label(texts.name), record.name),
+        return element('tr', { role: 'row' }, element('td', label(texts.name), record.name),
             element('td', { colSpan: columns.length + 1, ...label('') }, icon('warning'), ' ', texts.refused));
     }
     const open = element('button.open', { type: 'button', onclick: () => showRecord(record, tools) }, record.name);
     open.dataset.record = record.name;
     const fields = new Map(record.fields.map(field => [field.name, field]));
-    return element('tr', {}, element('td', label(texts.name), open),
+    return element('tr', { role: 'row' }, element('td', label(texts.name), open),
         ...columns.map(name => {
             const field = fields.get(name);
             return element(field ? 'td' : 'td.none', label(name), element('span.clip', {}, field ? fieldWords(field) : ''));
@@ -151,21 +154,21 @@ function row(record, columns, tools) {
 
 /**
  * The one that is shown by itself: what is told of it by then.
- * @type {{ record: OpenedRecord, dialog: HTMLDialogElement, made: string[], show: (record: OpenedRecord, tools: Tools) => void } | null}
+ * @type {{ record: OpenedRecord, dialog: HTMLDialogElement, files: Files, show: (record: OpenedRecord, tools: Tools) => void } | null}
  */
 let showing = null;
 
 /**
- * What has become of the one that is shown by itself. A file that its reader has opened stays.
+ * What has become of the one that is shown by itself. A file that its reader has opened, or is opening, stays.
  * @param {OpenedRecord[]} records
  * @param {Tools} tools
  */
 export function showAgain(records, tools) {
     if (!showing) return;
-    const { record: { name, fields }, dialog, made, show } = showing;
+    const { record: { name, fields }, dialog, files, show } = showing;
     const record = records.find(record => record.name === name);
     if (!record || record.refusal !== '') dialog.close();
-    else if (made.length === 0 && !same(record.fields, fields)) show(record, tools);
+    else if (files.urls.length + files.running === 0 && !same(record.fields, fields)) show(record, tools);
 }
 
 /**
@@ -174,15 +177,16 @@ export function showAgain(records, tools) {
  * @param {Tools} tools
  */
 function showRecord(record, tools) {
-    /** @type {string[]} */
-    const made = [];
+    const stop = new AbortController();
+    /** @type {Files} */
+    const files = { urls: [], running: 0, signal: stop.signal };
     const dialog = element('dialog', { 'aria-labelledby': 'record-name' });
     const show = (/** @type {OpenedRecord} */ record, /** @type {Tools} */ { edit, remove, ...assets }) => {
         const hadFocus = dialog.contains(document.activeElement);
         const fields = element('dl.fields');
         for (const field of record.fields) {
             fields.append(element('dt', {}, field.name, ' ', (field.isSealed || field.asset !== undefined) && icon('lock', texts.sealedField)),
-                element('dd', {}, field.asset !== undefined ? asset(record.name, field.name, field.asset, assets, made) : field.value ? words(field.value) : '–'));
+                element('dd', {}, field.asset !== undefined ? asset(record.name, field.name, field.asset, assets, files) : field.value ? words(field.value) : '–'));
         }
         const close = element('button.button', { type: 'button', onclick: () => dialog.close() }, texts.close);
         /** @param {string} kind @param {string} text @param {(record: OpenedRecord) => unknown} act */
@@ -196,20 +200,21 @@ function showRecord(record, tools) {
             fields,
             edit && remove ? element('div.actions.row', {}, leading('main', texts.editRecord, edit), leading('plain', texts.deleteRecord, remove)) : '');
         if (hadFocus) close.focus();
-        showing = { record, dialog, made, show };
+        showing = { record, dialog, files, show };
     };
     show(record, tools);
     dialog.addEventListener('close', () => {
         showing = null;
-        for (const url of made) URL.revokeObjectURL(url);
+        stop.abort();
+        for (const url of files.urls) URL.revokeObjectURL(url);
         dialog.remove();
     });
     document.body.append(dialog);
     dialog.showModal();
 }
 
-/** @param {string} record @param {string} field @param {number} bytes @param {AssetTools} tools @param {string[]} made */
-function asset(record, field, bytes, { openAsset, saveAsset }, made) {
+/** @param {string} record @param {string} field @param {number} bytes @param {AssetTools} tools @param {Files} files */
+function asset(record, field, bytes, { openAsset, saveAsset }, files) {
     const place = element('div', {}, texts.asset(size(bytes)), ' ');
     if (bytes > largestSaved) {
         place.append(element('p.hint', {}, texts.assetTooLarge));
@@ -219,46 +224,52 @@ function asset(record, field, bytes, { openAsset, saveAsset }, made) {
     place.append(button);
     const name = `${record}-${field}`;
     async function open() {
+        const { signal } = files;
         button.disabled = true;
         button.replaceChildren(texts.openingAsset);
+        files.running += 1;
         try {
             if (bytes > largestAsset) {
-                const blob = await saveAsset(record, field, part => button.replaceChildren(texts.openingPart(Math.floor(part * 100))));
-                place.append(saving(blob, name, made));
+                const blob = await saveAsset(record, field, signal, part => button.replaceChildren(texts.openingPart(Math.floor(part * 100))));
+                if (!signal.aborted) place.append(saving(blob, name, files));
             } else {
-                await showBytes(await openAsset(record, field), name, place, made);
+                const opened = await openAsset(record, field, signal);
+                if (!signal.aborted) await showBytes(opened, name, place, files);
             }
             button.remove();
         } catch (error) {
             button.disabled = false;
             button.replaceChildren(icon('file'), texts.openAsset);
             place.append(element('p.hint', { role: 'alert' }, explain(codeOf(error))));
+        } finally {
+            files.running -= 1;
         }
     }
     return place;
 }
 
-/** @param {Blob} blob @param {string[]} made */
-function url(blob, made) {
+/** @param {Blob} blob @param {Files} files */
+function url(blob, { urls }) {
     const url = URL.createObjectURL(blob);
-    made.push(url);
+    urls.push(url);
     return url;
 }
 
-/** @param {Blob} blob @param {string} name @param {string[]} made */
-const saving = (blob, name, made) => element('a.button', { href: url(blob, made), download: name }, texts.saveAsset);
+/** @param {Blob} blob @param {string} name @param {Files} files */
+const saving = (blob, name, files) => element('a.button', { href: url(blob, files), download: name }, texts.saveAsset);
 
-/** @param {Uint8Array} bytes @param {string} name @param {HTMLElement} place @param {string[]} made */
-async function showBytes(bytes, name, place, made) {
+/** @param {Uint8Array} bytes @param {string} name @param {HTMLElement} place @param {Files} files */
+async function showBytes(bytes, name, place, files) {
     const type = shownType(bytes);
     const bitmap = await picture(bytes);
+    if (files.signal.aborted) return;
     if (bitmap) {
         const canvas = element('canvas', { width: bitmap.width, height: bitmap.height, role: 'img', 'aria-label': name });
         canvas.getContext('2d')?.drawImage(bitmap, 0, 0);
         place.append(canvas);
     } else if (type?.startsWith('audio/') || type?.startsWith('video/')) {
-        place.append(element(type.startsWith('audio/') ? 'audio' : 'video', { src: url(new Blob([bytes], { type }), made), controls: true }));
+        place.append(element(type.startsWith('audio/') ? 'audio' : 'video', { src: url(new Blob([bytes], { type }), files), controls: true }));
     }
     // Whatever it is, saved it is bytes.
-    place.append(saving(new Blob([bytes], { type: 'application/octet-stream' }), name, made));
+    place.append(saving(new Blob([bytes], { type: 'application/octet-stream' }), name, files));
 }

@@ -1,6 +1,7 @@
 // The page at a share's URL, screen by screen: no screen has a URL of its own, and what was after the # is in none.
-import { takeSecret } from './first.mjs';
+import { secret as first, takeSecret } from './first.mjs';
 import { origin, startCore, stretch, VisitError } from './core.client.mjs';
+import { agreed, openDialog } from './dialog.mjs';
 import { element, icon } from './dom.mjs';
 import { codeOf } from './failure.mjs';
 import { later } from './later.mjs';
@@ -20,7 +21,7 @@ import { explain, language, texts } from './texts.mjs';
  * @typedef {{ screen: typeof screen, button: typeof button, form: typeof form, field: typeof field }} Screens
  */
 
-let secret = takeSecret();
+let secret = first;
 const routing = location.pathname.split('/').at(-1) ?? '';
 // How long what follows the # is: PROTOCOL.md, "Share URL". The core checks it; this is for the reader of a link that was cut.
 const secretCharacters = 66;
@@ -28,13 +29,33 @@ const leastCharacters = 12;
 const codeTries = 5;
 const codePause = 60_000;
 const idle = 15 * 60_000;
+// Of that: who sits there and reads hears of it first.
+const notice = 60_000;
+// What the server has to say to the end of a session is not worth more.
+const farewell = 2000;
 // Where the server tells of no changes they are looked for.
 const lookEvery = 60_000;
 
-const ask = startCore(() => update());
+const core = startCore(() => update());
+let running = 0;
+/** @type {typeof core} */
+const ask = async (...asked) => {
+    running += 1;
+    try {
+        return await core(...asked);
+    } finally {
+        running -= 1;
+    }
+};
 const main = element('main', { id: 'main' });
 const accountPlace = element('div.account');
+// Of what there is once records are shown.
 const leaveButton = element('button.button', { type: 'button', hidden: true, onclick: () => guard(leave) }, texts.leaveShare);
+const addButton = element('button.button', { type: 'button', hidden: true, onclick: () => guard(() => addWay()) }, texts.addWay);
+const lockButton = element('button.button', { type: 'button', hidden: true, onclick: () => guard(lock) }, texts.lock);
+// Of what there is once the whole link is known.
+/** @type {HTMLElement[]} */
+const appButtons = [];
 /**
  * `account` is empty before there is one; without a way the account ends with this visit.
  * @type {{ account: string, way?: Way, place?: import('./visit.mjs').SharePlace, hasSeat: boolean, hasURL: boolean, hasProven: boolean }}
@@ -47,8 +68,11 @@ function start() {
     // The operator's, which the page has for those without scripts; the key does not go along.
     /** @type {NodeListOf<HTMLAnchorElement>} */
     const links = document.querySelectorAll('#apps a');
-    const apps = [...links].flatMap(link => [element('a', { rel: 'noreferrer', href: link.href }, link.textContent), ' ',
-        secret !== '' && element('button.button.plain', { type: 'button', onclick: async () => (await later('afterwards.mjs')).openInApp(ask, link.href) }, texts.openInApp), ' ']);
+    const apps = [...links].flatMap(link => {
+        const open = element('button.button.plain', { type: 'button', hidden: true, onclick: () => guard(async () => (await later('afterwards.mjs')).openInApp(ask, link.href)) }, texts.openInApp);
+        appButtons.push(open);
+        return [element('a', { rel: 'noreferrer', href: link.href }, link.textContent), ' ', open, ' '];
+    });
     document.documentElement.lang = language;
     document.title = texts.title;
     document.getElementById('page')?.append(
@@ -57,16 +81,48 @@ function start() {
         element('footer', {}, paragraph(origin === location.origin ? texts.trust : texts.trustElsewhere), apps.length > 0 && element('p', {}, texts.apps, ' ', ...apps)));
     addEventListener('pointerdown', awake, { passive: true });
     addEventListener('keydown', awake);
+    addEventListener('hashchange', pasted);
     awake();
     return guard(arrive);
 }
 
-// Whoever leaves the screen leaves nothing open on it: what is loaded anew is locked.
+// Whoever leaves the screen leaves nothing open on it. Before there are records nothing is, and to lock would lose the link.
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let sleep;
+/** @type {HTMLDialogElement | undefined} */
+let warning;
 function awake() {
+    warning?.close();
     clearTimeout(sleep);
-    sleep = setTimeout(() => state.account !== '' && location.reload(), idle);
+    sleep = setTimeout(doze, idle - notice);
+}
+
+function doze() {
+    if (isAtWork()) return awake();
+    warning = openDialog(texts.idleTitle, paragraph(texts.idleHint), element('div.actions', {}, button(texts.next, awake, 'main')));
+    sleep = setTimeout(() => isAtWork() ? awake() : lock(), notice);
+}
+
+/** Whether there is something that a lock would destroy, or nothing to lock. */
+const isAtWork = () => lockButton.hidden || running > 0 || document.querySelector('form') !== null
+    || [...document.querySelectorAll('audio, video')].some(media => media instanceof HTMLMediaElement && !media.paused);
+
+/** What is loaded anew is locked. */
+async function lock() {
+    for (const dialog of document.querySelectorAll('dialog')) dialog.close();
+    main.replaceChildren();
+    await Promise.race([ask('logOut').catch(() => undefined), new Promise(resolve => setTimeout(resolve, farewell))]);
+    location.reload();
+}
+
+/** A link that is pasted into the same tab loads nothing: it is taken out of the address as the first one was, and begun with where none is open. */
+async function pasted() {
+    const taken = takeSecret();
+    if (taken === '' || list || main.inert || spinner.isConnected) return;
+    // Whoever opens the same one once more, waiting for a code, goes on waiting.
+    if (state.hasURL && await ask('link') === origin + location.pathname + taken) return;
+    secret = taken;
+    return guard(arrive);
 }
 
 /** What comes next is there. */
@@ -210,15 +266,16 @@ async function arrive() {
         // From here on the worker alone has it.
         secret = '';
         state.hasURL = true;
+        for (const open of appButtons) open.hidden = false;
     }
-    if (state.place) return unlock(texts.comeBackTitle, texts.comeBack);
-    if (!state.hasURL) return incomplete(texts.incomplete);
-    ({ hasSeat: state.hasSeat } = await ask('askForSeat'));
+    if (state.account !== '') return look();
+    if (state.hasURL) ({ hasSeat: state.hasSeat } = await ask('askForSeat'));
     return welcome();
 }
 
 /** @param {string} text */
 function incomplete(text) {
+    state.hasURL = false;
     screen(texts.incompleteTitle, note(text, 'warning', 'bad'));
 }
 
@@ -230,13 +287,19 @@ const deviceName = () => {
     return `Web browser${system && ` (${system})`}`.slice(0, 60);
 };
 
+/** An account that was here may be the one, where there is none a new one is. */
 function welcome() {
-    if (!state.hasURL && !state.place) return incomplete(texts.incomplete);
-    if (state.way || !state.hasURL) return unlock(texts.unlockTitle, texts.comeBack);
-    if (!state.hasSeat) return unlock(texts.noSeatTitle, texts.noSeat);
-    screen(texts.welcomeTitle, paragraph(texts.welcome), waysToKeep(way => way ? makeAccount(way) : welcome()),
+    if (state.place) return unlock(texts.comeBackTitle, texts.comeBack, texts.comeBackHint);
+    if (!state.hasURL) return incomplete(texts.incomplete);
+    if (state.way) return unlock(texts.unlockTitle);
+    return state.hasSeat ? newcomer() : unlock(texts.noSeatTitle, texts.noSeat);
+}
+
+function newcomer() {
+    // A step of its own: what is tried again makes no second passkey.
+    screen(texts.welcomeTitle, paragraph(texts.welcome), waysToKeep(way => way ? guard(() => makeAccount(way)) : newcomer()),
         element('div.divider', {}, texts.or),
-        element('div.actions', {}, button(texts.haveAccount, () => unlock(texts.unlockTitle, '')),
+        element('div.actions', {}, button(texts.haveAccount, () => unlock(texts.unlockTitle)),
             button(texts.thisVisit, () => makeAccount(null), 'plain'),
             element('p.hint', {}, texts.thisVisitHint)));
 }
@@ -324,9 +387,13 @@ async function makeAccount(way, code = '') {
     busy(texts.opening);
     try {
         const { account } = await ask('createAccount', { deviceName: deviceName(), isKept: way !== null, code });
+        // What this browser knows of the share was another account's.
+        state.place = undefined;
         return entered(account, way);
     } catch (error) {
         const why = codeOf(error);
+        // There is one by this key: it was made, and nobody has heard of it, or it is of another visit.
+        if (way !== null && why === 'serverRejectedRequest') return recover(way, error);
         if (why === 'permissionFailure' || (code !== '' && why === 'verificationFailed')) return askForCode(way, code !== '');
         throw error;
     }
@@ -340,8 +407,8 @@ function askForCode(way, isAgain) {
         texts.next, button(texts.back, welcome)));
 }
 
-/** @param {string} title @param {string} text */
-function unlock(title, text) {
+/** @param {string} title @param {...string} said */
+function unlock(title, ...said) {
     /** @type {Record<Way, HTMLButtonElement | false>} */
     const ways = {
         passkey: mayHavePasskey() && choice(texts.unlockPasskey, texts.passkeyHint, unlockByPasskey),
@@ -354,11 +421,14 @@ function unlock(title, text) {
     const order = [state.way ?? 'passkey', 'passkey', 'passphrase', 'recoveryKey', 'device'];
     const shown = [...new Set(order)].flatMap(way => ways[way] || []);
     shown[0]?.classList.add('main');
-    screen(title, text && paragraph(text), element('div.choices', {}, ...shown),
-        state.hasSeat && element('div.actions', {}, button(texts.newAccount, () => {
-            state.way = undefined;
-            return welcome();
-        }, 'plain')));
+    screen(title, ...said.map(paragraph), element('div.choices', {}, ...shown),
+        element('div.actions', {}, state.hasSeat && button(texts.newAccount, newcomer, 'plain'),
+            (state.way ?? state.place) && button(texts.forget, async () => {
+                await memory.forget();
+                state.way = state.place = undefined;
+                // Nothing is open yet, and the link stays at hand.
+                return welcome();
+            }, 'plain')));
 }
 
 async function unlockByPasskey() {
@@ -393,20 +463,21 @@ async function unlockByDevice() {
     return enrol({ ask, screen, button, form, field, deviceName: deviceName(), back: welcome, then: ({ account }) => entered(account, 'device') });
 }
 
-/** @param {Way} way */
-async function recover(way) {
+/** @param {Way} way @param {unknown} refusal what it means that there is none */
+async function recover(way, refusal = new VisitError({ code: 'unknownAccount' })) {
     busy(texts.opening);
     try {
         const { account } = await ask('recoverAccount', { deviceName: deviceName(), devices: await memory.devices() });
         return await entered(account, way);
     } catch (error) {
-        throw codeOf(error) === 'unknownItem' ? new VisitError({ code: 'unknownAccount' }) : error;
+        throw codeOf(error) === 'unknownItem' ? refusal : error;
     }
 }
 
 /** @param {string} account @param {Way | null} way */
 async function entered(account, way) {
     state.account = account;
+    state.way = undefined;
     if (way) await keepWay(way);
     showAccount();
     // A step of its own: what is tried again makes no second account.
@@ -426,11 +497,10 @@ function showAccount() {
     accountPlace.replaceChildren(element('details', {},
         element('summary', { 'aria-label': `${texts.account} ${name}` }, icon('person'), name),
         element('div.menu', {}, paragraph(texts.accountOf(name)), paragraph(state.way ? ways[state.way] : texts.waysNone),
-            leaveButton,
-            button(texts.lock, () => location.reload()),
+            addButton, leaveButton, lockButton,
             button(texts.forget, async () => {
                 await memory.forget();
-                location.reload();
+                await lock();
             }),
             element('p.hint', {}, texts.forgetHint))));
 }
@@ -460,11 +530,21 @@ async function look() {
 async function comeBack() {
     if (!state.place) return incomplete(texts.incomplete);
     await ask('comeBack', state.place);
+    here = state.place;
     return records('');
 }
 
-const remember = (/** @type {import('./visit.mjs').SharePlace} */ { container, environment, owner, zone, share }) =>
-    memory.keepPlace(routing, { container, environment, owner, zone, share });
+// Where the records on the screen are.
+/** @type {import('./visit.mjs').SharePlace | undefined} */
+let here;
+
+/** @param {import('./visit.mjs').SharePlace} place of an account that comes back, this browser remembers it */
+async function remember({ container, environment, owner, zone, share }) {
+    here = { container, environment, owner, zone, share };
+    if (!state.way) return;
+    state.place = here;
+    await memory.keepPlace(routing, here);
+}
 
 /** @param {string} problem */
 function askAddress(problem) {
@@ -520,15 +600,22 @@ async function invitation(shown) {
     const bitmap = shown.isVouched && shown.thumbnail.length > 0 ? await picture(shown.thumbnail) : null;
     const canvas = bitmap && element('canvas.preview', { width: bitmap.width, height: bitmap.height, role: 'presentation' });
     if (bitmap) canvas?.getContext('2d')?.drawImage(bitmap, 0, 0);
+    const was = await memory.compared(state.account, shown);
+    const isCompared = was === shown.safetyNumber;
     const facts = (/** @type {[string, string][]} */ ...pairs) => element('dl.facts', {}, ...pairs.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
     screen(shown.isVouched && shown.title !== '' ? shown.title : texts.untitled,
         canvas,
         facts([texts.sharedBy, `${shown.owner.slice(0, 9)}…`], [texts.youMay, shown.mayWrite ? texts.mayWrite : texts.mayRead],
             [texts.people, String(shown.people)], [texts.account, state.account.slice(0, 8)]),
         shown.isVouched ? note(shown.isByOwner ? texts.vouched : texts.vouchedAdministrator) : note(texts.notVouched, 'warning', 'warn'),
-        element('details.more', {}, element('summary', {}, texts.safety),
+        was !== undefined && !isCompared && note(texts.comparedOther, 'warning', 'warn'),
+        element('details.more', { open: was !== undefined }, element('summary', {}, texts.safety),
             element('div.digits', {}, ...(shown.safetyNumber.match(/.{5}/g) ?? []).map(group => element('span', {}, group))),
-            element('p.hint', {}, texts.safetyHint)),
+            element('p.hint', {}, isCompared ? texts.comparedBefore : texts.safetyHint),
+            !isCompared && state.way && button(texts.compared, async () => {
+                await memory.keepCompared(state.account, shown);
+                return invitation(shown);
+            })),
         element('div.actions', {}, button(texts.accept, () => accept(shown), 'main'),
             button(texts.leave, () => screen(texts.title, paragraph(texts.left)))));
 }
@@ -620,7 +707,7 @@ async function records(title) {
             button(texts.refresh, () => records(title)), make),
         place);
     list = made;
-    leaveButton.hidden = false;
+    leaveButton.hidden = addButton.hidden = lockButton.hidden = false;
     heading.focus();
     // The records are drawn before anything else is asked for.
     requestAnimationFrame(() => setTimeout(watch));
@@ -628,8 +715,8 @@ async function records(title) {
 
 /** @param {string} title @param {boolean} mayWrite @returns {Tools} */
 const toolsOf = (title, mayWrite) => ({
-    openAsset: (record, field) => ask('openAsset', { record, field }),
-    saveAsset: (record, field, tell) => ask('saveAsset', { record, field }, { tell }),
+    openAsset: (record, field, signal) => ask('openAsset', { record, field }, { signal }),
+    saveAsset: (record, field, signal, tell) => ask('saveAsset', { record, field }, { tell, signal }),
     ...mayWrite && {
         edit: record => guard(async () => (await change(title)).change(record)),
         remove: record => {
@@ -651,7 +738,7 @@ let isWatching = false;
 function watch() {
     if (isWatching) return;
     isWatching = true;
-    ask('watch').then(update, () => setInterval(() => document.hidden || update(), lookEvery));
+    core('watch').then(update, () => setInterval(() => document.hidden || update(), lookEvery));
 }
 
 addEventListener('visibilitychange', () => document.hidden || update());
@@ -711,13 +798,27 @@ function said(title, text) {
     screen(texts.errorTitle, note(text, 'warning', 'warn'), element('div.actions', {}, button(texts.next, () => records(title), 'main')));
 }
 
+/** Another way back, for where the one that there is does not work. */
+function addWay(title = list?.title ?? '') {
+    const back = () => records(title);
+    screen(texts.addWay, paragraph(texts.addWayHint), waysToKeep(async way => {
+        if (way === undefined) return addWay(title);
+        busy(texts.checking);
+        await ask('keepAccount');
+        // The first one is how this browser unlocks it.
+        if (!state.way) await keepWay(way);
+        if (here) await remember(here);
+        showAccount();
+        screen(texts.addWay, note(texts.wayAdded), element('div.actions', {}, button(texts.next, back, 'main')));
+    }), element('div.actions', {}, button(texts.back, back)));
+}
+
 async function leave() {
-    const { agreed } = await later('afterwards.mjs');
     if (!await agreed(texts.leaveShare, texts.leaveHint, texts.leaveShare)) return;
     busy(texts.checking);
     await ask('leave');
     await memory.forgetPlace(routing);
-    leaveButton.hidden = true;
+    leaveButton.hidden = addButton.hidden = true;
     screen(texts.leaveShare, paragraph(texts.hasLeft));
 }
 

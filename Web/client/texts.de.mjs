@@ -62,6 +62,11 @@ export default {
     enrolTitle: 'Ihr Konto hierher bringen', enrolIntro: 'Lassen Sie auf einem Gerät, das Ihr Konto hat, ein neues Gerät zu und geben Sie ihm diesen Code: in der App oder mit „sealkit device approve“. Er gilt zehn Minuten.',
     enrolWait: 'Wartet auf das andere Gerät…', enrolCompare: 'Ziffern vergleichen', enrolTheirs: 'Die sechs Ziffern, die das andere Gerät zeigt', enrolDiffers: 'Dieser Browser zeigt andere Ziffern. Sehen Sie noch einmal hin.', enrolConfirm: 'Bestätigen Sie es auch auf dem anderen Gerät.',
     enrolStopped: 'Nichts wurde übernommen. Wenn die Ziffern wieder nicht gleich sind, steht jemand zwischen Ihren Geräten: sagen Sie es dem Betreiber des Servers.', waysDevice: 'Es kommt von einem Gerät wieder, das es hat.',
+    comeBackHint: 'Was das Geteilte damals enthielt, weiß er nicht: ein älterer Stand als der Ihres letzten Besuchs fällt hier nicht auf.',
+    compared: 'Wir sehen dieselben Ziffern', comparedBefore: 'Diese Ziffern haben Sie mit der anderen Seite verglichen.', comparedOther: 'Das sind andere Ziffern als die, die Sie mit dieser Person verglichen haben. Fragen Sie nach, bevor Sie annehmen.',
+    idleTitle: 'Sind Sie noch da?', idleHint: 'Seit einer Weile hat niemand diese Seite berührt. In einer Minute sperrt sie sich.',
+    discard: 'Änderungen verwerfen', discardHint: 'Was Sie hier geschrieben haben, ist noch nicht gesichert.', conflictMerged: 'Jemand anderes hat inzwischen andere Felder geändert. Beide Änderungen bleiben, jene und Ihre.',
+    addWay: 'Weiteren Rückweg hinzufügen', addWayHint: 'Mit Wiederherstellungsschlüssel oder Passphrase kommt Ihr Konto auch dort zurück, wo ein Passkey nicht hilft: unter einer anderen Adresse, in einer App oder auf der Kommandozeile. Ein neuer ersetzt den letzten seiner Art.', wayAdded: 'Ihr Konto kommt nun auch damit zurück.',
     errorTitle: 'Das ging nicht',
     errors: {
         networkFailure: 'Der Server ist nicht zu erreichen. Prüfen Sie die Verbindung und versuchen Sie es noch einmal.',

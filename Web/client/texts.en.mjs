@@ -71,6 +71,11 @@ export default {
     enrolTitle: 'Bring your account here', enrolIntro: 'On a device that has your account, approve a new device and give it this code: in the app, or by “sealkit device approve”. It is good for ten minutes.',
     enrolWait: 'Waiting for the other device…', enrolCompare: 'Compare the digits', enrolTheirs: 'The six digits that the other device shows', enrolDiffers: 'This browser shows other digits. Look again.', enrolConfirm: 'Say yes on the other device, too.',
     enrolStopped: 'Nothing was taken over. If the digits differ again, somebody stands between your devices: tell whoever runs this server.', waysDevice: 'It comes back from a device that has it.',
+    comeBackHint: 'It does not know what the share held then: an older state than you saw at your last visit is not noticed here.',
+    compared: 'We see the same digits', comparedBefore: 'You have compared these digits with the owner.', comparedOther: 'These are other digits than those that you have compared with this owner. Ask before you accept.',
+    idleTitle: 'Are you still there?', idleHint: 'Nobody has touched this page for a while. In a minute it locks itself.',
+    discard: 'Discard changes', discardHint: 'What you have typed here is not saved yet.', conflictMerged: 'Somebody else changed other fields meanwhile. Their changes and yours both stay.',
+    addWay: 'Add a way to come back', addWayHint: 'With a recovery key or a passphrase your account comes back where a passkey does not: at another address, in an app, or on the command line. A new one takes the place of the last of its kind.', wayAdded: 'Your account comes back by that as well.',
     errorTitle: 'That did not work',
     errors: {
         networkFailure: 'The server cannot be reached. Check your connection, and try again.',

@@ -62,6 +62,11 @@ export default {
     enrolTitle: 'Trae tu cuenta aquí', enrolIntro: 'En un dispositivo que tenga tu cuenta, aprueba un dispositivo nuevo y dale este código: en la app o con «sealkit device approve». Vale diez minutos.',
     enrolWait: 'Esperando al otro dispositivo…', enrolCompare: 'Compara las cifras', enrolTheirs: 'Las seis cifras que muestra el otro dispositivo', enrolDiffers: 'Este navegador muestra otras cifras. Míralas otra vez.', enrolConfirm: 'Di que sí también en el otro dispositivo.',
     enrolStopped: 'No se ha traído nada. Si las cifras vuelven a ser distintas, alguien está entre tus dispositivos: díselo a quien lleva este servidor.', waysDevice: 'Vuelve desde un dispositivo que la tiene.',
+    comeBackHint: 'No sabe qué contenía entonces: aquí no se nota un estado más antiguo que el de su última visita.',
+    compared: 'Vemos las mismas cifras', comparedBefore: 'Ha comparado estas cifras con quien comparte.', comparedOther: 'Estas cifras no son las que comparó con esta persona. Pregúntele antes de aceptar.',
+    idleTitle: '¿Sigue ahí?', idleHint: 'Hace un rato que nadie toca esta página. En un minuto se bloquea.',
+    discard: 'Descartar cambios', discardHint: 'Lo que ha escrito aquí aún no está guardado.', conflictMerged: 'Mientras tanto otra persona ha cambiado otros campos. Se conservan sus cambios y los de usted.',
+    addWay: 'Añadir otra forma de volver', addWayHint: 'Con una clave de recuperación o una frase de contraseña su cuenta vuelve también donde una llave de acceso no sirve: en otra dirección, en una aplicación o en la línea de órdenes. Una nueva sustituye a la última de su clase.', wayAdded: 'Ahora su cuenta vuelve también así.',
     errorTitle: 'No funcionó',
     errors: {
         networkFailure: 'No se llega al servidor. Revise su conexión e inténtelo de nuevo.',

@@ -62,6 +62,11 @@ export default {
     enrolTitle: 'Apporter votre compte ici', enrolIntro: 'Sur un appareil qui a votre compte, approuvez un nouvel appareil et donnez-lui ce code : dans l’app ou par « sealkit device approve ». Il est valable dix minutes.',
     enrolWait: 'En attente de l’autre appareil…', enrolCompare: 'Comparer les chiffres', enrolTheirs: 'Les six chiffres que montre l’autre appareil', enrolDiffers: 'Ce navigateur montre d’autres chiffres. Regardez encore.', enrolConfirm: 'Confirmez aussi sur l’autre appareil.',
     enrolStopped: 'Rien n’a été repris. Si les chiffres diffèrent encore, quelqu’un se tient entre vos appareils : dites-le à qui gère ce serveur.', waysDevice: 'Il revient depuis un appareil qui l’a.',
+    comeBackHint: 'Il ne sait pas ce que le partage contenait alors : un état plus ancien que celui de votre dernière visite ne se remarque pas ici.',
+    compared: 'Nous voyons les mêmes chiffres', comparedBefore: 'Vous avez comparé ces chiffres avec la personne qui partage.', comparedOther: 'Ce ne sont pas les chiffres que vous avez comparés avec cette personne. Demandez-lui avant d’accepter.',
+    idleTitle: 'Êtes-vous toujours là ?', idleHint: 'Personne n’a touché cette page depuis un moment. Dans une minute, elle se verrouille.',
+    discard: 'Abandonner les modifications', discardHint: 'Ce que vous avez écrit ici n’est pas encore enregistré.', conflictMerged: 'Quelqu’un d’autre a modifié d’autres champs entre-temps. Ses modifications et les vôtres sont conservées.',
+    addWay: 'Ajouter un moyen de revenir', addWayHint: 'Avec une clé de secours ou une phrase secrète, votre compte revient aussi là où une clé d’accès ne sert pas : à une autre adresse, dans une application ou en ligne de commande. Une nouvelle remplace la dernière de sa sorte.', wayAdded: 'Votre compte revient désormais aussi par ce moyen.',
     errorTitle: 'Cela n’a pas marché',
     errors: {
         networkFailure: 'Le serveur est injoignable. Vérifiez votre connexion et réessayez.',

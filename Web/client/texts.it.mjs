@@ -62,6 +62,11 @@ export default {
     enrolTitle: 'Porta qui il tuo account', enrolIntro: 'Su un dispositivo che ha il tuo account, approva un nuovo dispositivo e dagli questo codice: nell’app o con «sealkit device approve». Vale dieci minuti.',
     enrolWait: 'In attesa dell’altro dispositivo…', enrolCompare: 'Confronta le cifre', enrolTheirs: 'Le sei cifre che mostra l’altro dispositivo', enrolDiffers: 'Questo browser mostra altre cifre. Guarda di nuovo.', enrolConfirm: 'Conferma anche sull’altro dispositivo.',
     enrolStopped: 'Non è stato preso nulla. Se le cifre sono di nuovo diverse, qualcuno sta tra i tuoi dispositivi: dillo a chi gestisce questo server.', waysDevice: 'Torna da un dispositivo che lo ha.',
+    comeBackHint: 'Non sa che cosa conteneva allora: uno stato più vecchio di quello della sua ultima visita qui non si nota.',
+    compared: 'Vediamo le stesse cifre', comparedBefore: 'Ha confrontato queste cifre con chi condivide.', comparedOther: 'Queste cifre non sono quelle che ha confrontato con questa persona. Chieda prima di accettare.',
+    idleTitle: 'È ancora qui?', idleHint: 'Da un po’ nessuno tocca questa pagina. Tra un minuto si blocca.',
+    discard: 'Scartare le modifiche', discardHint: 'Quello che ha scritto qui non è ancora salvato.', conflictMerged: 'Nel frattempo qualcun altro ha modificato altri campi. Restano sia le sue modifiche sia quelle dell’altra persona.',
+    addWay: 'Aggiungere un modo per tornare', addWayHint: 'Con una chiave di recupero o una passphrase il suo account torna anche dove una passkey non serve: a un altro indirizzo, in un’app o dalla riga di comando. Una nuova prende il posto dell’ultima dello stesso tipo.', wayAdded: 'Ora il suo account torna anche così.',
     errorTitle: 'Non ha funzionato',
     errors: {
         networkFailure: 'Il server non è raggiungibile. Controlli la connessione e riprovi.',

@@ -62,6 +62,11 @@ export default {
     enrolTitle: 'Uw account hierheen brengen', enrolIntro: 'Keur op een apparaat dat uw account heeft een nieuw apparaat goed en geef het deze code: in de app of met ‘sealkit device approve’. Hij is tien minuten geldig.',
     enrolWait: 'Wachten op het andere apparaat…', enrolCompare: 'De cijfers vergelijken', enrolTheirs: 'De zes cijfers die het andere apparaat toont', enrolDiffers: 'Deze browser toont andere cijfers. Kijk nog eens.', enrolConfirm: 'Bevestig het ook op het andere apparaat.',
     enrolStopped: 'Er is niets overgenomen. Verschillen de cijfers weer, dan staat er iemand tussen uw apparaten: meld het aan de beheerder van deze server.', waysDevice: 'Het komt terug van een apparaat dat het heeft.',
+    comeBackHint: 'Wat er toen in stond weet hij niet: een oudere stand dan die van uw laatste bezoek valt hier niet op.',
+    compared: 'We zien dezelfde cijfers', comparedBefore: 'U hebt deze cijfers met de eigenaar vergeleken.', comparedOther: 'Dit zijn andere cijfers dan die u met deze eigenaar hebt vergeleken. Vraag het na voordat u accepteert.',
+    idleTitle: 'Bent u er nog?', idleHint: 'Niemand heeft deze pagina een tijdje aangeraakt. Over een minuut vergrendelt ze zich.',
+    discard: 'Wijzigingen weggooien', discardHint: 'Wat u hier hebt getypt, is nog niet bewaard.', conflictMerged: 'Iemand anders heeft intussen andere velden gewijzigd. Die wijzigingen en de uwe blijven allebei.',
+    addWay: 'Nog een weg terug toevoegen', addWayHint: 'Met een herstelsleutel of wachtzin komt uw account ook terug waar een passkey niet werkt: op een ander adres, in een app of op de opdrachtregel. Een nieuwe komt in de plaats van de laatste van zijn soort.', wayAdded: 'Uw account komt nu ook zo terug.',
     errorTitle: 'Dat lukte niet',
     errors: {
         networkFailure: 'De server is niet bereikbaar. Controleer uw verbinding en probeer het opnieuw.',

@@ -62,6 +62,11 @@ export default {
     enrolTitle: 'Przenieś konto tutaj', enrolIntro: 'Na urządzeniu, które ma Twoje konto, zatwierdź nowe urządzenie i podaj mu ten kod: w aplikacji lub przez „sealkit device approve”. Jest ważny dziesięć minut.',
     enrolWait: 'Oczekiwanie na drugie urządzenie…', enrolCompare: 'Porównaj cyfry', enrolTheirs: 'Sześć cyfr, które pokazuje drugie urządzenie', enrolDiffers: 'Ta przeglądarka pokazuje inne cyfry. Spójrz jeszcze raz.', enrolConfirm: 'Potwierdź też na drugim urządzeniu.',
     enrolStopped: 'Niczego nie przejęto. Jeśli cyfry znów się różnią, ktoś stoi między urządzeniami: powiedz o tym administratorowi serwera.', waysDevice: 'Wraca z urządzenia, które je ma.',
+    comeBackHint: 'Nie wie, co wtedy zawierało: stanu starszego niż przy ostatniej wizycie nie da się tu zauważyć.',
+    compared: 'Widzimy te same cyfry', comparedBefore: 'Te cyfry zostały już porównane z właścicielem.', comparedOther: 'To inne cyfry niż te, które porównano z tą osobą. Zapytaj ją, zanim przyjmiesz.',
+    idleTitle: 'Czy nadal tu jesteś?', idleHint: 'Od pewnego czasu nikt nie dotknął tej strony. Za minutę się zablokuje.',
+    discard: 'Odrzuć zmiany', discardHint: 'To, co tu wpisano, nie jest jeszcze zapisane.', conflictMerged: 'Ktoś inny zmienił tymczasem inne pola. Zostają i tamte zmiany, i Twoje.',
+    addWay: 'Dodaj sposób powrotu', addWayHint: 'Z kluczem odzyskiwania lub hasłem z kilku słów konto wraca także tam, gdzie klucz dostępu nie działa: pod innym adresem, w aplikacji albo w wierszu poleceń. Nowy zastępuje ostatni tego rodzaju.', wayAdded: 'Twoje konto wraca teraz także w ten sposób.',
     errorTitle: 'Nie udało się',
     errors: {
         networkFailure: 'Serwer jest nieosiągalny. Sprawdź połączenie i spróbuj ponownie.',

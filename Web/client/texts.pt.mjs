@@ -62,6 +62,11 @@ export default {
     enrolTitle: 'Trazer a sua conta para aqui', enrolIntro: 'Num dispositivo que tenha a sua conta, aprove um dispositivo novo e dê-lhe este código: na app ou com «sealkit device approve». É válido dez minutos.',
     enrolWait: 'À espera do outro dispositivo…', enrolCompare: 'Comparar os algarismos', enrolTheirs: 'Os seis algarismos que o outro dispositivo mostra', enrolDiffers: 'Este navegador mostra outros algarismos. Veja de novo.', enrolConfirm: 'Confirme também no outro dispositivo.',
     enrolStopped: 'Nada foi trazido. Se os algarismos voltarem a diferir, alguém está entre os seus dispositivos: avise quem gere este servidor.', waysDevice: 'Volta de um dispositivo que a tem.',
+    comeBackHint: 'Não sabe o que a partilha continha então: um estado mais antigo do que o da sua última visita não se nota aqui.',
+    compared: 'Vemos os mesmos algarismos', comparedBefore: 'Comparou estes algarismos com quem partilha.', comparedOther: 'Estes algarismos não são os que comparou com esta pessoa. Pergunte-lhe antes de aceitar.',
+    idleTitle: 'Ainda está aí?', idleHint: 'Há algum tempo que ninguém toca nesta página. Dentro de um minuto bloqueia-se.',
+    discard: 'Descartar alterações', discardHint: 'O que escreveu aqui ainda não está guardado.', conflictMerged: 'Entretanto, outra pessoa alterou outros campos. Ficam as alterações dela e as suas.',
+    addWay: 'Adicionar uma forma de voltar', addWayHint: 'Com uma chave de recuperação ou uma frase-passe, a sua conta volta também onde uma chave de acesso não serve: noutro endereço, numa aplicação ou na linha de comandos. Uma nova toma o lugar da última do mesmo tipo.', wayAdded: 'Agora a sua conta volta também assim.',
     errorTitle: 'Não funcionou',
     errors: {
         networkFailure: 'Não se chega ao servidor. Verifique a ligação e tente de novo.',

@@ -156,10 +156,13 @@ export class Zone {
         return { edit: this.#ask('beginEdit', writer => writer.u32(this.#handle).string(record)).u32() };
     }
 
-    /** @param {{ record: string }} record @returns {{ edit: number, record: OpenedRecord } | null} the same, with what it starts from; null where there is nothing to change */
+    /** @param {{ record: string }} record @returns {{ edit: number, record: OpenedRecord } | null} the same, with what it starts from; null where it is not there any more */
     begin({ record }) {
         const there = this.record({ name: record });
-        return there === null || there.refusal !== '' ? null : { ...this.beginEdit({ record }), record: there };
+        if (there === null) return null;
+        // It is there, and does not verify: nobody has deleted it.
+        if (there.refusal !== '') throw new ServerError({ code: there.refusal });
+        return { ...this.beginEdit({ record }), record: there };
     }
 
     /**

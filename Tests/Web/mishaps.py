@@ -1,0 +1,530 @@
+"""What goes wrong without anybody's bad will: answers that are lost, keys hit by mistake, people who go away or come back as somebody else."""
+
+import contextlib
+import json
+import subprocess
+import wave
+from urllib.parse import quote
+
+from playwright.sync_api import expect
+
+from world import Person, link_secret, that
+
+from browser import add_authenticator
+
+UNREACHABLE = "The server cannot be reached. Check your connection, and try again."
+
+
+class Held:
+    """Requests that wait until they are let go."""
+
+    def __init__(self, guest, pattern, method):
+        self.guest, self.waiting, self.pattern = guest, [], pattern
+        guest.context.route(pattern, lambda route: self.waiting.append(route) if route.request.method == method else route.fallback())
+
+    def wait(self):
+        while not self.waiting:
+            self.guest.page.wait_for_timeout(50)
+
+    def let_go(self):
+        for route in self.waiting:
+            route.continue_()
+        self.guest.context.unroute(self.pattern)
+
+
+class MishapTests:
+    def open_zone(self, zone, title, permission="readWrite"):
+        """A share whose link is open to everybody."""
+        self.ann("zone", "create", zone)
+        self.ann.save("first", "--seal", "title=First", "--seal", "note=Old", "--asset", f"scan={self.world.folder / 'people/map.png'}", zone=zone)
+        self.ann("share", "create", zone, "--title", title)
+        self.ann("share", "public", zone, permission)
+        url = self.ann("share", "url", zone)[0]["url"]
+        self.world.canaries.secret(f"the public URL of {zone}, after the #", link_secret(url)[0])
+        return url
+
+    def update(self, zone, name, *arguments):
+        self.ann("record", "save", "--zone", zone, "--type", "Note", "--name", name, "--update", *arguments)
+
+    @contextlib.contextmanager
+    def visitor(self, name, url, title):
+        """Somebody who is in for one visit."""
+        with self.guest(name) as guest:
+            guest.open(url)
+            guest.press("Only for this visit")
+            guest.accept(title)
+            yield guest
+
+    def sent(self, guest, path):
+        return len([one for one in guest.requests if one.url.endswith(path)])
+
+    def test_after_a_visit_the_link_opens_again(self):
+        url = self.open_zone("Bazaar", "Bazaar", "readOnly")
+        with self.visitor("rita", url, "Bazaar") as rita:
+            that("place" not in rita.storage(), "an account that has ended left something behind")
+            rita.open("about:blank")
+            rita.open(url)
+            rita.heading("Somebody shares records with you")
+            rita.use_recovery_key()
+            rita.accept("Bazaar")
+            # Somebody else at the same browser: the account that is known comes first, and another one may be made.
+            rita.open("about:blank")
+            rita.open(url)
+            rita.heading("You were here before")
+            expect(rita.page.get_by_text("an older state than you saw at your last visit is not noticed here")).to_be_visible()
+            rita.shoot("22-back")
+            rita.press("Unlock with your recovery key")
+            rita.press("Back")
+            rita.heading("You were here before")
+            rita.press("Make a new account")
+            rita.press("Only for this visit")
+            rita.accept("Bazaar")
+            that("recoveryKey" in rita.storage(), "a visit of somebody else's has changed how the account is unlocked")
+            rita.open("about:blank")
+            rita.open(url)
+            rita.press("Forget this browser")
+            # The link is at hand still.
+            rita.heading("Somebody shares records with you")
+            that("place" not in rita.storage() and "recoveryKey" not in rita.storage(), "the browser has not forgotten")
+
+    def test_a_link_that_is_pasted_into_the_same_tab(self):
+        url = self.ann.invite("stan@example.org")
+        with self.guest("stan") as stan:
+            stan.open(url[:-9])
+            stan.heading("This link is incomplete")
+            stan.open(url)
+            stan.heading("Somebody shares records with you")
+            self.check_no_secret(stan, url)
+            stan.use_recovery_key()
+            code = stan.prove("stan@example.org")
+            # Once more, while the code is on its way: what was typed stays.
+            stan.page.get_by_label("Code").fill(code[:3])
+            stan.open(url)
+            stan.page.wait_for_function("location.hash === ''")
+            that(stan.page.get_by_label("Code").input_value() == code[:3], "what was typed is gone")
+            stan.type_code(code)
+            stan.accept()
+            stan.open(url)
+            stan.page.wait_for_function("location.hash === ''")
+            expect(stan.page.locator("#count")).to_be_visible()
+            self.check_no_secret(stan, url)
+
+    def test_an_account_whose_making_nobody_heard_of(self):
+        urls = [self.ann.invite(f"{name}@example.org") for name in ("tess", "tess-too")]
+        word = self.world.canaries.word("a passphrase") + " sailing backwards"
+
+        def choose(guest):
+            guest.press("Use a passphrase")
+            guest.page.get_by_label("Name").fill("tess@example.org")
+            guest.page.get_by_label("Passphrase", exact=True).fill(word)
+            guest.page.get_by_label("Passphrase once more").fill(word)
+            guest.press("Continue")
+
+        with self.guest("tess") as tess:
+            lost = []
+
+            def lose(route):
+                lost.append(route.fetch().status)
+                route.abort()
+
+            tess.context.route("**/accounts/create", lose, times=1)
+            tess.open(urls[0])
+            choose(tess)
+            expect(tess.page.get_by_text(UNREACHABLE)).to_be_visible()
+            that(lost == [200], f"no account was made: {lost}")
+            tess.press("Try again")
+            tess.type_code(tess.prove("tess@example.org"))
+            tess.accept()
+            account = tess.page.locator(".account summary").inner_text()
+        # At another browser, to a new link, as somebody who has forgotten that there is one.
+        with self.guest("tess-too") as again:
+            again.open(urls[1])
+            choose(again)
+            # It is in the share.
+            expect(again.page.locator("#count")).to_be_visible(timeout=60_000)
+            that(again.page.locator(".account summary").inner_text() == account, "a second account was made, or another one found")
+
+    def test_what_was_typed_survives_a_lost_line(self):
+        url = self.open_zone("Ledger", "Ledger")
+        with self.visitor("ugo", url, "Ledger") as ugo:
+            dialog = ugo.page.locator("dialog")
+
+            def change(title):
+                ugo.press("first")
+                dialog.get_by_role("button", name="Change").click()
+                dialog.get_by_label("title").fill(title)
+
+            # Both have changed the same field, and the line breaks while the choice is saved.
+            change("Ugo's")
+            self.update("Ledger", "first", "--seal", "title=Ann's")
+            dialog.get_by_role("button", name="Save").click()
+            dialog.get_by_role("radio", name="Yours").check()
+            ugo.context.route("**/records/modify", lambda route: route.abort())
+            dialog.get_by_role("button", name="Save").click()
+            expect(dialog.get_by_role("alert")).to_have_text(UNREACHABLE)
+            expect(dialog.get_by_role("radio", name="Yours")).to_be_checked()
+            ugo.shoot("23-kept")
+            ugo.context.unroute("**/records/modify")
+            dialog.get_by_role("button", name="Save").click()
+            expect(ugo.page.get_by_role("cell", name="Ugo's")).to_be_visible()
+            # Each has changed a field of their own: both stay, also where the line breaks in between.
+            change("Ugo's second")
+            self.update("Ledger", "first", "--seal", "note=New")
+            tried = []
+
+            def second(route):
+                tried.append(1)
+                route.abort() if len(tried) == 2 else route.continue_()
+
+            ugo.context.route("**/records/modify", second)
+            dialog.get_by_role("button", name="Save").click()
+            expect(dialog.get_by_role("alert")).to_have_text(UNREACHABLE)
+            expect(dialog.get_by_text("Their changes and yours both stay.")).to_be_visible()
+            dialog.get_by_role("button", name="Save").click()
+            expect(ugo.page.get_by_role("cell", name="Ugo's second")).to_be_visible()
+            ugo.context.unroute("**/records/modify")
+            there = str(self.ann("record", "get", "first", "--zone", "Ledger")[0])
+            that("Ugo's second" in there and "New" in there, f"the command line reads something else: {there}")
+
+    def test_what_is_typed_goes_by_its_readers_word_alone(self):
+        url = self.open_zone("Papers", "Papers")
+        with self.visitor("vera", url, "Papers") as vera:
+            dialog = vera.page.locator("dialog")
+            vera.press("first")
+            dialog.get_by_role("button", name="Change").click()
+            dialog.get_by_label("title").fill("Second")
+            vera.page.keyboard.press("Escape")
+            expect(dialog.get_by_text("What you have typed here is not saved yet.")).to_be_visible()
+            vera.shoot("24-discard")
+            # The question goes as easily, and what was typed stays.
+            vera.page.keyboard.press("Escape")
+            expect(dialog).to_have_count(1)
+            expect(dialog.get_by_label("title")).to_have_value("Second")
+            # What is on its way cannot be given up.
+            held = Held(vera, "**/records/modify", "POST")
+            dialog.get_by_role("button", name="Save").click()
+            held.wait()
+            expect(dialog.get_by_role("button", name="Cancel")).to_be_disabled()
+            vera.page.keyboard.press("Escape")
+            vera.page.keyboard.press("Escape")
+            expect(dialog).to_have_count(1)
+            held.let_go()
+            expect(vera.page.get_by_role("cell", name="Second")).to_be_visible()
+            # A file is: nothing comes of the record.
+            before = self.sent(vera, "/records/modify")
+            vera.press("New record")
+            dialog.get_by_role("button", name="Add a file").click()
+            dialog.get_by_label("Name of the field").last.fill("scan")
+            dialog.locator("input[type=file]").set_input_files(self.world.folder / "people/map.png")
+            held = Held(vera, "**/assets/**", "PUT")
+            dialog.get_by_role("button", name="Save").click()
+            held.wait()
+            dialog.get_by_role("button", name="Cancel").click()
+            expect(dialog).to_have_count(0)
+            held.let_go()
+            vera.press("Look for changes")
+            vera.page.wait_for_timeout(2000)
+            that(self.sent(vera, "/records/modify") == before, "a record that was given up is stored")
+
+    def test_a_file_that_nobody_waits_for(self):
+        url = self.open_zone("Plans", "Plans")
+        with self.guest("will") as will:
+            # Each part of a page has an address of its own until it is given back.
+            will.context.add_init_script("""self.fileCount = 0;
+                const [make, end] = [URL.createObjectURL, URL.revokeObjectURL];
+                URL.createObjectURL = blob => { fileCount += 1; return make.call(URL, blob); };
+                URL.revokeObjectURL = url => { fileCount -= 1; end.call(URL, url); };""")
+            will.open(url)
+            will.press("Only for this visit")
+            will.accept("Plans")
+            dialog = will.page.locator("dialog")
+            # It goes on while the record that it is of changes.
+            held = Held(will, "**/assets/**", "GET")
+            will.press("first")
+            dialog.get_by_role("button", name="Open").click()
+            held.wait()
+            self.update("Plans", "first", "--seal", "title=Changed meanwhile")
+            will.page.wait_for_timeout(4000)
+            expect(dialog.get_by_role("button", name="Opening")).to_be_visible()
+            held.let_go()
+            expect(dialog.get_by_role("link", name="Save")).to_be_visible()
+            will.press("Close")
+            that(will.page.evaluate("fileCount") == 0, "a file that was closed is kept")
+            expect(will.page.get_by_role("cell", name="Changed meanwhile")).to_be_visible()
+            # And ends with the dialog.
+            held = Held(will, "**/assets/**", "GET")
+            will.press("first")
+            dialog.get_by_role("button", name="Open").click()
+            held.wait()
+            will.press("Close")
+            held.let_go()
+            will.press("Look for changes")
+            will.page.wait_for_timeout(2000)
+            that(will.page.evaluate("fileCount") == 0, "a file that nobody waited for is kept")
+
+    def test_a_page_that_is_left_locks_itself(self):
+        url = self.ann.invite("xena@example.org", permission="readWrite")
+        with self.guest("xena") as xena:
+            page, dialog = xena.page, xena.page.locator("dialog")
+            minutes = lambda count: page.clock.fast_forward(count * 60_000)  # noqa: E731
+            page.clock.install()
+            xena.open(url)
+            xena.press("Continue with a passkey")
+            # Before there are records there is nothing to lock, and a link to lose.
+            code = xena.prove("xena@example.org")
+            minutes(30)
+            xena.heading("Type the code")
+            xena.type_code(code)
+            xena.accept()
+            minutes(14)
+            expect(dialog.get_by_text("In a minute it locks itself.")).to_be_visible()
+            xena.shoot("25-idle")
+            page.keyboard.press("Shift")
+            expect(dialog).to_have_count(0)
+            # Nothing that was typed goes with it.
+            xena.press("hotel")
+            dialog.get_by_role("button", name="Change").click()
+            dialog.get_by_label("title").fill("Typed and left")
+            for _ in range(3):
+                minutes(14)
+            expect(dialog.get_by_label("title")).to_have_value("Typed and left")
+            dialog.get_by_role("button", name="Cancel").click()
+            # What is looked for is work as well.
+            page.wait_for_timeout(3000)
+            minutes(14)
+            expect(dialog.get_by_text("In a minute it locks itself.")).to_be_visible()
+            minutes(1)
+            xena.heading("You were here before")
+            that(self.sent(xena, "/accounts/logout") == 1, "the session goes on at the server")
+
+    def test_a_way_back_for_where_no_passkey_is(self):
+        url = self.ann.invite("yuri@example.org")
+        with self.guest("yuri") as yuri:
+            yuri.open(url)
+            yuri.press("Continue with a passkey")
+            yuri.type_code(yuri.prove("yuri@example.org"))
+            yuri.accept()
+            yuri.page.locator(".account summary").click()
+            yuri.press("Add a way to come back")
+            yuri.heading("Add a way to come back")
+            yuri.shoot("26-way")
+            key = yuri.use_recovery_key()
+            expect(yuri.page.get_by_text("Your account comes back by that as well.")).to_be_visible()
+            yuri.press("Continue")
+            expect(yuri.page.locator("#count")).to_be_visible()
+            yuri.page.locator(".account summary").click()
+            yuri.press("Lock")
+            # The passkey is the first way still.
+            yuri.heading("You were here before")
+            that("passkey" in yuri.page.get_by_role("button").first.inner_text(), "another way comes first")
+        back = self.world.person("yuri-cli")
+        back("account", "recover", "--server", self.world.origin, text=key + "\n")
+        that("hotel" in json.dumps(back("record", "list", "--zone", "Trip", "--owner", self.ann.user)), "the command line reads nothing by that account")
+
+    def test_a_link_that_an_app_is_given(self):
+        app = "https://app.example.org/open"
+        with self.server("server-app", "--fallback-url", f"org.example.notes={app}") as origin, self.guest("alma") as alma:
+            owner = Person(self.world, "alba")
+            owner("account", "create", "--server", origin)
+            owner("zone", "create", "Fair")
+            owner("share", "create", "Fair", "--title", "The fair")
+            owner("share", "public", "Fair", "readOnly")
+            url = owner("share", "url", "Fair")[0]["url"]
+            give = alma.page.get_by_role("button", name="Open in the app")
+            # A link that was cut is given to nobody.
+            alma.open(url[:-9])
+            alma.heading("This link is incomplete")
+            expect(alma.page.get_by_role("link", name="org.example.notes")).to_be_visible()
+            expect(give).to_have_count(0)
+            alma.open(url)
+            alma.heading("Somebody shares records with you")
+            # What asks first is loaded by then, or not.
+            alma.context.route("**/afterwards.mjs", lambda route: route.abort())
+            give.click()
+            expect(alma.page.get_by_text(UNREACHABLE)).to_be_visible()
+            alma.context.unroute("**/afterwards.mjs")
+            dialog = alma.page.locator("dialog")
+            give.click()
+            dialog.get_by_role("button", name="Cancel").click()
+            that(alma.page.url.startswith(origin), "an app was given the link unasked")
+            alma.context.route(f"{app}**", lambda route: route.fulfill(body="<title>An app</title>", content_type="text/html"))
+            give.click()
+            expect(dialog.get_by_text("The whole link goes along")).to_be_visible()
+            alma.shoot("27-app")
+            dialog.get_by_role("button", name="Open in the app").click()
+            alma.page.wait_for_url(f"{app}**")
+            that(alma.page.url == f"{app}#sealkit-share={quote(url, safe='')}", f"the app was given {alma.page.url}")
+            # Its server was given nothing.
+            that(not any("sealkit-share" in request.url or link_secret(url)[0].decode() in str(request.headers) for request in alma.requests), "the key went out")
+
+    def test_by_keyboard_alone(self):
+        """From the link to an edited record, and nothing is ever clicked."""
+        url = self.ann.invite("quentin@example.org", permission="readWrite")
+        self.ann.save("keys", "--seal", "title=Before")
+        with self.guest("quentin") as guest:
+            keyboard = guest.page.keyboard
+            focus = "(document.activeElement?.labels?.[0] ?? document.activeElement)?.textContent ?? ''"
+
+            def to(text):
+                for _ in range(60):
+                    if guest.page.evaluate(focus).strip().startswith(text):
+                        that(guest.page.evaluate("document.activeElement.matches(':focus-visible')"), f"nobody sees that {text} has the focus")
+                        return
+                    keyboard.press("Tab")
+                that(False, f"the Tab key does not come to {text}")
+
+            def press(text):
+                to(text)
+                keyboard.press("Enter")
+
+            def write(label, text):
+                to(label)
+                keyboard.press("Control+A")
+                keyboard.type(text)
+
+            guest.open(url)
+            guest.heading("Somebody shares records with you")
+            press("Use a recovery key")
+            guest.heading("Your recovery key")
+            write("Type or paste it once more", "-".join(guest.page.locator("#recovery-key li").all_inner_texts()))
+            press("Continue")
+            guest.heading("Where were you invited?")
+            before = self.mails("quentin@example.org")
+            write("E-mail address", "quentin@example.org")
+            keyboard.press("Enter")
+            guest.heading("Type the code")
+            write("Code", self.world.code("quentin@example.org", before))
+            keyboard.press("Enter")
+            guest.heading("Trip to the coast")
+            press("Accept")
+            expect(guest.page.locator("#count")).to_be_visible(timeout=60_000)
+            press("keys")
+            press("Change")
+            write("title", "By the keyboard")
+            press("Save")
+            expect(guest.page.get_by_role("cell", name="By the keyboard")).to_be_visible()
+            # What was looked at goes by one key, and its reader is where they were.
+            press("keys")
+            expect(guest.page.locator("dialog")).to_be_visible()
+            keyboard.press("Escape")
+            expect(guest.page.locator("dialog")).to_have_count(0)
+            that(guest.page.evaluate(focus) == "keys", "the focus is gone")
+        self.ann("record", "delete", "keys", "--zone", "Trip")
+
+    def test_the_digits_that_were_compared(self):
+        self.ann("zone", "create", "Second")
+        self.ann("share", "create", "Second", "--title", "The second")
+        urls = [self.ann.invite("gina@example.org"), self.ann.invite("gina@example.org", zone="Second")]
+        with self.guest("gina") as gina:
+            gina.open(urls[0])
+            key = gina.use_recovery_key()
+            gina.type_code(gina.prove("gina@example.org"))
+            gina.heading("Trip to the coast")
+            gina.page.get_by_text("Compare safety numbers").click()
+            gina.press("We see the same digits")
+            expect(gina.page.get_by_text("You have compared these digits with the owner.")).to_be_visible()
+            gina.accept()
+
+            def again():
+                gina.open("about:blank")
+                gina.open(urls[1])
+                gina.press("Unlock with your recovery key")
+                gina.page.get_by_label("Recovery key").fill(key)
+                gina.press("Continue")
+                gina.page.get_by_role("heading", name="The second").or_(gina.page.get_by_role("heading", name="Where were you invited?")).wait_for()
+                if gina.page.get_by_role("heading", name="Where were you invited?").is_visible():
+                    gina.type_code(gina.prove("gina@example.org"))
+                gina.heading("The second")
+
+            # The next share of the same owner's is known by them, and one that shows others is not.
+            again()
+            expect(gina.page.get_by_text("You have compared these digits with the owner.")).to_be_visible()
+            gina.page.evaluate("""() => new Promise((resolve, reject) => {
+                const asked = indexedDB.open('sealkit');
+                asked.onsuccess = () => {
+                    const change = asked.result.transaction('kept', 'readwrite');
+                    const cursor = change.objectStore('kept').openCursor(IDBKeyRange.bound('compared ', 'compared ~'));
+                    cursor.onsuccess = () => cursor.result.update('0'.repeat(60));
+                    change.oncomplete = () => { asked.result.close(); resolve(); };
+                    change.onerror = reject;
+                };
+            })""")
+            again()
+            expect(gina.page.get_by_text("These are other digits than those that you have compared with this owner.")).to_be_visible()
+            gina.shoot("28-other-digits")
+
+    def test_a_passkey_that_is_none(self):
+        url = self.ann.invite("hedda@example.org")
+        for name, other, said in (("cannot", {"hasPrf": False}, "cannot keep keys"), ("refused", {"isUserVerified": False}, "The passkey was not used.")):
+            with self.guest(f"passkey-{name}") as guest:
+                guest.page = guest.context.new_page()
+                add_authenticator(guest.page, **other)
+                guest.open(url)
+                guest.press("Continue with a passkey")
+                expect(guest.page.get_by_text(said)).to_be_visible(timeout=90_000)
+                guest.shoot(f"29-passkey-{name}")
+                guest.press("Back")
+                guest.use_recovery_key()
+                guest.heading("Where were you invited?")
+
+    def test_a_server_that_makes_accounts_by_invitation(self):
+        with self.server("server-invite", "--registration", "invite", "--operator", "127.0.0.1:0") as origin, self.guest("ilse") as ilse:
+            def code():
+                done = subprocess.run([self.world.binary, "admin", "invite", "--data", self.world.folder / "server-invite", "--quiet"], capture_output=True,
+                                      text=True, env=self.world.environment())
+                that(done.returncode == 0, done.stderr)
+                return done.stdout.strip()
+
+            owner = Person(self.world, "ingo")
+            owner("account", "create", "--server", origin, "--registration-code", code())
+            owner("zone", "create", "Fair")
+            owner("share", "create", "Fair", "--title", "The fair")
+            owner("share", "public", "Fair", "readOnly")
+            ilse.open(owner("share", "url", "Fair")[0]["url"])
+            ilse.use_recovery_key()
+            ilse.heading("Registration code")
+            ilse.shoot("30-registration")
+            ilse.page.get_by_label("Registration code").fill("none")
+            ilse.press("Continue")
+            expect(ilse.page.get_by_text("The code is not good, or no longer.")).to_be_visible()
+            ilse.page.get_by_label("Registration code").fill(code())
+            ilse.press("Continue")
+            ilse.accept("The fair")
+
+    def test_sound_that_plays_goes_on(self):
+        sound = self.world.folder / "people/sound.wav"
+        with wave.open(str(sound), "wb") as out:
+            out.setnchannels(1)
+            out.setsampwidth(1)
+            out.setframerate(8000)
+            out.writeframes(bytes(128 + index % 40 for index in range(16_000)))
+        url = self.open_zone("Songs", "Songs")
+        self.ann.save("song", "--seal", "title=A song", "--asset", f"sound={sound}", zone="Songs")
+        with self.guest("jens") as jens:
+            jens.page.clock.install()
+            jens.open(url)
+            jens.press("Only for this visit")
+            jens.accept("Songs")
+            jens.press("song")
+            jens.press("Open")
+            audio = jens.page.locator("dialog audio")
+            expect(audio).to_be_visible()
+            that(audio.evaluate("audio => { audio.loop = true; return audio.play().then(() => audio.duration); }") == 2, "another sound is played")
+            for _ in range(3):
+                jens.page.clock.fast_forward(14 * 60_000)
+            expect(audio).to_be_visible()
+            expect(jens.page.get_by_text("In a minute it locks itself.")).to_have_count(0)
+            audio.evaluate("audio => audio.pause()")
+            jens.page.clock.fast_forward(14 * 60_000)
+            expect(jens.page.get_by_text("In a minute it locks itself.")).to_be_visible()
+
+    def test_a_table_is_one_at_any_width(self):
+        url = self.open_zone("Stalls", "Stalls", "readOnly")
+        with self.visitor("zoe", url, "Stalls") as zoe:
+            zoe.page.set_viewport_size({"width": 320, "height": 800})
+            nodes = zoe.page.context.new_cdp_session(zoe.page).send("Accessibility.getFullAXTree")["nodes"]
+            roles = [node["role"]["value"] for node in nodes if not node.get("ignored")]
+            # By its style alone this browser would leave out the group, and others all of it.
+            that({"table", "rowgroup", "row", "cell"} <= set(roles), f"it is none: {sorted(set(roles))}")
+            zoe.page.get_by_label("Search").fill("nobody has that")
+            expect(zoe.page.get_by_role("status").filter(has_text="Nothing matches.")).to_be_visible()
