@@ -106,10 +106,24 @@ extension Core {
         let zone = try zones[try reader.number()]
         let first = Int(clamping: try reader.number(UInt32.self))
         let count = Int(clamping: try reader.number(UInt32.self))
-        if first == 0 { zone.hasNews = false }
+        if first == 0 { (zone.hasNews, zone.changed) = (false, []) }
         let names = zone.names.dropFirst(first).prefix(count)
         writer.number(UInt32(names.count))
         for name in names { write(name, of: zone, &writer) }
+    }
+
+    /// A zone whose records the visitor was shown → of each that is to be shown now whether it may be another one than
+    /// was shown, and as of `records` what it is, or its name.
+    func news(_ reader: inout CanonicalReader, _ writer: inout CanonicalWriter) throws(SealError) {
+        let zone = try zones[try reader.number()]
+        let changed = zone.changed
+        (zone.hasNews, zone.changed) = (false, [])
+        writer.number(UInt32(zone.names.count))
+        for name in zone.names {
+            let isChanged = changed?.contains(name) ?? true
+            writer.flag(isChanged)
+            if isChanged { write(name, of: zone, &writer) } else { writer.string(name) }
+        }
     }
 
     /// A zone, the name of a record → whether it is to be shown, and as of `records` what.

@@ -109,6 +109,7 @@ struct Core {
         case .startOver: try startOver(&reader)
         case .changesRequest: try changesRequest(&reader, &writer)
         case .records: try records(&reader, &writer)
+        case .news: try news(&reader, &writer)
         case .record: try record(&reader, &writer)
         case .lookupRequest: try lookupRequest(&reader, &writer)
         case .beginAsset: try beginAsset(&reader, &writer)

@@ -56,6 +56,7 @@ enum Operation: UInt32 {
     case lookupAnswer = 138
     case shareRefresh = 139
     case leaveRequest = 140
+    case news = 141
     // Of changes
     case beginEdit = 144
     case newRecord = 145

@@ -38,6 +38,8 @@ final class SharedZone {
     private let floors: [Enrolment.Head]
     /// Something has come since the visitor was shown the records.
     var hasNews = false
+    /// What is another than the visitor was shown, by name; nil where any may be.
+    var changed: Set<String>? = nil
     #if LIBRARY
         /// What its host was told of last (`news`), by name, ascending.
         var told: [RecordNews] = []
@@ -131,6 +133,8 @@ final class SharedZone {
                 ? try SharedZone.takeEarlier(tail, below: below, into: &replica, as: own)
                 : try SharedZone.take(tail, into: &replica, as: own)
         }
+        // Whoever comes, goes or brings keys makes others of records that nobody has touched.
+        if below > 0 || replicas[scope.id]?.roster?.sequence != replica.roster?.sequence { changed = nil }
         replicas[scope.id] = replica
         below = goesOn.below
         if !goesOn.isMoreComing, below == 0 { wanted.removeFirst() }
@@ -142,6 +146,7 @@ final class SharedZone {
     func startOver(random: inout SystemRandom) {
         (feed, token) = (FeedReading(isWhole: true, random: &random), [])
         (missing, leftOut, disbelieved) = (Set(records.keys), [], [:])
+        changed = nil
     }
 
     func changesRequest() -> Wire.RecordChangesRequest {
@@ -180,7 +185,7 @@ final class SharedZone {
     /// The feed is at its end, as far as the server says.
     private func end(in ground: ZoneGround) -> Course {
         guard missing.isEmpty else { return .misses }
-        for name in leftOut { disbelieved[name] = Refusal("withheld") }
+        for name in leftOut { disbelieve(name, Refusal("withheld")) }
         if !leftOut.isEmpty { (leftOut, hasNews) = ([], true) }
         for (place, epoch) in ground.caughtUp(heads.map { ($0.shareRecordName, $0.sequence) }) {
             store.noteRead(place, upTo: epoch)
@@ -272,7 +277,7 @@ final class SharedZone {
             if missing.remove(name) != nil {
                 // Neither the record nor its deletion: what has no room in the answer would be asked for again.
                 if answer.results.contains(where: { $0.recordName == name }) || records.isEmpty {
-                    disbelieved[name] = Refusal("withheld")
+                    disbelieve(name, Refusal("withheld"))
                 } else {
                     missing.insert(name)
                 }
@@ -318,10 +323,10 @@ final class SharedZone {
         }
         guard disbelieved.count + told.count <= SharedZone.mostDisbelieved else { throw Refusal("endless") }
         for (shown, read) in believed.map({ found[$0] }) {
-            disbelieved[shown.recordName] = nil
+            disbelieve(shown.recordName, nil)
             records[shown.recordName] = read.isGone ? nil : Shown(read, as: shown)
         }
-        for (name, why) in told { disbelieved[name] = why }
+        for (name, why) in told { disbelieve(name, why) }
         missing.subtract(found.lazy.map { $0.shown.recordName })
         store = judge.store
     }
@@ -369,6 +374,11 @@ final class SharedZone {
     func shown(_ name: String) -> Shown? { disbelieved[name] == nil ? records[name] : nil }
 
     func disbelief(of name: String) -> Refusal? { disbelieved[name] }
+
+    private func disbelieve(_ name: String, _ why: Refusal?) {
+        disbelieved[name] = why
+        changed?.insert(name)
+    }
 
     /// Opens a record field by field.
     /// - Returns: its key.

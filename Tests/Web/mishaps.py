@@ -2,7 +2,9 @@
 
 import contextlib
 import json
+import os
 import subprocess
+import time
 import wave
 from urllib.parse import quote
 
@@ -13,6 +15,35 @@ from world import Person, link_secret, that
 from browser import add_authenticator
 
 UNREACHABLE = "The server cannot be reached. Check your connection, and try again."
+
+
+# Somebody who fills a zone, and changes one of its records, from a page of an app's.
+FILL = """async ({ url, count }) => {
+    const { default: CloudKit } = await import('./sealkit/library/sealkit.mjs');
+    CloudKit.configure({ containers: [{ containerIdentifier: 'org.sealkit.notes', environment: 'development', server: new URL(url).origin }] });
+    const container = CloudKit.getDefaultContainer();
+    await container.createAccount({ recoveryKey: await container.newRecoveryKey() });
+    const { results: [{ zoneID }] } = await container.acceptShares(url);
+    const save = async records => {
+        const answer = await container.sharedCloudDatabase.saveRecords(records, { zoneID });
+        if (answer.hasErrors) throw answer.errors[0];
+        return answer.records;
+    };
+    let last;
+    for (let first = 0; first < count; first += 200) {
+        const some = Array.from({ length: Math.min(200, count - first) }, (_, index) => ({ recordType: 'Note', encryptedFields: { title: `Entry ${first + index}.`, text: 'x'.repeat(100) } }));
+        last = (await save(some)).at(-1);
+    }
+    window.rename = title => save([{ ...last, encryptedFields: { title } }]);
+}"""
+# How many records the page's worker has opened for each answer.
+COUNTING = """self.opened = [];
+self.Worker = class extends Worker {
+    constructor(...started) {
+        super(...started);
+        this.addEventListener('message', ({ data: { value } }) => { if (Array.isArray(value)) opened.push(value.filter(one => one.fields).length); });
+    }
+};"""
 
 
 class Held:
@@ -410,6 +441,40 @@ class MishapTests:
             expect(guest.page.locator("dialog")).to_have_count(0)
             that(guest.page.evaluate(focus) == "keys", "the focus is gone")
         self.ann("record", "delete", "keys", "--zone", "Trip")
+
+    def test_a_share_of_many_records(self):
+        """RECORDS=10000 is the size that it is to be shown at."""
+        count = int(os.environ.get("RECORDS", "250"))
+        with self.app() as (_, site, origin, owner), self.guest("ines") as writer, self.guest("jon") as reader:
+            owner("zone", "create", "Many")
+            owner("share", "create", "Many", "--title", "Many")
+            owner("share", "public", "Many", "readWrite")
+            url = owner("share", "url", "Many")[0]["url"]
+            writer.page.goto(site)
+            writer.page.evaluate(FILL, {"url": url, "count": count})
+            reader.context.add_init_script(COUNTING)
+            reader.open(url)
+            reader.press("Only for this visit")
+            reader.heading("Many")
+            begun = time.monotonic()
+            reader.press("Accept")
+            expect(reader.page.locator("#count")).to_have_text(f"{count} records", timeout=600_000)
+            print(f"    {count} records are shown after {time.monotonic() - begun:.1f} s", flush=True)
+            row = reader.page.get_by_role("row")
+            expect(row).to_have_count(201)
+            reader.press("Show more")
+            expect(row).to_have_count(min(count, 400) + 1)
+            reader.page.get_by_label("Search").fill(f"Entry {count - 1}.")
+            expect(row).to_have_count(2)
+            reader.page.get_by_label("Search").fill("")
+            that(reader.page.evaluate("opened.reduce((sum, one) => sum + one, 0)") == count, "they are opened more than once")
+            # What others change is opened, and nothing else.
+            begun = time.monotonic()
+            writer.page.evaluate("rename('Changed by somebody else')")
+            reader.page.get_by_label("Search").fill("Changed by somebody else")
+            expect(reader.page.get_by_role("cell", name="Changed by somebody else")).to_be_visible(timeout=60_000)
+            print(f"    a change is shown after {time.monotonic() - begun:.1f} s", flush=True)
+            that(reader.page.evaluate("opened.reduce((sum, one) => sum + one, 0)") == count + 1, f"more than what has changed was opened: {reader.page.evaluate('opened')}")
 
     def test_the_digits_that_were_compared(self):
         self.ann("zone", "create", "Second")

@@ -3,6 +3,7 @@
 
     Tests/Web/run                              all of it; SCREENSHOTS=FOLDER keeps pictures, KEEP=1 the world, ONLY=NAME runs one
     ONLY=two_browsers MINUTES=10 Tests/Web/run  random steps for as long; SEED=NUMBER repeats a run
+    ONLY=many_records RECORDS=10000 Tests/Web/run  a share of as many
 """
 
 import argparse

@@ -15,7 +15,7 @@ export const methods = /** @type {const} */ ({
     account: ['passkeyInput', 'newRecoveryKey', 'isRecoveryKey', 'mistypedGroups', 'takeRecoveryKey', 'takePasskey', 'takePassphrase',
         'createAccount', 'recoverAccount', 'keepAccount', 'logOut', 'device', 'beginEnrolment', 'enrolment', 'enrolled', 'endEnrolment'],
     visit: ['open', 'link', 'askForSeat', 'look', 'sendCode', 'proveCode', 'accept', 'comeBack', 'enter', 'watch'],
-    zone: ['fetchRecords', 'records', 'openAsset', 'saveAsset', 'upload', 'begin', 'endEdit', 'newRecord', 'save', 'remove', 'leave'],
+    zone: ['fetchRecords', 'records', 'news', 'openAsset', 'saveAsset', 'upload', 'begin', 'endEdit', 'newRecord', 'save', 'remove', 'leave'],
 });
 // They take as long as a file or a stream does, and change nothing that others go by.
 const beside = ['saveAsset', 'upload', 'watch', 'logOut'];

@@ -672,6 +672,16 @@ async function all(count) {
     return all;
 }
 
+/**
+ * What there is by now: what is as it was is not opened again.
+ * @param {List} shown
+ */
+async function latest(shown) {
+    const news = await ask('news');
+    const known = new Map(shown.all.map(record => [record.name, record]));
+    return news.flatMap(one => typeof one === 'string' ? known.get(one) ?? [] : one);
+}
+
 /** @param {string} title @returns {Promise<void>} */
 async function records(title) {
     busy(texts.reading);
@@ -769,9 +779,9 @@ async function lookAgain() {
     const shown = list;
     if (!shown) return;
     try {
-        const { count, mayWrite, hasNews } = await ask('fetchRecords');
+        const { mayWrite, hasNews } = await ask('fetchRecords');
         if (list !== shown || (!hasNews && mayWrite === shown.mayWrite)) return;
-        const found = await all(count);
+        const found = await latest(shown);
         if (list === shown) shown.show(found, mayWrite);
     } catch (error) {
         if (list === shown && !passing.includes(codeOf(error))) failed(error, () => records(shown.title));
@@ -787,10 +797,11 @@ const change = async (/** @type {string} */ title) => (await later('changes.mjs'
  * @param {string} title
  */
 async function shownAgain(title) {
-    if (!list) return records(title);
-    const { count, mayWrite } = await ask('fetchRecords');
-    const found = await all(count);
-    return list ? list.show(found, mayWrite) : records(title);
+    const shown = list;
+    if (!shown) return records(title);
+    const { mayWrite } = await ask('fetchRecords');
+    const found = await latest(shown);
+    return list === shown ? shown.show(found, mayWrite) : records(title);
 }
 
 /** @param {string} title @param {string} text */

@@ -106,6 +106,9 @@ export class Zone {
         return this.#ask('records', writer => writer.u32(this.#handle).u32(first).u32(count)).list(readRecord);
     }
 
+    /** @returns {(OpenedRecord | string)[]} all of them, where they were read before: opened what may be another since, of the rest the name */
+    news() { return this.#ask('news', writer => writer.u32(this.#handle)).list(reader => reader.flag() ? readRecord(reader) : reader.string()); }
+
     /** @param {{ name: string }} record @returns {OpenedRecord | null} one of them; null where it is not there */
     record({ name }) {
         const answer = this.#ask('record', writer => writer.u32(this.#handle).string(name));
