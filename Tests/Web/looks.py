@@ -1,6 +1,8 @@
 """How a page looks: in both sizes, light and dark."""
 
 WIDTHS = (320, 1280)
+# What axe looks at: the rules that go by colours and by size are in it once each.
+CHECKED = (("light", 1280), ("dark", 320))
 
 
 def looks(page, name, screenshots):
