@@ -280,6 +280,7 @@ class MishapTests:
             held.let_go()
             expect(dialog.get_by_role("link", name="Save")).to_be_visible()
             will.press("Close")
+            expect(dialog).to_have_count(0)
             that(will.page.evaluate("fileCount") == 0, "a file that was closed is kept")
             expect(will.page.get_by_role("cell", name="Changed meanwhile")).to_be_visible()
             # And ends with the dialog.
