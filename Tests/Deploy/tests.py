@@ -55,6 +55,12 @@ def behind(world, name, program):
     version = world.curl(*trusted, "--output", "/dev/null", "--write-out", "%{http_version}", f"{origin}/health")
     that(version == "2", f"{name} speaks HTTP/{version}")
 
+    # The web client comes through as it was sent: page, headers, and each file in each of its compressed forms.
+    if "web client " in subprocess.run([world.binary, "--version"], capture_output=True, text=True).stdout:
+        done = subprocess.run([world.binary, "web", "verify", origin, "--ca-file", world.authority.certificate], capture_output=True, text=True,
+                              env=world.environment())
+        that(done.returncode == 0, f"{name}: {done.stderr}")
+
     # An account, a file of many parts, and the same bytes back.
     person = f"{name}-anna"
     world.sealkit(person, "account", "create", "--server", origin)
