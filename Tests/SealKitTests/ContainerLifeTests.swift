@@ -61,7 +61,7 @@ import Testing
         let other = try await Person()
         let account = try await Person().account
         func traces() async throws -> Traces {
-            let container = try Container("org.example.life", account: account)
+            let container = try Container("org.example.notes", account: account)
             try await use(container, with: other)
             return Traces(container)
         }
@@ -77,7 +77,7 @@ import Testing
     @Test(arguments: [true, false]) func anAccountThatIsLockedOrGoneIsInMemoryNoMore(isLocked: Bool) async throws {
         let other = try await Person()
         let accounts = AccountProvider()
-        let container = try Container("org.example.life", accounts: accounts)
+        let container = try Container("org.example.notes", accounts: accounts)
         func traces() async throws -> Traces {
             accounts.signIn(try await Person().account, trust: try TrustStore())
             try await use(container, with: other)

@@ -187,15 +187,15 @@ final class PostgresOpening: Sendable {
         } catch { throw StorageError.unsuitable(message: "\(error)") }
     }
 
-    /// By a connection that writes, in a transaction of its own. Where that fails there is no connection.
+    /// By a connection that writes, which others see already: what it looks at stays as it is. Where this fails there
+    /// is no connection.
     func run(on session: PostgresSession) throws {
-        let (body, isFirst) = state.withLock { ($0.body, $0.look == nil) }
-        guard !isFirst else { return }
+        let connection = PostgresConnection(session)
+        try look(at: connection)
+        guard let body = state.withLock({ $0.body }) else { return }
         session.begin(PostgresHomes.begin(Homes(.everything)))
         do {
-            let connection = PostgresConnection(session)
-            try look(at: connection)
-            try body?(connection)
+            try body(connection)
             try session.commit()
         } catch {
             session.rollBack()
