@@ -62,6 +62,8 @@ import Testing
                 "SealService/Sessions/Session.swift: package let tokenHash: [UInt8]",
                 // Hidden by `Sessions.Issued`.
                 "SealService/Sessions/Sessions.swift: package let token: String",
+                // A path.
+                "SealServer/Backup/Backup.swift: private let secretsFolder: String",
                 // Fingerprints.
                 "SealServer/Backup/BackupManifest.swift: let secrets: [String: String]",
                 // A place.
@@ -146,6 +148,7 @@ import Testing
                 "SealServer/Configuration/MessageConfiguration.swift url",  // of the mail relay; the gateway's origin
                 "SealServer/Application/StartReport.swift address",  // of the database, by its name
                 "SealServer/Console/Console+Accounts.swift bytes",  // how many
+                "SealServer/Console/Console+Charts.swift code",  // a refusal's
                 "SealServer/Console/Console+Access.swift secret",  // a new token, on the page that shows it once
                 "SealServer/Console/Console+Logs.swift code",  // a refusal's
                 "SealServer/Console/Console+Overview.swift bytes",
