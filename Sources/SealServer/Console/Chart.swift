@@ -31,13 +31,17 @@ struct Chart {
         return """
             <figure>
             <figcaption>\(title)</figcaption>
-            <svg viewBox="0 0 \(number(Self.width)) \(number(Self.height))" role="img" aria-label="\(title)">
+            <svg viewBox="0 0 \(number(Self.width)) \(number(Self.height))" \
+            role="\(hasLinks ? "group" : "img")" aria-label="\(title)">
             \(grid(top))\(Markup(shapes(top)))\(Markup(points))</svg>
             <p class="legend">\(Markup(legend))</p>
             <details><summary>Numbers</summary>\(table)</details>
             </figure>
             """
     }
+
+    /// What is a picture to a reader of screens has nothing in it that leads anywhere.
+    private var hasLinks: Bool { starts.contains { link($0) != nil } }
 
     /// The highest of each stretch.
     private var tops: [Double] {
@@ -106,7 +110,9 @@ struct Chart {
                 height="\(number(Self.height - Self.bottom))"><title>\(Self.time(start)): \(words)</title></rect>
                 """
             // Out of the keyboard's way, which has the same links at the numbers.
-            return link(start).map { "<a href=\"\($0)\" tabindex=\"-1\">\(point)</a>\n" } ?? point + "\n"
+            return link(start).map {
+                "<a href=\"\($0)\" tabindex=\"-1\" aria-label=\"\(Self.time(start))\">\(point)</a>\n"
+            } ?? point + "\n"
         }
     }
 
