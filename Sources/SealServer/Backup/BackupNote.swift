@@ -28,13 +28,7 @@ struct BackupNote: Sendable {
     /// Of now.
     /// - Throws: `FileError`.
     static func write(_ name: String, in folder: String) throws {
-        let path = folder + "/" + fileName
-        let draft = path + ".new"
-        try PrivateFiles.remove(draft)
-        let file = try FileWriter(draft)
-        try file.write(Array("\(name)\n".utf8))
-        _ = try file.finish()
-        try PrivateFiles.rename(draft, to: path)
+        try PrivateFiles.replace(folder + "/" + fileName, with: name + "\n")
     }
 
     /// Where there is none yet, so that a server of which no backup is ever made has an age too.

@@ -57,10 +57,6 @@ package struct DatabaseMark {
     func write(_ address: PostgresAddress, firstRun: Int64) throws {
         let lines = [address.name, "\(firstRun)"]
         guard try self.lines() != lines else { return }
-        try PrivateFiles.remove(path + ".new")
-        let writer = try FileWriter(path + ".new")
-        try writer.write(Array(lines.map { $0 + "\n" }.joined().utf8))
-        _ = try writer.finish()
-        try PrivateFiles.rename(path + ".new", to: path)
+        try PrivateFiles.replace(path, with: lines.map { $0 + "\n" }.joined())
     }
 }

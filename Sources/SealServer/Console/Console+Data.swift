@@ -232,7 +232,7 @@ extension Console {
                         record.recordName, Self.time(microseconds: record.creationDate),
                         Self.time(microseconds: record.modificationDate),
                     ] + columns.map { name in values[name].map(Self.fieldText) ?? "" }
-                let line = cells.map(SpreadsheetCell.text).joined(separator: ",")
+                let line = SpreadsheetCell.line(cells)
                 size += line.utf8.count
                 guard size <= Self.mostTableBytes else {
                     throw ServerError(
@@ -243,9 +243,8 @@ extension Console {
             }
             cursor = answer.cursor
         } while !cursor.isEmpty && lines.count < Self.mostRows
-        let head = (["record", "created", "modified"] + columns).map(SpreadsheetCell.text).joined(separator: ",")
-        let text = ([head] + lines.prefix(Self.mostRows)).joined(separator: "\r\n") + "\r\n"
         journal.note(.data, ["container": "\(caller.path.container)"])
-        return ConsolePage.response(text, type: "text/csv; charset=utf-8", fileName: "sealkit-records.csv")
+        return ConsolePage.spreadsheet(
+            ["record", "created", "modified"] + columns, lines.prefix(Self.mostRows), fileName: "sealkit-records.csv")
     }
 }

@@ -12,13 +12,12 @@ extension Console {
         get("/events", &routes) { fields, session in try await events(fields, session) }
         get("/events.csv", &routes) { fields, _ in
             let lines = try await list(fields, limit: 1_000).events.map { event in
-                [
+                SpreadsheetCell.line([
                     Self.time(microseconds: event.time), event.kind, event.container, event.environment, event.account,
                     event.detail,
-                ].map(SpreadsheetCell.text).joined(separator: ",")
+                ])
             }
-            let text = ([Self.eventColumns.joined(separator: ",")] + lines).joined(separator: "\r\n") + "\r\n"
-            return ConsolePage.response(text, type: "text/csv; charset=utf-8", fileName: "sealkit-events.csv")
+            return ConsolePage.spreadsheet(Self.eventColumns, lines, fileName: "sealkit-events.csv")
         }
     }
 

@@ -171,14 +171,12 @@ extension Console {
 
     private func logTable(_ fields: FormFields) async throws -> Response {
         let lines = try await longAnswer(fields).entries.map { entry in
-            ([Self.time(microseconds: entry.time)]
-                + [
-                    entry.operation, entry.container, entry.environment, entry.database, entry.code,
-                    "\(Double(entry.microseconds) / 1_000)", "\(entry.bytesIn)", "\(entry.bytesOut)", entry.client,
-                    entry.group, entry.user, entry.request, entry.groupID,
-                ]).map(SpreadsheetCell.text).joined(separator: ",")
+            SpreadsheetCell.line([
+                Self.time(microseconds: entry.time), entry.operation, entry.container, entry.environment,
+                entry.database, entry.code, "\(Double(entry.microseconds) / 1_000)", "\(entry.bytesIn)",
+                "\(entry.bytesOut)", entry.client, entry.group, entry.user, entry.request, entry.groupID,
+            ])
         }
-        let text = ([Self.columns.joined(separator: ",")] + lines).joined(separator: "\r\n") + "\r\n"
-        return ConsolePage.response(text, type: "text/csv; charset=utf-8", fileName: "sealkit-logs.csv")
+        return ConsolePage.spreadsheet(Self.columns, lines, fileName: "sealkit-logs.csv")
     }
 }

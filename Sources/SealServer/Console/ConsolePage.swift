@@ -33,6 +33,12 @@ struct ConsolePage {
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 
+    /// - Parameter lines: as `SpreadsheetCell.line` makes them.
+    static func spreadsheet(_ columns: [String], _ lines: some Sequence<String>, fileName: String) -> Response {
+        let text = ([SpreadsheetCell.line(columns)] + lines).joined(separator: "\r\n") + "\r\n"
+        return response(text, type: "text/csv; charset=utf-8", fileName: fileName)
+    }
+
     /// After a form: the page that shows what came of it, which may be loaded again.
     static func see(_ path: String, cookie: String? = nil) -> Response {
         var headers = safeHeaders

@@ -7,4 +7,7 @@ package enum SpreadsheetCell {
         guard text.unicodeScalars.contains(where: { ",\"\n\r".unicodeScalars.contains($0) }) else { return text }
         return "\"" + text.replacing("\"", with: "\"\"") + "\""
     }
+
+    /// One line of the table.
+    static func line(_ cells: [String]) -> String { cells.map(text).joined(separator: ",") }
 }

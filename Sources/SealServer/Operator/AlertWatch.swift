@@ -91,8 +91,9 @@ final class AlertWatch: Sendable {
     ) async -> (readings: [String: AlertReading], failure: (any Error)?) {
         var readings: [String: AlertReading] = [:]
         do {
-            for rule in rules where !rule.measure.isOfRequests {
-                readings[rule.name] = try await condition.value(of: rule.measure).flatMap(rule.reading)
+            for (measure, rules) in Dictionary(grouping: rules, by: \.measure) where !measure.isOfRequests {
+                guard let value = try await condition.value(of: measure) else { continue }
+                for rule in rules { readings[rule.name] = rule.reading(of: value) }
             }
         } catch {
             return (readings, error)

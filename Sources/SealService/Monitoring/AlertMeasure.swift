@@ -24,8 +24,10 @@ package enum AlertMeasure: String, CaseIterable, Sendable {
     /// Whether telemetry tells it; what does not is of the moment.
     package var isOfRequests: Bool {
         switch self {
+        case .requests, .failures, .serverErrors, .failureShare, .latency50, .latency95, .latency99, .bytesIn,
+            .bytesOut:
+            true
         case .freeBytes, .backupAge, .certificateDays, .stuckMessages, .failingJobs: false
-        default: true
         }
     }
 

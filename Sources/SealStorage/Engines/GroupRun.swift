@@ -169,8 +169,7 @@ final class GroupRun<Engine: WriterEngine>: Sendable {
         deadline.begin(budget.limit.map { start + $0 })
         var error = job.run(in: connection)
         // What took the whole transaction with it is no matter of time, however long that took to be noticed.
-        var isLost = false
-        if case .unavailable = connection.failure { isLost = true }
+        let isLost = if case .unavailable = connection.failure { true } else { false }
         let wasCutShort = deadline.finish() && !isLost
         if wasCutShort {
             // Whatever the body made of it.

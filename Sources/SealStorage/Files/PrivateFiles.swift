@@ -34,6 +34,17 @@ package enum PrivateFiles {
         try syncFolder(at: name.absolutePath.folderAbove)
     }
 
+    /// Writes a file, durably, in the place of one that is there; a draft that was left by a process that was killed
+    /// goes.
+    package static func replace(_ path: String, with text: String) throws(FileError) {
+        let draft = path + ".new"
+        try remove(draft)
+        let writer = try FileWriter(draft)
+        try writer.write(Array(text.utf8))
+        _ = try writer.finish()
+        try rename(draft, to: path)
+    }
+
     /// Removes a file, or a folder with all that is in it; what is not there is removed already.
     package static func remove(_ path: String) throws(FileError) {
         guard let status = FileStatus(link: path) else {

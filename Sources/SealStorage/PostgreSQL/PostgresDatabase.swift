@@ -181,10 +181,10 @@ final class PostgresOpening: Sendable {
     /// - Throws: `unavailable`; `unsuitable` for whatever the database is not.
     func look(at connection: any SQLConnection) throws {
         guard let look = state.withLock({ $0.look }) else { return }
-        do { try look(connection) } catch let error as StorageError {
-            if case .unavailable = error { throw error }
+        do { try look(connection) } catch {
+            if case StorageError.unavailable = error { throw error }
             throw StorageError.unsuitable(message: "\(error)")
-        } catch { throw StorageError.unsuitable(message: "\(error)") }
+        }
     }
 
     /// By a connection that writes, which others see already: what it looks at stays as it is. Where this fails there
