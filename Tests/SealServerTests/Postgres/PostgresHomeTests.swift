@@ -42,6 +42,7 @@ private final class Number: Sendable {
             try await database.write(at: home, beside: others) { connection in
                 // The locks go with the first statement.
                 _ = try connection.exists("SELECT 1 FROM t")
+                try connection.mayStandStill()
                 entry.yield()
                 hold.wait()
             }
@@ -261,6 +262,7 @@ private final class Number: Sendable {
             group.addTask {
                 try await Self.write(1, at: home(1), beside: [.bill(1)], database) { connection in
                     _ = try connection.exists("SELECT 1 FROM t")
+                    try connection.mayStandStill()
                     entry.yield()
                     hold.wait()
                 }
@@ -296,6 +298,7 @@ private final class Number: Sendable {
             group.addTask {
                 try await database.write(at: .everything) { connection in
                     _ = try connection.exists("SELECT 1 FROM t")
+                    try connection.mayStandStill()
                     entry.yield()
                     hold.wait()
                 }
@@ -415,8 +418,6 @@ private final class Number: Sendable {
 
     // MARK: Connections
 
-    private func end(_ process: Int64) throws { try server.run("SELECT pg_terminate_backend(\(process), 5000)") }
-
     private static func process(_ connection: any SQLConnection) throws -> Int64 {
         try #require(try connection.first("SELECT pg_backend_pid() AS pid") { try $0.int64("pid") })
     }
@@ -432,6 +433,7 @@ private final class Number: Sendable {
             try await database.write(at: Self.there) { connection in
                 others.increment()
                 try connection.execute("INSERT INTO t (id) VALUES (1)")
+                try connection.mayStandStill()
                 entry.yield()
                 hold.wait()
                 try connection.execute("INSERT INTO t (id) VALUES (2)")
@@ -446,13 +448,14 @@ private final class Number: Sendable {
                 if !isFirst { try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(id)]) }
                 let process = try Self.process(connection)
                 processes.withLock { $0.append(process) }
-                if runs.count == index * 2 + 1 { try end(process) }
+                if runs.count == index * 2 + 1 { try server.end(process) }
                 if isFirst { try connection.execute("INSERT INTO t (id) VALUES ($1)", [.integer(id)]) }
                 try connection.execute("UPDATE t SET body = $2 WHERE id = $1", [.integer(id), .blob([1])])
             }
         }
         // While it is at rest.
-        try end(try #require(processes.withLock { $0.last }))
+        let last: Int64 = try #require(processes.withLock { $0.last })
+        try server.end(last)
         try await database.write(at: Self.here) { try $0.execute("INSERT INTO t (id) VALUES (20)") }
         hold.signal()
         try await other.value
@@ -580,6 +583,7 @@ private final class Number: Sendable {
         let holding = Task {
             try await database.write(at: Self.here) { connection in
                 _ = try connection.exists("SELECT 1 FROM t")
+                try connection.mayStandStill()
                 entry.yield()
                 hold.wait()
             }

@@ -118,7 +118,7 @@ import Testing
     @Test func aHoldThatWasLostIsNotTakenAgain() throws {
         let hold = try PostgresHold(try server.address(of: name))
         let process = try hold.read { try $0.first("SELECT pg_backend_pid() AS pid") { try $0.int64("pid") } }
-        try end(process)
+        try server.end(process)
         for _ in 0..<2 {
             #expect(throws: StorageError.self) { try hold.write { try $0.runScript("CREATE TABLE t (id BIGINT)") } }
         }
@@ -363,23 +363,15 @@ import Testing
 
     // MARK: Lost connections
 
-    private func end(_ process: Int64?) throws {
-        try server.run("SELECT pg_terminate_backend(\(process ?? 0), 5000)")
-    }
-
     @Test func aConnectionThatWasLostBetweenWritesIsOpenedAgain() async throws {
         let database = try open()
         let process = try await database.writerProcess()
-        try end(process)
+        try server.end(process)
         try await database.write(at: .everything) { try $0.execute("INSERT INTO t (id) VALUES (1)") }
         #expect(try await database.writerProcess() != process)
         #expect(try await Self.ids(database) == [1])
         // Readers' too: all that are connected to this database but the writer's.
-        try server.run(
-            """
-            SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-            WHERE datname = '\(name)' AND pid <> pg_backend_pid()
-            """)
+        try server.endAll(of: name)
         #expect(try await Self.ids(database) == [1])
         try await database.close()
     }
@@ -395,14 +387,14 @@ import Testing
         }
         let before = try await database.write(at: .everything) { try $0.storeOpening() }
         #expect(openings.withLock { $0 }.isEmpty)
-        try end(try await database.writerProcess())
+        try server.end(try await database.writerProcess())
         let isThere = try await database.write(at: .everything) { connection in
             try connection.exists("SELECT 1 FROM settings WHERE name = 'reopened'")
         }
         #expect(isThere)
         #expect(openings.withLock { $0 } == [before ?? "none"])
         // Where it fails, nothing is written by that connection.
-        try end(try await database.writerProcess())
+        try server.end(try await database.writerProcess())
         await #expect(throws: StorageError.self) {
             try await database.write(at: .everything) { try $0.execute("DELETE FROM settings WHERE name = 'reopened'") }
         }
@@ -426,7 +418,7 @@ import Testing
                         connection.announce(.notifications(of: id))
                         guard id == 3 else { return }
                         runs.increment()
-                        if runs.count == 1 { try end(process) }
+                        if runs.count == 1 { try server.end(process) }
                         try connection.execute("UPDATE t SET body = $1 WHERE id = 3", [.blob([1])])
                     }
                 }

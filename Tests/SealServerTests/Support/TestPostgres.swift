@@ -58,6 +58,18 @@ final class TestPostgres: Sendable {
         session.close()
     }
 
+    /// Ends a connection, by the number of its process.
+    func end(_ process: Int64?) throws { try run("SELECT pg_terminate_backend(\(process ?? 0), 5000)") }
+
+    /// Ends all that are connected to a database.
+    func endAll(of database: String) throws {
+        try run(
+            """
+            SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+            WHERE datname = '\(database)' AND pid <> pg_backend_pid()
+            """)
+    }
+
     /// The database of a folder, made where it is not there yet.
     /// - Parameter hasTables: the server's, as they are at its start.
     func database(of folder: String, hasTables: Bool) throws -> String {
@@ -90,6 +102,11 @@ final class TestPostgres: Sendable {
         guard let name = state.withLock({ $0.names.removeValue(forKey: folder) }) else { return }
         try? run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
     }
+}
+
+extension SQLConnection {
+    /// For a write that waits for others on purpose: on a busy machine for longer than a process may stand still.
+    func mayStandStill() throws { try execute("SET LOCAL idle_in_transaction_session_timeout = 0") }
 }
 
 extension Trait where Self == ConditionTrait {
