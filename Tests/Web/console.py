@@ -23,6 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Demo"))
 from browser import launch  # noqa: E402
 from looks import WIDTHS, looks  # noqa: E402
 from mailbox import Mailbox  # noqa: E402
+from outcome import failure  # noqa: E402
 from processes import environment, free_port, stop  # noqa: E402
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], "resultTypes": ["violations"]}
@@ -347,14 +348,16 @@ def main():
                 try:
                     getattr(stories, name)()
                     passed += 1
-                except Exception:
-                    failed.append(name)
+                except Exception as error:
+                    failed.append(failure(name, error))
                     traceback.print_exc()
             pages = operator.pages
             browser.close()
     finally:
         world.close()
         shutil.rmtree(folder, ignore_errors=True)
+    for line in failed:
+        print(line)
     print(f"The console in a browser: {passed} passed, {len(failed)} failed, {pages} pages by axe, {time.monotonic() - started:.0f} s")
     sys.exit(1 if failed or passed == 0 else 0)
 

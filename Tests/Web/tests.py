@@ -30,6 +30,7 @@ from elsewhere import ElsewhereTests  # noqa: E402
 from hostile import HostileTests  # noqa: E402
 from library import LibraryTests  # noqa: E402
 from mishaps import MishapTests  # noqa: E402
+from outcome import failure  # noqa: E402
 from world import World, link_secret, recovery_key_bytes, seed_bytes, that  # noqa: E402
 
 from browser import add_authenticator, kept, launch  # noqa: E402
@@ -771,8 +772,8 @@ def main():
                     getattr(tests, name)()
                     passed += 1
                     print(f"    passed, {time.monotonic() - begun:.1f} s", flush=True)
-                except Exception:
-                    failed.append(name)
+                except Exception as error:
+                    failed.append(failure(name, error))
                     traceback.print_exc()
             browser.close()
     finally:
@@ -781,6 +782,8 @@ def main():
             print(f"kept: {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
+    for line in failed:
+        print(line)
     print(f"The web client in a browser: {passed} passed, {len(failed)} failed, {time.monotonic() - started:.0f} s")
     sys.exit(1 if failed or passed == 0 else 0)
 
